@@ -1,5 +1,5 @@
 import { shaped } from '../shared/runtime/value-shape.ts';
-import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
+import { bindAddress, durationMs, FlagError, text, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
 import { metricsFilesOf, type METRICS_FLAGS } from '../shared/runtime/program-flags.ts';
 import type { CertificateFiles } from '../shared/runtime/serving-certificate.ts';
 
@@ -15,7 +15,12 @@ export type CertificateSecretConfig = {
 /** `Own`: the one of the Secret. */
 export type CertificateChoice = 'Own' | CertificateFiles;
 
-export type ServerConfig = { readonly address: string; readonly tls: CertificateChoice };
+export type WebhookConfig = {
+  readonly address: string;
+  readonly tls: CertificateChoice;
+  /** How long it is served after the manager was asked to stop. */
+  readonly shutdownDelayMs: number;
+};
 /** Without a certificate: plain HTTP. */
 export type ApiConfig = { readonly address: string; readonly tls?: CertificateChoice };
 
@@ -26,6 +31,12 @@ export const CERTIFICATE_FLAGS = {
     value: 'HOST:PORT',
     about: 'admission webhook for Jobs, over TLS; without it no webhook is served',
     parse: bindAddress,
+  },
+  'webhook-shutdown-delay': {
+    value: 'DURATION',
+    fallback: '10s',
+    about: 'how long the webhook is served after the manager was asked to stop, at most 5m: until API servers have heard that its pod ends',
+    parse: shutdownDelay,
   },
   'webhook-tls-cert-file': { value: 'FILE', about: 'certificate of the webhook, PEM; read again when it changes', parse: text },
   'webhook-tls-key-file': { value: 'FILE', about: 'private key of the webhook, PEM', parse: text },
@@ -64,7 +75,7 @@ export const CERTIFICATE_FLAGS = {
 type Flags = FlagValues<typeof CERTIFICATE_FLAGS & typeof METRICS_FLAGS>;
 
 export type CertificateConfig = {
-  readonly webhook: ServerConfig | undefined;
+  readonly webhook: WebhookConfig | undefined;
   /** Submissions over HTTP; undefined: none are taken that way. */
   readonly api: ApiConfig | undefined;
   /** Undefined: plain HTTP. */
@@ -83,19 +94,25 @@ export function certificateConfigOf(flags: Flags): CertificateConfig {
   };
 }
 
-function webhook(flags: Flags): ServerConfig | undefined {
-  const address = flags['webhook-bind-address'];
+function webhook(flags: Flags): WebhookConfig | undefined {
+  const [address, shutdownDelayMs] = [flags['webhook-bind-address'], flags['webhook-shutdown-delay']];
   const [certFile, keyFile, secret] = [flags['webhook-tls-cert-file'], flags['webhook-tls-key-file'], flags['webhook-cert-secret']];
   if (secret !== undefined && (certFile !== undefined || keyFile !== undefined))
     throw new FlagError('--webhook-cert-secret and --webhook-tls-cert-file are two certificates for one server; give one of them');
   if (address === undefined) return undefined;
-  if (secret !== undefined) return { address, tls: 'Own' };
+  if (secret !== undefined) return { address, tls: 'Own', shutdownDelayMs };
   if (certFile === undefined || keyFile === undefined) {
     throw new FlagError(
       '--webhook-bind-address needs --webhook-tls-cert-file and --webhook-tls-key-file, or --webhook-cert-secret: API servers speak TLS to webhooks',
     );
   }
-  return { address, tls: { certFile, keyFile } };
+  return { address, tls: { certFile, keyFile }, shutdownDelayMs };
+}
+
+function shutdownDelay(given: string): number {
+  const delayMs = given === '0' ? 0 : durationMs(given);
+  if (delayMs <= 300_000) return delayMs;
+  throw new FlagError(`${JSON.stringify(given)} is longer than 5m; write such as 10s, or 0 to end at once`);
 }
 
 function api(flags: Flags): ApiConfig | undefined {

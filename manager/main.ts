@@ -15,7 +15,7 @@ import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { given } from '../shared/runtime/given.ts';
-import { runProgram } from '../shared/runtime/lifecycle.ts';
+import { DRAIN_MS, runProgram } from '../shared/runtime/lifecycle.ts';
 import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
@@ -48,7 +48,8 @@ async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const home = accessTo(config);
   const traces = traceDestination(config.tracing.otlpEndpoint, process.env);
-  return runProgram({ clock: systemClock, log }, (signal) => runManager(config, home, traces, log, signal));
+  const drainMs = DRAIN_MS + (config.webhook?.shutdownDelayMs ?? 0);
+  return runProgram({ clock: systemClock, log, drainMs }, (signal) => runManager(config, home, traces, log, signal));
 }
 
 function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
@@ -119,7 +120,7 @@ async function runManager(
         identity: `${hostname()}_${crypto.randomUUID()}`,
       },
     }),
-    ...(webhook && { webhook: { address: webhook.address, certificate: certificates.of('webhook', webhook.tls) } }),
+    ...(webhook && { webhook: { ...webhook, certificate: certificates.of('webhook', webhook.tls) } }),
     certificates: certificates.keeper,
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,

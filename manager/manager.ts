@@ -14,7 +14,6 @@ import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
-import type { CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { TraceDestination } from '../shared/runtime/tracing-flags.ts';
@@ -64,7 +63,7 @@ import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
-import { serveWebhook } from './serve-webhook.ts';
+import { serveWebhook, type WebhookListener } from './serve-webhook.ts';
 import { createSeriesKeeper } from './series-keeper.ts';
 
 export type ManagerDeps = {
@@ -86,8 +85,8 @@ export type ManagerDeps = {
   readonly managerId?: string;
   /** Absent: this manager is the only one. */
   readonly leaderElection?: Election;
-  /** Where and with which certificate the admission webhook is served; absent: not by this manager. */
-  readonly webhook?: { readonly address: string; readonly certificate: CertificateSource };
+  /** How the admission webhook is served; absent: not by this manager. */
+  readonly webhook?: WebhookListener;
   /** Looks after the certificates of this manager's servers; absent: somebody else does. */
   readonly certificates?: Pick<CertificateKeeper, 'run' | 'problem' | 'warnings'> | undefined;
   /** Users that the webhook knows beside the manager's own; absent: none. */
@@ -231,7 +230,7 @@ export function createManager(deps: ManagerDeps): Manager {
     });
   const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
-  let webhookServed = deps.webhook === undefined;
+  let webhookProblem: string | undefined = deps.webhook && 'the webhook is not served yet';
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
 
   async function run(signal: AbortSignal): Promise<void> {
@@ -240,7 +239,7 @@ export function createManager(deps: ManagerDeps): Manager {
     log.info('the manager starts', { origin });
     await allOrNone(signal, [
       async (each) => deps.certificates?.run(each),
-      (each) => serveWebhook(deps, metrics.webhook, alarm, () => (webhookServed = true), each),
+      (each) => serveWebhook(deps, metrics.webhook, alarm, (problem) => (webhookProblem = problem), each),
       (each) => manage(origin, each),
       (each) => serveDoors(each),
       async (each) => dashboard?.run(each),
@@ -417,7 +416,7 @@ export function createManager(deps: ManagerDeps): Manager {
       if (keyProblem !== undefined) return keyProblem;
       const missing = Object.values(informers).find((informer) => !informer.hasSynced());
       if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
-      if (!webhookServed) return 'the webhook is not served yet';
+      if (webhookProblem !== undefined) return webhookProblem;
       return deps.certificates?.problem();
     },
     invariants: () => invariants?.report(),

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../shared/kube/client.ts';
-import type { Clock } from '../shared/runtime/clock.ts';
+import { sleep, type Clock } from '../shared/runtime/clock.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { CertificateSource } from '../shared/runtime/serving-certificate.ts';
@@ -11,10 +11,17 @@ import type { WebhookMetrics } from './metrics.ts';
 import type { Identities } from './policy/writer.ts';
 import { createWebhookServer } from './webhook/server.ts';
 
+export type WebhookListener = {
+  readonly address: string;
+  readonly certificate: CertificateSource;
+  /** How long it is served after the manager was asked to stop: API servers come here until all have heard that the pod ends. Absent: not at all. */
+  readonly shutdownDelayMs?: number;
+};
+
 export type ServeWebhookDeps = {
   readonly client: KubeClient;
   /** Absent: it is not served. */
-  readonly webhook?: { readonly address: string; readonly certificate: CertificateSource };
+  readonly webhook?: WebhookListener;
   /** Users that it knows beside the manager's own; absent: none. */
   readonly knownUsers?: Identities;
   readonly jobRules?: JobRules;
@@ -22,12 +29,15 @@ export type ServeWebhookDeps = {
   readonly log: Logger;
 };
 
-/** The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. */
+/**
+ * The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. `tell` hears why a
+ * replica should get no requests. The webhook needs no caches: whatever else a replica waits for or has ended, it answers.
+ */
 export async function serveWebhook(
   deps: ServeWebhookDeps,
   metrics: WebhookMetrics,
   alarm: IdentityAlarm,
-  served: () => void,
+  tell: (problem: string | undefined) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { webhook, knownUsers, clock, log } = deps;
@@ -44,11 +54,14 @@ export async function serveWebhook(
     log: log.with({ part: 'webhook' }),
   });
   try {
-    const { url, close } = await server.listen(webhook.address, signal);
-    served();
+    const { url, drain, close } = await server.listen(webhook.address, signal);
+    tell(undefined);
     log.info('the webhook is served', { url, username });
     if (await mayDoEverything(deps, signal)) alarm.administrator(username);
     await aborted(signal);
+    tell('the webhook is shutting down');
+    drain();
+    await sleep(clock, webhook.shutdownDelayMs ?? 0);
     await close();
   } catch (error) {
     // There was no certificate before the end.

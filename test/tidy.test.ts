@@ -121,7 +121,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/client': 'client signing watcher',
   'shared/runtime':
-    'byte-room clock command-line config-file deadline flags forget-series http-server invariant-watch leash lifecycle metrics-text pino-logger program-flags server-connections serving-certificate span-exporter tasks time-slices tracing-flags wake-up',
+    'byte-room clock command-line config-file deadline flags forget-series http-server invariant-watch kept-connections leash lifecycle metrics-text pino-logger program-flags server-connections serving-certificate span-exporter tasks time-slices tracing-flags wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
   'worker/invariants': 'live-invariants',

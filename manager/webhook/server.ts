@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
-import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
+import { answer, boundTo, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
+import { keepConnections, WITHOUT_TIMERS } from '../../shared/runtime/kept-connections.ts';
+import type { ConnectionLimits } from '../../shared/runtime/connection-limits.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
@@ -35,18 +37,37 @@ export interface WebhookServer {
   /** Answers one request; for serving it some other way than by {@link listen}. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Serves HTTPS on `host:port`; port 0 takes any free one. Rejects when `signal` aborts before there is a certificate. */
-  listen(address: string, signal?: AbortSignal): Promise<{ readonly url: string; close(): Promise<void> }>;
+  listen(address: string, signal?: AbortSignal): Promise<ListeningWebhook>;
 }
+
+export type ListeningWebhook = {
+  readonly url: string;
+  /** Goes on answering, and ends connections with their answers. */
+  drain(): void;
+  /** Resolves when all that has begun is answered. */
+  close(): Promise<void>;
+};
 
 /** Above what an API server sends: an object of at most 3 MiB, twice. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Of the bodies that are being read. Those of nearly all Jobs are small, and are read without asking; the others share one room. */
 const SMALL_BODY_BYTES = 32 * 1024;
 const LARGE_BODIES_BYTES = 16 * 1024 * 1024;
-/** Less than an API server waits for us, so that it hears why. */
-const ROOM_WAIT_MS = 3_000;
-/** API servers open one per request under way: 200 writes at once is their default. */
-const CONNECTIONS_MAX = 512;
+/** What an API server waits by default, and the part of it that remains for the answer. */
+const API_SERVER_WAIT_MS = 10_000;
+const ANSWER_MS = 1_000;
+/**
+ * API servers keep an idle connection for 90 s, as Go does, and send no create a second time when it ends under them: here it lasts longer.
+ * Each may have 200 writes under way, and then keeps 25 connections. HTTP/1.1 alone is served: API servers ask for nothing else where a
+ * Service is called, so that replicas share the load, and over HTTP/2 a flood could not be held to connections.
+ */
+const CONNECTION_LIMITS: ConnectionLimits = {
+  connectionsMax: 1_024,
+  idleMs: 100_000,
+  headersMs: 5_000,
+  requestMs: 10_000,
+  answerMs: 30_000,
+};
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 export function createWebhookServer({ certificate, identities, onSharedIdentity, rules, metrics, clock, log }: WebhookDeps): WebhookServer {
@@ -60,7 +81,7 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
     },
   };
 
-  const room = createByteRoom({ bytes: LARGE_BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
+  const room = createByteRoom({ bytes: LARGE_BODIES_BYTES, waitMs: API_SERVER_WAIT_MS - ANSWER_MS, clock });
 
   const handler = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const webhook = webhooks[pathOf(request)];
@@ -79,7 +100,7 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
     }
     if (bytes <= SMALL_BODY_BYTES) return told(judge(await readBody(request, bytes), webhook, response));
     // Nothing of the body is read meanwhile: it waits on the client's side.
-    const giveBack = await room.take(bytes);
+    const giveBack = await room.take(bytes, roomWaitMs(request));
     if (giveBack === undefined) {
       told('error');
       return refuse(response, 503, 'too many large reviews at once; try again');
@@ -106,8 +127,9 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
     listen: async (address, signal) => {
       const { host, port } = parseAddress(address);
       const shown = await certificate.first(signal);
-      const server = createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, serve);
-      limitConnections(server, CONNECTIONS_MAX);
+      const options = { maxHeaderSize: SERVER_LIMITS.maxHeaderSize, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...WITHOUT_TIMERS };
+      const server = createServer({ ...options, ...shown }, serve);
+      const connections = keepConnections(server, CONNECTION_LIMITS, clock);
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, resolve);
@@ -115,16 +137,20 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
       const stopFollowing = certificate.follow(shown, (next) => server.setSecureContext(next));
       return {
         url: `https://${boundTo(server)}`,
+        drain: connections.drain,
         close: () => {
           stopFollowing();
-          return new Promise((resolve) => {
-            server.close(() => resolve());
-            server.closeIdleConnections();
-          });
+          return connections.close();
         },
       };
     },
   };
+}
+
+/** API servers say how long they wait, as `?timeout=5s`: until shortly before, room may come. Without an answer of ours, they refuse the write. */
+function roomWaitMs({ url = '/' }: IncomingMessage): number | undefined {
+  const seconds = /[?&]timeout=(\d{1,2})s(?:&|$)/.exec(url)?.[1];
+  return seconds === undefined ? undefined : Math.max(Number(seconds) * 1000, 2 * ANSWER_MS) - ANSWER_MS;
 }
 
 /** As an API server says before it sends a body. Whoever does not say may send as much as we take at all. */

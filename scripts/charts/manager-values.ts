@@ -226,6 +226,12 @@ export const MANAGER_VALUES: ChartValue = group('', {
     failurePolicy: choice('Ignore lets Jobs through unprepared while no manager answers; Fail refuses them.', 'Fail', ['Fail', 'Ignore']),
     timeoutSeconds: wholeNumber('How long the API server waits for an answer.', 5, 1, 30),
     port: port('Of the pods; the Service has 443.', 9443),
+    shutdownDelaySeconds: wholeNumber(
+      'How long a pod that is to end goes on answering, not ready, until the API servers have heard of it. Part of terminationGracePeriodSeconds.',
+      10,
+      0,
+      300,
+    ),
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
     tls: group('', {
       existingSecret: text(
@@ -293,8 +299,8 @@ export const MANAGER_VALUES: ChartValue = group('', {
   }),
   ...podValues('256Mi', 40),
   preStopSleepSeconds: wholeNumber(
-    'A pod that is to end goes on serving for so long, until the API servers know that it does not. 0: not at all.',
-    5,
+    'A pod that is to end hears of it only after so long, beside webhook.shutdownDelaySeconds. 0: at once.',
+    0,
   ),
 });
 
@@ -315,6 +321,7 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'leader-elect-resource-name': 'by the name of the release',
   'metrics-bind-address': 'metrics.port',
   'webhook-bind-address': 'webhook.port',
+  'webhook-shutdown-delay': 'webhook.shutdownDelaySeconds',
   'webhook-tls-cert-file': 'webhook.tls',
   'webhook-tls-key-file': 'webhook.tls',
   'webhook-cert-secret': 'webhook.tls',

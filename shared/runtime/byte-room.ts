@@ -2,13 +2,18 @@ import { sleep, type Clock } from './clock.ts';
 
 /** Room for a number of bytes that several share. Whoever comes first is first to get its share. */
 export interface ByteRoom {
-  /** Waits for room for `bytes` and returns how to give it back; undefined when there was none in time. More than the whole is never given. */
-  take(bytes: number): Promise<(() => void) | undefined>;
+  /** Waits `waitMs` at most for room for `bytes` and returns how to give it back; undefined when there was none in time. More than the whole is never given. */
+  take(bytes: number, waitMs?: number): Promise<(() => void) | undefined>;
 }
 
-export type ByteRoomOptions = { readonly bytes: number; readonly waitMs: number; readonly clock: Clock };
+export type ByteRoomOptions = {
+  readonly bytes: number;
+  /** Where none is named. */
+  readonly waitMs: number;
+  readonly clock: Clock;
+};
 
-export function createByteRoom({ bytes: total, waitMs, clock }: ByteRoomOptions): ByteRoom {
+export function createByteRoom({ bytes: total, waitMs: usualWaitMs, clock }: ByteRoomOptions): ByteRoom {
   let free = total;
   const waiting = new Set<{ readonly bytes: number; readonly granted: AbortController }>();
   const giveOut = (): void => {
@@ -20,7 +25,7 @@ export function createByteRoom({ bytes: total, waitMs, clock }: ByteRoomOptions)
     }
   };
   return {
-    async take(bytes) {
+    async take(bytes, waitMs = usualWaitMs) {
       const place = { bytes, granted: new AbortController() };
       waiting.add(place);
       giveOut();

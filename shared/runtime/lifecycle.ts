@@ -16,7 +16,8 @@ export interface SignalSource {
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-const DRAIN_MS = 25_000;
+/** Unless a program goes on serving for a while first. */
+export const DRAIN_MS = 25_000;
 
 /**
  * Runs a program until it ends by itself or a SIGTERM or SIGINT aborts its signal, and tells the exit code: 0 when it ended

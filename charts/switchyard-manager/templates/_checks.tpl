@@ -16,6 +16,10 @@
 {{- end }}
 {{- $_ := set $seen (toString $port) $name }}
 {{- end }}
+{{- $needed := add .Values.preStopSleepSeconds .Values.webhook.shutdownDelaySeconds 25 }}
+{{- if lt (int .Values.terminationGracePeriodSeconds) (int $needed) }}
+{{- fail (printf "terminationGracePeriodSeconds is %v: preStopSleepSeconds, webhook.shutdownDelaySeconds and 25 to finish make %v" .Values.terminationGracePeriodSeconds $needed) }}
+{{- end }}
 {{- if and .Values.redis.sentinels (not .Values.redis.sentinelName) }}
 {{- fail "redis.sentinels needs redis.sentinelName: what the sentinels call the master" }}
 {{- end }}

@@ -79,6 +79,8 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--history-store=${path.join(directory, 'history')}`,
     `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
+    // Nothing else would serve it.
+    '--webhook-shutdown-delay=0',
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
     ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),

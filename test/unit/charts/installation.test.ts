@@ -69,9 +69,9 @@ describe.each(BOTH)('the %s', (chart) => {
       livenessProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 7 },
       readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' } },
     });
-    // A program needs 25s at most to end what it does; the manager's webhook is asked until the API servers know that it goes.
-    const sleeps = (containers[0]?.['lifecycle'] as { preStop: { sleep: { seconds: number } } } | undefined)?.preStop.sleep.seconds ?? 0;
-    expect([sleeps, (terminationGracePeriodSeconds as number) >= 25 + sleeps]).toEqual([chart === 'manager' ? 5 : 0, true]);
+    // A program needs 25s at most to end what it does, after the manager's webhook has served until the API servers know that it goes.
+    expect(containers[0]).not.toHaveProperty('lifecycle');
+    expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(25 + (chart === 'manager' ? 10 : 0));
   });
 
   test('has a token of its ServiceAccount that ends after an hour, and none that is mounted by itself', () => {
@@ -374,6 +374,7 @@ test.each(['manager', 'worker'] as const)('labels of what the %s measures stay a
 
 describe('values that would not work', () => {
   test.each([
+    [['preStopSleepSeconds=6'], /terminationGracePeriodSeconds is 40: .* make 41/],
     [['webhook.port=8080'], /metrics\.port and webhook\.port are both 8080: give each a port of its own/],
     [['api.enabled=true', 'api.port=9443'], /api\.port and webhook\.port are both 9443/],
     [['api.enabled=true', 'dashboard.enabled=true', 'dashboard.port=8443'], /api\.port and dashboard\.port are both 8443/],
