@@ -1,4 +1,4 @@
-import type { KubeClient } from '../shared/kube/client.ts';
+import type { RawClient } from '../shared/kube/client.ts';
 import { sleep, type Clock } from '../shared/runtime/clock.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -19,7 +19,7 @@ export type WebhookListener = {
 };
 
 export type ServeWebhookDeps = {
-  readonly client: KubeClient;
+  readonly client: RawClient;
   /** Absent: it is not served. */
   readonly webhook?: WebhookListener;
   /** Users that it knows beside the manager's own; absent: none. */
@@ -36,7 +36,7 @@ export type ServeWebhookDeps = {
 export async function serveWebhook(
   deps: ServeWebhookDeps,
   metrics: WebhookMetrics,
-  alarm: IdentityAlarm,
+  alarm: Pick<IdentityAlarm, 'sharedBy' | 'administrator'>,
   tell: (problem: string | undefined) => void,
   signal: AbortSignal,
 ): Promise<void> {

@@ -18,7 +18,7 @@ export type GoLikeClient = {
 const IDLE_MS = 90_000;
 const IDLE_MAX = 25;
 
-type Pooled = { readonly socket: TLSSocket; timer: Timer | undefined };
+type Pooled = { readonly socket: TLSSocket; readonly end: () => void; readonly timer: Timer };
 
 /** `endpoint` names the port for each new connection, as a Service does. */
 export function createGoLikeClient(endpoint: () => number, clock: Clock): GoLikeClient {
@@ -40,22 +40,21 @@ export function createGoLikeClient(endpoint: () => number, clock: Clock): GoLike
     });
 
   const remove = (pooled: Pooled): void => {
-    pooled.timer?.cancel();
+    pooled.timer.cancel();
+    pooled.socket.off('end', pooled.end).off('close', pooled.end);
     const at = idle.indexOf(pooled);
     if (at >= 0) idle.splice(at, 1);
   };
 
   const keep = (socket: TLSSocket): void => {
     if (idle.length >= IDLE_MAX) return void socket.destroy();
-    const pooled: Pooled = { socket, timer: undefined };
     const end = (): void => {
       remove(pooled);
       socket.destroy();
     };
-    pooled.timer = clock.schedule(end, IDLE_MS);
+    const pooled: Pooled = { socket, end, timer: clock.schedule(end, IDLE_MS) };
     // Read to its end, or a close is never heard of.
-    socket.resume();
-    for (const event of ['end', 'close'] as const) socket.once(event, end);
+    socket.resume().once('end', end).once('close', end);
     idle.push(pooled);
   };
 
@@ -89,7 +88,6 @@ export function createGoLikeClient(endpoint: () => number, clock: Clock): GoLike
       const pooled = idle.at(-1);
       if (pooled === undefined) return exchange(await dial(), path, body);
       remove(pooled);
-      pooled.socket.removeAllListeners('end');
       return exchange(pooled.socket, path, body);
     },
     connectAhead: async () => keep(await dial()),

@@ -14,8 +14,13 @@ const server = createWebhookServer({
 });
 const { url } = await server.listen('127.0.0.1:0');
 process.send?.({ url });
-process.on('message', () => {
+process.on('message', (message) => {
+  if (message === 'stall') return stall(400);
   globalThis.gc?.();
   process.send?.({ residentBytes: process.memoryUsage.rss() });
 });
+/** As a collection of garbage or a large list does. */
+function stall(forMs: number): void {
+  for (const untilMs = performance.now() + forMs; performance.now() < untilMs; );
+}
 process.on('disconnect', () => process.exit(0));

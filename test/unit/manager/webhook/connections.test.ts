@@ -1,6 +1,7 @@
 /** The webhook and a client that sends no request a second time: a connection that ends under one costs a user a create. */
-import { connect, type TLSSocket } from 'node:tls';
 import { once } from 'node:events';
+import { connect as connectPlain } from 'node:net';
+import { connect, type TLSSocket } from 'node:tls';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createWebhookServer, type ListeningWebhook } from '../../../../manager/webhook/server.ts';
@@ -57,7 +58,7 @@ const serve = (): Promise<ListeningWebhook> =>
 const create = (): Promise<number> => client.post('/mutate?timeout=5s', REVIEW);
 
 async function open(localAddress = '127.0.0.1'): Promise<{ readonly socket: TLSSocket; ended(): boolean }> {
-  const socket = connect({ host: '127.0.0.1', port: portOf(server), rejectUnauthorized: false, localAddress });
+  const socket = connect({ socket: connectPlain({ host: '127.0.0.1', port: portOf(server), localAddress }), rejectUnauthorized: false });
   let ended = false;
   socket.on('close', () => (ended = true)).on('error', () => (ended = true));
   onTestFinished(() => void socket.destroy());
@@ -112,7 +113,7 @@ test.each([
 
 test('a flood from one address ends its own connections: those of others stay, and the newest come in', async () => {
   await client.connectAhead();
-  const flood = [];
+  const flood: Awaited<ReturnType<typeof open>>[] = [];
   for (let count = 0; count < 1_100; count++) flood.push(await open('127.0.0.2'));
   await expect.poll(() => flood.filter(({ ended }) => ended()).length).toBe(1_100 - 1_024 + 1);
   expect(flood.slice(0, 77).every(({ ended }) => ended())).toBe(true);
