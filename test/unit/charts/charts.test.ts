@@ -214,7 +214,7 @@ describe('what the manager chart passes to the program', () => {
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       metricsAddress: '0.0.0.0:8080',
       metricsAuthentication: false,
-      webhook: { address: '0.0.0.0:9443', tls: 'Own' },
+      webhook: { address: '0.0.0.0:9443', tls: 'Own', shutdownDelayMs: 10_000 },
       certificateSecret: {
         secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
         names: ['test-switchyard-manager.switchyard.svc', 'test-switchyard-manager.switchyard'],
