@@ -93,7 +93,7 @@ export function createGoLikeClient(endpoint: () => number, clock: Clock): GoLike
     connectAhead: async () => keep(await dial()),
     idle: () => idle.length,
     close() {
-      for (const pooled of [...idle]) remove(pooled);
+      for (let next = idle.at(-1); next !== undefined; next = idle.at(-1)) remove(next);
       for (const socket of all) socket.destroy();
     },
   };
