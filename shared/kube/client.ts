@@ -24,6 +24,8 @@ export type WriteOptions = {
   readonly dryRun?: boolean;
   /** Strict: unknown and repeated fields are refused by name (API servers from v1.25 on; older ones ignore this). Default: they are dropped. */
   readonly fieldValidation?: 'Strict';
+  /** With 'metadata' the server answers with the object's metadata alone (PartialObjectMetadata), for callers that read nothing else of it. */
+  readonly answer?: 'metadata';
   readonly signal?: AbortSignal;
 };
 

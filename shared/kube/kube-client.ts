@@ -82,7 +82,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
 
   create<T extends KubeObject>(resource: Resource<T>, object: Unsaved<T>, options: WriteOptions = {}): Promise<T> {
     const path = pathTo(resource, object.metadata.namespace) + writeQuery(options);
-    return this.#json<T>({ method: 'POST', path, ...jsonBody(withKind(resource, object)), ...signalOf(options) });
+    return this.#json<T>({ method: 'POST', path, ...jsonBody(withKind(resource, object)), ...answerOf(options), ...signalOf(options) });
   }
 
   replace<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
@@ -128,7 +128,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
 
   #put<T extends KubeObject>(resource: Resource<T>, object: T, subresource: string, options: WriteOptions): Promise<T> {
     const path = pathTo(resource, object.metadata.namespace, object.metadata.name) + subresource + writeQuery(options);
-    return this.#json<T>({ method: 'PUT', path, ...jsonBody(withKind(resource, object)), ...signalOf(options) });
+    return this.#json<T>({ method: 'PUT', path, ...jsonBody(withKind(resource, object)), ...answerOf(options), ...signalOf(options) });
   }
 
   #patch<T>(resource: Resource, key: ObjectKey, subresource: string, patch: Patch, options: WriteOptions): Promise<T> {
@@ -136,7 +136,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
     const path = pathTo(resource, key.namespace, key.name) + subresource + writeQuery(options, force);
     const body = JSON.stringify(patch.body);
     return this.#json<T>(
-      { method: 'PATCH', path, body, contentType: CONTENT_TYPES[patch.type], ...signalOf(options) },
+      { method: 'PATCH', path, body, contentType: CONTENT_TYPES[patch.type], ...answerOf(options), ...signalOf(options) },
       patch.type === 'apply' ? 'APPLY' : 'PATCH',
     );
   }
@@ -258,6 +258,11 @@ function readList<T>(answer: object): ObjectList<T> {
 
 const signalOf = (options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } =>
   options.signal === undefined ? {} : { signal: options.signal };
+
+/** The full object is the second choice: a server that has no other form of it answers nevertheless. */
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+const answerOf = ({ answer }: WriteOptions): { accept?: string } => (answer === undefined ? {} : { accept: METADATA_ONLY });
 
 const jsonBody = (value: object): { body: string; contentType: string } => ({
   body: JSON.stringify(value),

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ChildProgram } from '../support/child-program.ts';
 import { realControlPlaneAssets, startRealControlPlane } from '../support/real-control-plane.ts';
+import { childrenOf, cpuSecondsOf } from './process-figures.ts';
 
 export type BenchCluster = {
   readonly name: string;
   readonly kubeconfigFile: string;
+  /** Processor time of its programs so far, where this process has started them. */
+  cpuSeconds?(): number;
   stop(): Promise<void>;
 };
 
@@ -15,8 +18,19 @@ const CONTROL_PLANE = path.resolve(import.meta.dirname, '../../shared/controlpla
 
 export async function startBenchCluster(kubeconfigFile: string | undefined): Promise<BenchCluster> {
   if (kubeconfigFile !== undefined) return { name: kubeconfigFile, kubeconfigFile, stop: async () => undefined };
-  if (realControlPlaneAssets() !== undefined) return { name: 'etcd and kube-apiserver', ...(await startRealControlPlane()) };
+  if (realControlPlaneAssets() !== undefined) return startReal();
   return startEmbedded();
+}
+
+async function startReal(): Promise<BenchCluster> {
+  const before = new Set(childrenOf(process.pid));
+  const real = await startRealControlPlane();
+  const programs = childrenOf(process.pid).filter((pid) => !before.has(pid));
+  return {
+    name: 'etcd and kube-apiserver',
+    ...real,
+    cpuSeconds: () => programs.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
+  };
 }
 
 async function startEmbedded(): Promise<BenchCluster> {
@@ -30,7 +44,7 @@ async function startEmbedded(): Promise<BenchCluster> {
   };
   try {
     await program.find((line) => (line.includes('"control plane is serving"') && existsSync(kubeconfigFile) ? true : undefined));
-    return { name: 'embedded control plane', kubeconfigFile, stop };
+    return { name: 'embedded control plane', kubeconfigFile, cpuSeconds: () => cpuSecondsOf(program.pid), stop };
   } catch (error) {
     await stop();
     throw error;

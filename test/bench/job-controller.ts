@@ -16,7 +16,7 @@ import {
 } from '../../shared/runtime/flags.ts';
 import { type BenchCluster, startBenchCluster } from './cluster.ts';
 import { type Figures, violations } from './job-controller/figures.ts';
-import { type Run, runShape } from './job-controller/run-shape.ts';
+import { type Contender, type Run, runShape } from './job-controller/run-shape.ts';
 import { type CompletionMode, type Shape, SHAPES } from './job-controller/shapes.ts';
 import { defineSuite } from './suite.ts';
 
@@ -37,6 +37,17 @@ const FLAGS = {
   },
   mode: { value: 'MODE', about: 'NonIndexed or Indexed; default: both', parse: oneOf<CompletionMode>(['NonIndexed', 'Indexed']) },
   runs: { value: 'N', fallback: '1', about: 'runs of each', parse: wholeNumber(1) },
+  rounds: {
+    value: 'N',
+    fallback: '1',
+    about: 'so often the load comes again in the same program, which has a history by then',
+    parse: wholeNumber(1),
+  },
+  beside: {
+    value: 'PROGRAM',
+    about: 'kube-controller-manager: each run is followed by one of it, from KUBEBUILDER_ASSETS, on a cluster of its own',
+    parse: oneOf<Contender>(['kube-controller-manager']),
+  },
   kubeconfig: {
     value: 'FILE',
     about:
@@ -60,24 +71,32 @@ async function measure(flags: FlagValues<typeof FLAGS>): Promise<boolean> {
   const probeEvery = flags['probe-every'];
   const nodeFlags = flags['cpu-profile'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${flags['cpu-profile']}`];
   const chosenShapes = flags.shape === undefined ? (flags.shapes ?? BY_DEFAULT) : [flags.shape];
+  const contenders: readonly Contender[] = flags.beside === undefined ? ['worker'] : ['worker', flags.beside];
   let good = true;
   console.log(HEADER);
   for (const chosen of chosenShapes) {
     const shape = probeEvery === undefined ? chosen : { ...chosen, probeEveryMs: probeEvery * 1000 };
     for (const each of flags.mode === undefined ? shape.modes : [flags.mode]) {
       for (let run = 0; run < flags.runs; run++) {
-        const cluster = await startBenchCluster(flags.kubeconfig);
-        try {
-          const namespace = `bench-${randomBytes(4).toString('hex')}`;
-          const figures = await runShape(shape, each, { cluster, namespace, workerFlags: workerFlags(flags), nodeFlags });
-          good = report(shape, each, cluster, figures) && good;
-        } finally {
-          await cluster.stop();
-        }
+        for (const contender of contenders) good = (await measureOne(shape, each, contender)) && good;
       }
     }
   }
   return good;
+
+  async function measureOne(shape: Shape, mode: CompletionMode, contender: Contender): Promise<boolean> {
+    const cluster = await startBenchCluster(flags.kubeconfig);
+    try {
+      const namespace = `bench-${randomBytes(4).toString('hex')}`;
+      const { rounds } = flags;
+      const runs = await runShape(shape, mode, { contender, rounds, cluster, namespace, workerFlags: workerFlags(flags), nodeFlags });
+      return runs
+        .map((each, index) => report(shape, `${mode}${index === 0 ? '' : ` #${index + 1}`}`, contender, cluster, each))
+        .every(Boolean);
+    } finally {
+      await cluster.stop();
+    }
+  }
 }
 
 function workerFlags(flags: FlagValues<typeof FLAGS>): readonly string[] {
@@ -124,21 +143,27 @@ const COLUMNS: readonly (readonly [title: string, width: number, value: (figures
   ['other', 6, ({ calls }) => calls.other.toFixed(3)],
   ['refused', 8, ({ refusedCalls }) => String(refusedCalls)],
   ['CPU s', 6, ({ cpuSeconds }) => cpuSeconds.toFixed(2)],
+  ['server', 7, ({ serverCpuSeconds }) => (Number.isNaN(serverCpuSeconds) ? '-' : serverCpuSeconds.toFixed(2))],
   ['MiB', 5, ({ peakMiB }) => peakMiB.toFixed(0)],
   ['syncs', 6, ({ syncs }) => String(syncs)],
   ['p50 ms', 7, ({ syncP50Ms }) => syncP50Ms.toFixed(0)],
   ['p99 ms', 7, ({ syncP99Ms }) => syncP99Ms.toFixed(0)],
 ];
-const HEADER = `${'load'.padEnd(22)}${COLUMNS.map(([title, width]) => title.padStart(width)).join('')}`;
+/** What is known of a program that is not ours. */
+const OF_THE_KERNEL = new Set(['s', 'pods/min', 'CPU s', 'server', 'MiB']);
+const NAME_WIDTH = 34;
+const HEADER = `${'load'.padEnd(NAME_WIDTH)}${COLUMNS.map(([title, width]) => title.padStart(width)).join('')}`;
 
-function report(shape: Shape, mode: CompletionMode, cluster: BenchCluster, { figures, probesMs }: Run): boolean {
-  console.log(`${`${shape.name} ${mode}`.padEnd(22)}${COLUMNS.map(([, width, value]) => value(figures).padStart(width)).join('')}`);
+function report(shape: Shape, load: string, contender: Contender, cluster: BenchCluster, { figures, probesMs }: Run): boolean {
+  const isOurs = contender === 'worker';
+  const cells = COLUMNS.map(([title, width, value]) => (isOurs || OF_THE_KERNEL.has(title) ? value(figures) : '-').padStart(width));
+  console.log(`${`${shape.name} ${isOurs ? load : `${load} upstream`}`.padEnd(NAME_WIDTH)}${cells.join('')}`);
   if (probesMs.length > 0) {
     const ordered = probesMs.toSorted((a, b) => a - b);
     const at = (quantile: number): string => ((ordered[Math.floor((ordered.length - 1) * quantile)] ?? 0) / 1000).toFixed(2);
     console.log(`    ${probesMs.length} Jobs of one pod beside it took ${at(0.5)} s (median), ${at(1)} s (longest)`);
   }
-  const found = violations(figures, shape.permitted);
+  const found = isOurs ? violations(figures, shape.permitted) : [];
   for (const violation of found) console.log(`    OUT OF RANGE on ${cluster.name}: ${violation}`);
   return found.length === 0;
 }

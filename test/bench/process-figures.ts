@@ -22,3 +22,9 @@ export function peakResidentBytesOf(pid: number): number {
   const file = `/proc/${pid}/status`;
   return existsSync(file) ? Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8'))?.[1]) * 1024 : Number.NaN;
 }
+
+/** Processes that it has started itself and that have not ended; none where there is no /proc. */
+export function childrenOf(pid: number): readonly number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
+}

@@ -175,13 +175,17 @@ const NAMES_MAX = 8;
  * Creates a pod under a name of our own, so that who gets no answer can ask for the same pod again: whether it was made, or will be made late, there is one.
  * UPSTREAM.md D10.
  */
-async function createOnce({ client, memory, random }: ApplyDeps, job: DeepReadonly<Job>, { index, pod }: NewPod): Promise<Pod> {
+async function createOnce(
+  { client, memory, random }: ApplyDeps,
+  job: DeepReadonly<Job>,
+  { index, pod }: NewPod,
+): Promise<Pick<Pod, 'metadata'>> {
   const { uid, namespace } = job.metadata;
   const asked = memory.doubtfulPods.take(uid, index);
   let name = asked ?? generateName(pod.metadata.generateName ?? '', random);
   for (let tries = 1; ; tries++) {
     try {
-      return await client.create(PODS, { ...pod, metadata: { ...pod.metadata, name } });
+      return await client.create(PODS, { ...pod, metadata: { ...pod.metadata, name } }, { answer: 'metadata' });
     } catch (error) {
       // A refusal says nothing of what was asked for before.
       const isInDoubt = isUnanswered(error) || (name === asked && !isAlreadyExists(error));

@@ -4,11 +4,15 @@ import { PODS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 
-/** Takes the finalizer off one pod and returns the pod as it is then; undefined when there is no such pod any more. */
-export async function removeTrackingFinalizer(client: Pick<WriteClient, 'patch'>, pod: DeepReadonly<Pod>): Promise<Pod | undefined> {
+/** Takes the finalizer off one pod and returns the pod's metadata as they are then; undefined when there is no such pod any more. */
+export async function removeTrackingFinalizer(
+  client: Pick<WriteClient, 'patch'>,
+  pod: DeepReadonly<Pod>,
+): Promise<Pick<Pod, 'metadata'> | undefined> {
   const { namespace, name } = pod.metadata;
   try {
-    return await client.patch(PODS, { namespace, name }, { type: 'strategic', body: { metadata: WITHOUT_TRACKING_FINALIZER } });
+    const patch = { type: 'strategic', body: { metadata: WITHOUT_TRACKING_FINALIZER } } as const;
+    return await client.patch(PODS, { namespace, name }, patch, { answer: 'metadata' });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw new Error(`remove the tracking finalizer of pod ${namespace}/${name}`, { cause: error });

@@ -18,7 +18,7 @@ export interface WrittenVersions {
 }
 
 /** A pod as the server returned it: the sync of the Job that owns it waits until the cache has seen this version. */
-export function recordPodWrite(written: Pick<WrittenVersions, 'record'>, pod: Pod): void {
+export function recordPodWrite(written: Pick<WrittenVersions, 'record'>, pod: Pick<Pod, 'metadata'>): void {
   const owner = controllerOf(pod);
   if (owner !== undefined) written.record(owner.uid, 'pods', pod.metadata.resourceVersion);
 }

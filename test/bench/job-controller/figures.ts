@@ -16,10 +16,20 @@ export type Figures = {
   };
   readonly refusedCalls: number;
   readonly cpuSeconds: number;
+  /** Of API server and etcd meanwhile; NaN where they are not programs of this run. */
+  readonly serverCpuSeconds: number;
   readonly peakMiB: number;
   readonly syncs: number;
   readonly syncP50Ms: number;
   readonly syncP99Ms: number;
+};
+
+export type Load = {
+  readonly pods: number;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly serverCpuSeconds: number;
+  readonly peakBytes: number;
 };
 
 const REQUESTS = 'rest_client_requests_total';
@@ -28,7 +38,7 @@ const SYNC_DURATION = 'job_controller_job_sync_duration_seconds';
 export function figuresOf(
   before: readonly Sample[],
   after: readonly Sample[],
-  { pods, seconds, peakBytes }: { readonly pods: number; readonly seconds: number; readonly peakBytes: number },
+  { pods, seconds, cpuSeconds, serverCpuSeconds, peakBytes }: Load,
 ): Figures {
   const grown = (name: string, labels?: Record<string, string>): number => increase(before, after, name, labels);
   const created = grown('job_controller_job_pods_creation_total', { status: 'succeeded' });
@@ -49,7 +59,8 @@ export function figuresOf(
       all: (all ?? 0) / pods,
     },
     refusedCalls: (all ?? 0) - grown(REQUESTS, { code: '200' }) - grown(REQUESTS, { code: '201' }),
-    cpuSeconds: grown('process_cpu_seconds_total'),
+    cpuSeconds,
+    serverCpuSeconds,
     peakMiB: peakBytes / 2 ** 20,
     syncs: grown(`${SYNC_DURATION}_count`),
     syncP50Ms: quantileBetween(before, after, SYNC_DURATION, 0.5) * 1000,

@@ -1,7 +1,6 @@
 /** What the parts of a long run cost: whether a Job with many counted pods is dearer than one with few. */
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { increase, type Sample, total } from '../prometheus-text.ts';
-import type { WorkerProgram } from './worker-program.ts';
 
 /** One tenth of a run. */
 export type Progress = {
@@ -20,7 +19,7 @@ const LOOK_EVERY_MS = 500;
 const COUNTED = 'job_controller_job_pods_finished_total';
 const SYNC_DURATION = 'job_controller_job_sync_duration_seconds';
 
-export function watchProgress(worker: WorkerProgram, pods: number): { stop(): Promise<readonly Progress[]> } {
+export function watchProgress(worker: { samples(): Promise<readonly Sample[]> }, pods: number): { stop(): Promise<readonly Progress[]> } {
   if (pods < PODS_MIN) return { stop: async () => [] };
   const stopping = new AbortController();
   const parts: Progress[] = [];

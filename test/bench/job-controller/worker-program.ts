@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ChildProgram } from '../../support/child-program.ts';
+import { cpuSecondsOf } from '../process-figures.ts';
 import { parseSamples, type Sample } from '../prometheus-text.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../worker/main.ts');
@@ -42,6 +43,10 @@ export class WorkerProgram implements AsyncDisposable {
   async samples(): Promise<Sample[]> {
     const response = await fetch(`${this.#url}/metrics`);
     return parseSamples(await response.text());
+  }
+
+  cpuSeconds(): number {
+    return cpuSecondsOf(this.#program.pid);
   }
 
   /** The most memory it ever had resident, where the system tells; else what it has now. */

@@ -9,13 +9,14 @@ rest_client_requests_total{code="200",method="PUT",host="h"} ${puts}
 rest_client_requests_total{code="200",method="GET",host="h"} 4
 job_controller_job_pods_creation_total{reason="new",status="succeeded"} ${created}
 job_controller_terminated_pods_tracking_finalizer_total{event="delete"} ${freed}
-process_cpu_seconds_total ${puts}
 `;
 
 const figures = (): Figures =>
   figuresOf(parseSamples(reading(0, 0, 0, 0, 0)), parseSamples(reading(110, 115, 4, 100, 100)), {
     pods: 100,
     seconds: 6,
+    cpuSeconds: 4,
+    serverCpuSeconds: 9,
     peakBytes: 2 ** 20,
   });
 

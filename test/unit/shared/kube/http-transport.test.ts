@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { createServingCertificate } from '../../../../shared/controlplane/server/serving-certificate.ts';
 import { createHttpTransport } from '../../../../shared/kube/http-transport.ts';
 import { accessFromKubeconfig } from '../../../../shared/kube/kubeconfig.ts';
 import type { Transport } from '../../../../shared/kube/transport.ts';
@@ -215,4 +217,19 @@ test('what nobody reads of a stream stays with its server, and a reader who leav
     break;
   }
   await closed.promise;
+});
+
+test('a server that offers HTTP/2, as an API server does, is asked by HTTP/1.1: each connection carries one request at a time', async () => {
+  const { certPem, keyPem } = await createServingCertificate('127.0.0.1');
+  const versions: string[] = [];
+  const server = createSecureServer({ cert: certPem, key: keyPem, allowHTTP1: true }, (request, response) => {
+    versions.push(request.httpVersion);
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const transport = aTransport(kubeconfig(url, { token: 't' }, { 'certificate-authority-data': Buffer.from(certPem).toString('base64') }));
+  await transport.send({ method: 'GET', path: '/version', headers: {} });
+  expect(versions).toEqual(['1.1']);
 });

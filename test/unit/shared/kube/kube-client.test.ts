@@ -209,3 +209,13 @@ test('a stream is the body as it comes, and its refusal an error', async () => {
   expect(requests[0]).toMatchObject({ method: 'GET', path: '/api/v1/namespaces/ns/pods/a/log?follow=true', headers: { accept: '*/*' } });
   await expect(client.stream('/x', { signal })).rejects.toMatchObject({ code: 403, message: 'no' });
 });
+
+test('a write whose caller reads metadata alone asks for them first, and takes the whole object from a server without that form', async () => {
+  const { client, requests } = aClient({ body: { metadata: { name: 'a' } } }, { body: { metadata: { name: 'a' } } });
+  await client.patch(PODS, key, { type: 'merge', body: {} }, { answer: 'metadata' });
+  await client.patch(PODS, key, { type: 'merge', body: {} });
+  expect(requests.map(({ headers }) => headers['accept'])).toEqual([
+    'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+    'application/json',
+  ]);
+});

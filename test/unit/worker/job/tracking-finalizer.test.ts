@@ -21,7 +21,12 @@ test('the pod loses this finalizer, and keeps those of others', async () => {
   const { client, pod } = await aPod([JOB_TRACKING_FINALIZER, 'example.com/other']);
   const freed = await removeTrackingFinalizer(client, pod);
   expect(freed?.metadata.finalizers).toEqual(['example.com/other']);
-  expect(freed && hasTrackingFinalizer(freed)).toBe(false);
+  expect(hasTrackingFinalizer(await client.get(PODS, { namespace: 'default', name: 'p' }))).toBe(false);
+});
+
+test('nothing but metadata is asked back', async () => {
+  const { client, pod } = await aPod([JOB_TRACKING_FINALIZER]);
+  expect(await removeTrackingFinalizer(client, pod)).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { uid: pod.metadata.uid } });
 });
 
 test('a pod that is gone needs nothing done', async () => {
