@@ -74,3 +74,8 @@ export const fieldNotFound = (field: string, value: unknown): FieldError => ({
   field,
   body: `Not found: ${render(value)}`,
 });
+export const internalError = (field: string, detail: string): FieldError => ({
+  type: 'InternalError',
+  field,
+  body: withDetail('Internal error', detail),
+});

@@ -1,4 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { CelEnvironment } from './cel-environment.ts';
+import { checkExpression } from './checker/check-expression.ts';
+import { writeType } from './checker/static-type.ts';
 import { registerFormatLibrary } from './format-library.ts';
 import { registerIpLibrary } from './ip-library.ts';
 import { registerListLibrary } from './list-library.ts';
@@ -23,9 +26,9 @@ export class CelCompileError extends Error {
 }
 
 /** CEL with the libraries of Kubernetes that have no state. Add variables to a clone. */
-export const kubernetesEnvironment: Environment = createKubernetesEnvironment();
+export const kubernetesEnvironment: CelEnvironment = createKubernetesEnvironment();
 
-function createKubernetesEnvironment(): Environment {
+function createKubernetesEnvironment(): CelEnvironment {
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   registerStringLibrary(environment);
   registerListLibrary(environment);
@@ -35,17 +38,19 @@ function createKubernetesEnvironment(): Environment {
   registerQuantityLibrary(environment);
   registerFormatLibrary(environment);
   registerSemverLibrary(environment);
-  return environment;
+  return new CelEnvironment(environment);
 }
 
-/** Parses and type-checks. Throws a CelCompileError. */
-export function compileCel(environment: Environment, expression: string): CelProgram {
-  const program = attempt(() => environment.parse(expression));
+/** Parses and type-checks. Throws a CelCompileError with the findings of cel-go. */
+export function compileCel(environment: CelEnvironment, expression: string): CelProgram {
+  const checked = checkExpression(expression, environment.variables);
+  if ('finding' in checked) throw new CelCompileError(checked.finding);
+  const program = attempt(() => environment.interpreter.parse(expression));
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
   return {
     expression,
-    type: check.type ?? 'dyn',
+    type: writeType(checked.type),
     run: (variables) => {
       try {
         return { value: program(variables) };

@@ -1,9 +1,12 @@
-import { type Environment, Optional } from '@marcbachmann/cel-js';
+import { Optional } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../cel/cel-environment.ts';
 import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
+import { optionalOf } from '../cel/checker/static-type.ts';
 import { celTypeOf } from './cel-types.ts';
 import { type Correlated, correlatedField, correlatedItem } from './correlation.ts';
+import { declaredType } from './declared-type.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 
@@ -53,31 +56,32 @@ export function compileRules(schema: JsonSchema): RuleValidator | undefined {
   };
 }
 
-/** Says what is wrong with a rule itself, seen from the schema that carries it. */
-export function ruleChecker(schema: JsonSchema, isObjectRoot: boolean): (rule: ValidationRule) => RuleProblem[] {
+/** Says what is wrong with a rule itself, seen from the schema that carries it; undefined for a schema that has no type for rules. */
+export function ruleChecker(schema: JsonSchema, isObjectRoot: boolean): ((rule: ValidationRule) => RuleProblem[]) | undefined {
+  if (declaredType(schema, isObjectRoot) === undefined) return undefined;
   const views = viewsOf(schema, isObjectRoot);
   return (rule) => checkRule(rule, views(rule.optionalOldSelf === true).environment);
 }
 
-function checkRule(rule: ValidationRule, environment: Environment): RuleProblem[] {
+function checkRule(rule: ValidationRule, environment: CelEnvironment): RuleProblem[] {
   const problems: RuleProblem[] = [];
   const check = (field: RuleProblem['field'], expression: string, wanted: string): void => {
     try {
       const { type } = compileCel(environment, expression);
-      if (type !== wanted && type !== 'dyn')
+      if (type !== wanted)
         problems.push({ field, detail: `${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${wanted}` });
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
       problems.push({ field, detail: `${field === 'rule' ? '' : 'messageExpression '}compilation failed: ${error.message}` });
     }
   };
-  check('rule', rule.rule?.trim() ?? '', 'bool');
-  const message = rule.messageExpression?.trim() ?? '';
-  if (message !== '') check('messageExpression', message, 'string');
+  check('rule', rule.rule ?? '', 'bool');
+  const message = rule.messageExpression ?? '';
+  if (message !== '' && problems.length === 0) check('messageExpression', message, 'string');
   return problems;
 }
 
-type View = { readonly environment: Environment; readonly toValue: (json: unknown) => unknown };
+type View = { readonly environment: CelEnvironment; readonly toValue: (json: unknown) => unknown };
 
 /** How rules see the values of a schema, made when it is first asked for: that of a great schema takes milliseconds. */
 function viewsOf(schema: JsonSchema, isObjectRoot: boolean): (optionalOldSelf: boolean) => View {
@@ -92,7 +96,14 @@ function viewsOf(schema: JsonSchema, isObjectRoot: boolean): (optionalOldSelf: b
 function viewOf(schema: JsonSchema, isObjectRoot: boolean, optionalOldSelf: boolean): View {
   const environment = kubernetesEnvironment.clone();
   const type = celTypeOf(environment, schema, 'Object', isObjectRoot);
-  environment.registerVariable('self', type.name).registerVariable('oldSelf', optionalOldSelf ? `optional<${type.name}>` : type.name);
+  const declared = declaredType(schema, isObjectRoot);
+  environment
+    .registerVariable('self', type.name, declared)
+    .registerVariable(
+      'oldSelf',
+      optionalOldSelf ? `optional<${type.name}>` : type.name,
+      optionalOldSelf && declared !== undefined ? optionalOf(declared) : declared,
+    );
   return { environment, toValue: type.toValue };
 }
 
@@ -119,7 +130,7 @@ function compileNode(given: JsonSchema, schema: JsonSchema, isRoot: boolean): Ru
   };
 }
 
-function compileRule(rule: ValidationRule, environment: Environment): CompiledRule {
+function compileRule(rule: ValidationRule, environment: CelEnvironment): CompiledRule {
   const message = rule.messageExpression?.trim() ?? '';
   return {
     rule,

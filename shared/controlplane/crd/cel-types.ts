@@ -1,6 +1,7 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../cel/cel-environment.ts';
 import { toCelValue } from '../cel/values.ts';
 import { kubernetesEnvironment } from '../cel/environment.ts';
+import { escapedFieldName } from '../cel/field-names.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 
@@ -17,13 +18,13 @@ const DYN: CelType = { name: 'dyn', toValue: toCelValue };
 const METADATA: JsonSchema = { type: 'object', properties: { name: { type: 'string' }, generateName: { type: 'string' } } };
 
 /** The CEL type of a schema. Object types are registered in `environment` under names that begin with `name`. */
-export function celTypeOf(environment: Environment, schema: JsonSchema, name: string, isObjectRoot: boolean): CelType {
+export function celTypeOf(environment: CelEnvironment, schema: JsonSchema, name: string, isObjectRoot: boolean): CelType {
   const type = nonNullType(environment, schema, name, isObjectRoot);
   // CEL has no union with null: such values are typed dynamically.
   return schema.nullable === true && type !== DYN ? { name: 'dyn', toValue: (json) => (json === null ? null : type.toValue(json)) } : type;
 }
 
-function nonNullType(environment: Environment, schema: JsonSchema, name: string, isObjectRoot: boolean): CelType {
+function nonNullType(environment: CelEnvironment, schema: JsonSchema, name: string, isObjectRoot: boolean): CelType {
   if (schema['x-kubernetes-int-or-string'] === true) return DYN;
   switch (schema.type) {
     case 'boolean':
@@ -51,19 +52,19 @@ function stringType(format: string | undefined): CelType {
     case 'date-time':
       return { name: 'google.protobuf.Timestamp', toValue: (json) => (typeof json === 'string' ? new Date(json) : json) };
     case 'duration':
-      return { name: 'google.protobuf.Duration', toValue: (json) => kubernetesEnvironment.evaluate(`duration(${JSON.stringify(json)})`) };
+      return { name: 'google.protobuf.Duration', toValue: (json) => kubernetesEnvironment.interpreter.evaluate(`duration(${JSON.stringify(json)})`) };
     default:
       return { name: 'string', toValue: (json) => json };
   }
 }
 
-function listType(environment: Environment, schema: JsonSchema, name: string): CelType {
+function listType(environment: CelEnvironment, schema: JsonSchema, name: string): CelType {
   const items = itemsOf(schema);
   const element = items === undefined ? DYN : celTypeOf(environment, items, `${name}.items`, false);
   return { name: `list<${element.name}>`, toValue: (json) => (Array.isArray(json) ? json.map(element.toValue) : json) };
 }
 
-function objectType(environment: Environment, schema: JsonSchema, name: string, hasMetadata: boolean): CelType {
+function objectType(environment: CelEnvironment, schema: JsonSchema, name: string, hasMetadata: boolean): CelType {
   const values = valuesOf(schema);
   if (values !== undefined) return mapType(celTypeOf(environment, values, `${name}.values`, false));
   const properties: Record<string, JsonSchema> = {
@@ -75,8 +76,8 @@ function objectType(environment: Environment, schema: JsonSchema, name: string, 
   if (Object.keys(properties).length === 0) return isOpen ? DYN : mapType(DYN);
   const fields = Object.entries(properties).map(([property, child]) => ({
     property,
-    field: escapeFieldName(property),
-    type: celTypeOf(environment, child, `${name}.${escapeFieldName(property)}`, false),
+    field: escapedFieldName(property) ?? property,
+    type: celTypeOf(environment, child, `${name}.${escapedFieldName(property) ?? property}`, false),
   }));
   // One class for each object type: the library tells types apart by constructor.
   const ctor = class {};
@@ -96,13 +97,3 @@ const mapType = (element: CelType): CelType => ({
   name: `map<string, ${element.name}>`,
   toValue: (json) => (isRecord(json) ? Object.fromEntries(Object.entries(json).map(([key, each]) => [key, element.toValue(each)])) : json),
 });
-
-const RESERVED: ReadonlySet<string> = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
-);
-
-/** How a property whose name is no CEL identifier is written in a rule. */
-const escapeFieldName = (name: string): string =>
-  RESERVED.has(name)
-    ? `__${name}__`
-    : name.replaceAll('__', '__underscores__').replaceAll('.', '__dot__').replaceAll('-', '__dash__').replaceAll('/', '__slash__');

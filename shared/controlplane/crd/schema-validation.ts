@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid, notSupported, required } from '../apimachinery/field-error.ts';
+import { type FieldError, forbidden, internalError, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import { CelCompileError } from '../cel/environment.ts';
 import { compileRules, ruleChecker, type RuleProblem, usesOldSelf } from './cel-rules.ts';
@@ -122,11 +122,13 @@ function validateKeywords(schema: JsonSchema, path: string, context: Context): F
     descend(items, 'items', { uncorrelatable: context.uncorrelatable ?? (correlates ? undefined : path) }, true);
   }
   schemaErrors.push(...validateExtensionKeywords(schema, path));
-  const checkRule = ruleChecker(schema, context.isRoot);
-  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  const checkRule = rules.length === 0 ? undefined : ruleChecker(schema, context.isRoot || schema['x-kubernetes-embedded-resource'] === true);
+  if (rules.length > 0 && checkRule === undefined) ruleChecks.push(() => [internalError(`${path}.x-kubernetes-validations`, UNTYPED)]);
+  for (const [i, rule] of rules.entries()) {
     const at = `${path}.x-kubernetes-validations[${i}]`;
     schemaErrors.push(...validateRuleFields(schema, rule, at));
-    ruleChecks.push(() => compileErrors(rule, checkRule(rule), at, context));
+    if (checkRule !== undefined) ruleChecks.push(() => compileErrors(rule, checkRule(rule), at, context));
   }
   return { schemaErrors, ruleChecks };
 }
@@ -164,6 +166,8 @@ function validateStandard(schema: JsonSchema, path: string, { noDefaults, inside
   ];
 }
 
+const UNTYPED =
+  'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const hasNewlines = (text: string): boolean => /[\n\r]/.test(text);
 

@@ -1,14 +1,14 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import type { CelProgram } from '../../cel/environment.ts';
 import { createAdmissionEnvironment } from '../webhook/admission-environment.ts';
 
 /** In which an expression of a policy is compiled. */
 export type PolicyEnvironments = {
-  readonly matchConditions: Environment;
+  readonly matchConditions: CelEnvironment;
   /** For validations and audit annotations: with `variables` so far. */
-  expressions(): Environment;
+  expressions(): CelEnvironment;
   /** For message expressions, which may not ask the authorizer. */
-  messages(): Environment;
+  messages(): CelEnvironment;
   /** Makes `variables.NAME` known to what is compiled from now on. */
   declare(name: string, type: string): void;
 };
@@ -16,7 +16,7 @@ export type PolicyEnvironments = {
 const WITHOUT_PARAMS = baseEnvironments(false);
 const WITH_PARAMS = baseEnvironments(true);
 
-function baseEnvironments(hasParams: boolean): { readonly full: Environment; readonly plain: Environment } {
+function baseEnvironments(hasParams: boolean): { readonly full: CelEnvironment; readonly plain: CelEnvironment } {
   return {
     full: createAdmissionEnvironment({ hasAuthorizer: true, hasParams }),
     plain: createAdmissionEnvironment({ hasAuthorizer: false, hasParams }),
@@ -27,8 +27,8 @@ function baseEnvironments(hasParams: boolean): { readonly full: Environment; rea
 export function policyEnvironments(hasParams: boolean): PolicyEnvironments {
   const { full, plain } = hasParams ? WITH_PARAMS : WITHOUT_PARAMS;
   const types: Record<string, string> = {};
-  const extended = (base: Environment): (() => Environment) => {
-    let made: { readonly environment: Environment; readonly size: number } | undefined;
+  const extended = (base: CelEnvironment): (() => CelEnvironment) => {
+    let made: { readonly environment: CelEnvironment; readonly size: number } | undefined;
     return () => {
       const size = Object.keys(types).length;
       if (made?.size !== size) made = { environment: withVariables(base, types), size };
@@ -45,7 +45,7 @@ export function policyEnvironments(hasParams: boolean): PolicyEnvironments {
   };
 }
 
-const withVariables = (base: Environment, types: Readonly<Record<string, string>>): Environment =>
+const withVariables = (base: CelEnvironment, types: Readonly<Record<string, string>>): CelEnvironment =>
   base
     .clone()
     .registerType('kubernetes.variables', { ctor: Variables, fields: { ...types } })

@@ -1,5 +1,6 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../../cel/environment.ts';
+import { NAMESPACE } from './namespace-type.ts';
 import { registerAuthorizerLibrary } from './authorizer-library.ts';
 import { registerRequestTypes } from './request-value.ts';
 
@@ -7,7 +8,7 @@ import { registerRequestTypes } from './request-value.ts';
  * What expressions of admission may speak about: match conditions of webhooks, and what else has the same variables (mustBuildEnvs of
  * apiserver). Objects are untyped: their schema is not looked at.
  */
-export const admissionEnvironment: Environment = createAdmissionEnvironment({ hasAuthorizer: true, hasParams: false });
+export const admissionEnvironment: CelEnvironment = createAdmissionEnvironment({ hasAuthorizer: true, hasParams: false });
 
 export type AdmissionVariables = {
   readonly hasAuthorizer: boolean;
@@ -15,17 +16,19 @@ export type AdmissionVariables = {
   readonly hasParams: boolean;
 };
 
-export function createAdmissionEnvironment({ hasAuthorizer, hasParams }: AdmissionVariables): Environment {
+export function createAdmissionEnvironment({ hasAuthorizer, hasParams }: AdmissionVariables): CelEnvironment {
   const environment = kubernetesEnvironment.clone();
   registerRequestTypes(environment);
   environment
     .registerVariable('object', 'dyn')
     .registerVariable('oldObject', 'dyn')
-    .registerVariable('namespaceObject', 'dyn')
+    .registerVariable('namespaceObject', 'dyn', NAMESPACE)
     .registerVariable('request', 'kubernetes.AdmissionRequest');
   if (hasAuthorizer) {
     registerAuthorizerLibrary(environment);
-    environment.registerVariable('authorizer', 'kubernetes.authorization.Authorizer');
+    environment
+      .registerVariable('authorizer', 'kubernetes.authorization.Authorizer')
+      .declareQualified('authorizer.requestResource', 'kubernetes.authorization.ResourceCheck');
   }
   if (hasParams) environment.registerVariable('params', 'dyn');
   return environment;
@@ -33,7 +36,7 @@ export function createAdmissionEnvironment({ hasAuthorizer, hasParams }: Admissi
 
 /** Compiles an expression whose value must be of one of these types. Throws a CelCompileError with the words of a finding. */
 export function compileAdmissionExpression(
-  environment: Environment,
+  environment: CelEnvironment,
   expression: string,
   types: readonly ('bool' | 'string' | 'null')[],
 ): CelProgram {
@@ -45,7 +48,7 @@ export function compileAdmissionExpression(
 }
 
 /** An expression of any type. Throws a CelCompileError with the words of a finding. */
-export function compiled(environment: Environment, expression: string): CelProgram {
+export function compiled(environment: CelEnvironment, expression: string): CelProgram {
   try {
     return compileCel(environment, expression);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
 import type { UserInfo } from '../../auth/user-info.ts';
@@ -52,12 +52,12 @@ class GroupCheck {
 
 const TYPES = 'kubernetes.authorization';
 
-export function registerAuthorizerLibrary(environment: Environment): void {
+export function registerAuthorizerLibrary(environment: CelEnvironment): void {
   environment
-    .registerType(`${TYPES}.Decision`, { ctor: Decision, fields: {} })
-    .registerType(`${TYPES}.ResourceCheck`, { ctor: ResourceCheck, fields: {} })
-    .registerType(`${TYPES}.PathCheck`, { ctor: PathCheck, fields: {} })
-    .registerType(`${TYPES}.GroupCheck`, { ctor: GroupCheck, fields: {} })
+    .registerType(`${TYPES}.Decision`, { ctor: Decision })
+    .registerType(`${TYPES}.ResourceCheck`, { ctor: ResourceCheck })
+    .registerType(`${TYPES}.PathCheck`, { ctor: PathCheck })
+    .registerType(`${TYPES}.GroupCheck`, { ctor: GroupCheck })
     .registerType(`${TYPES}.Authorizer`, { ctor: AuthorizerValue, fields: { requestResource: `${TYPES}.ResourceCheck` } })
     .registerFunction(
       `${TYPES}.Authorizer.group(string): ${TYPES}.GroupCheck`,

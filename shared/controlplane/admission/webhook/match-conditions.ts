@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
 import { authorizerValue } from './authorizer-library.ts';
 import { type CelProgram, compileCel } from '../../cel/environment.ts';
@@ -24,7 +24,7 @@ const ALWAYS: CompiledMatchConditions = { evaluate: () => ({ matches: true }), j
 export function compileMatchConditions(
   conditions: readonly MatchCondition[],
   failurePolicy: 'Fail' | 'Ignore',
-  environment: Environment = admissionEnvironment,
+  environment: CelEnvironment = admissionEnvironment,
 ): CompiledMatchConditions {
   if (conditions.length === 0) return ALWAYS;
   const programs = conditions.map(({ expression }) => compileCel(environment, expression.trim()));

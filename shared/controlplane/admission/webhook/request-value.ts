@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { same } from '../../cel/list-library.ts';
 import { toCelValue } from '../../cel/values.ts';
 import type { AdmissionRequest, GroupVersionKind, GroupVersionResource } from '../admission-request.ts';
@@ -26,7 +26,7 @@ export function requestValue(request: AdmissionRequest, asked: AdmissionRequest)
 }
 
 /** The types of `request` (BuildRequestType of apiserver), so that an expression with a field that is none does not compile. */
-export function registerRequestTypes(environment: Environment): void {
+export function registerRequestTypes(environment: CelEnvironment): void {
   const fields = { group: 'string', version: 'string' };
   environment
     .registerType('kubernetes.GroupVersionKind', { ctor: KindValue, fields: { ...fields, kind: 'string' } })

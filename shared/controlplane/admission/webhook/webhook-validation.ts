@@ -1,5 +1,5 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
-import type { Environment } from '@marcbachmann/cel-js';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { admissionEnvironment, compileAdmissionExpression } from './admission-environment.ts';
 import { CelCompileError } from '../../cel/environment.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../apimachinery/field-error.ts';
@@ -163,7 +163,7 @@ function validateReviewVersions(versions: readonly string[], requireKnown: boole
 export function validateMatchConditions(
   conditions: readonly { name?: string; expression?: string }[],
   path: string,
-  environment: Environment = admissionEnvironment,
+  environment: CelEnvironment = admissionEnvironment,
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (conditions.length > MAX_MATCH_CONDITIONS) errors.push(tooMany(path, conditions.length, MAX_MATCH_CONDITIONS));
@@ -179,7 +179,7 @@ export function validateMatchConditions(
   return errors;
 }
 
-function validateExpression(environment: Environment, expression: string, path: string): FieldError[] {
+function validateExpression(environment: CelEnvironment, expression: string, path: string): FieldError[] {
   return expression === ''
     ? [required(path)]
     : compileErrors(() => compileAdmissionExpression(environment, expression, ['bool']), expression, path);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compilePattern } from '../../../../../shared/controlplane/crd/go-pattern.ts';
+import { compilePattern } from '../../../../../shared/controlplane/apimachinery/go-pattern.ts';
 
 test.each<[string, string, boolean]>([
   ['^[a-z]+$', 'abc', true],

@@ -1,0 +1,17 @@
+import { checkTypes } from './check-types.ts';
+import type { Variables } from './declarations.ts';
+import { showProblems } from './show-problems.ts';
+import { literalProblems } from './literal-validation.ts';
+import { parseExpression } from './parse-expression.ts';
+import type { StaticType } from './static-type.ts';
+
+/** The type of an expression, or in cel-go's words why it does not compile. */
+export function checkExpression(source: string, variables: Variables): { readonly type: StaticType } | { readonly finding: string } {
+  const { expression, problems } = parseExpression(source);
+  if (problems.length > 0) return { finding: showProblems(source, problems) };
+  const checked = checkTypes(expression, variables);
+  if (checked.problems.length > 0) return { finding: showProblems(source, checked.problems) };
+  const wrongLiterals = literalProblems(expression, checked.typeOf);
+  if (wrongLiterals.length > 0) return { finding: showProblems(source, wrongLiterals) };
+  return { type: checked.typeOf(expression) };
+}
