@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { Environment, RegisteredFunctionHandler } from '@marcbachmann/cel-js';
 import type { Variables } from './checker/declarations.ts';
 import { objectOf, readType, type StaticType } from './checker/static-type.ts';
 
@@ -44,8 +44,8 @@ export class CelEnvironment {
     return this;
   }
 
-  registerFunction(...definition: Parameters<Environment['registerFunction']>): this {
-    this.interpreter.registerFunction(...definition);
+  registerFunction(signature: string, handler: RegisteredFunctionHandler): this {
+    this.interpreter.registerFunction(signature, handler);
     return this;
   }
 

@@ -2,9 +2,14 @@ import { Environment } from '@marcbachmann/cel-js';
 import { CelEnvironment } from './cel-environment.ts';
 import { checkExpression } from './checker/check-expression.ts';
 import { writeType } from './checker/static-type.ts';
+import { registerConversionLibrary } from './conversion-library.ts';
 import { registerFormatLibrary } from './format-library.ts';
 import { registerIpLibrary } from './ip-library.ts';
+import { registerFormatFunctions } from './format-function.ts';
+import { registerListExtension } from './list-extension.ts';
 import { registerListLibrary } from './list-library.ts';
+import { registerOptionalLibrary } from './optional-library.ts';
+import { registerTwoVariableMacros } from './two-variable-macros.ts';
 
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
@@ -30,8 +35,13 @@ export const kubernetesEnvironment: CelEnvironment = createKubernetesEnvironment
 
 function createKubernetesEnvironment(): CelEnvironment {
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  registerConversionLibrary(environment);
   registerStringLibrary(environment);
   registerListLibrary(environment);
+  registerListExtension(environment);
+  registerTwoVariableMacros(environment);
+  registerOptionalLibrary(environment);
+  registerFormatFunctions(environment);
   registerUrlLibrary(environment);
   registerIpLibrary(environment);
 

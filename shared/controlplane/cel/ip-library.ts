@@ -27,6 +27,12 @@ class Cidr {
     this.ip = new Ip(match[1]);
     this.prefixLength = bits;
   }
+  masked(): Cidr {
+    const { family, text } = this.ip;
+    const width = family === 4 ? 32 : 128;
+    const bits = (addressBits(text, family) >> BigInt(width - this.prefixLength)) << BigInt(width - this.prefixLength);
+    return new Cidr(`${addressText(bits, family)}/${this.prefixLength}`);
+  }
   contains(ip: Ip): boolean {
     if (ip.family !== this.ip.family) return false;
     const block = new BlockList();
@@ -36,6 +42,21 @@ class Cidr {
 }
 
 const canonicalIpv6 = (text: string): string => new URL(`http://[${text}]`).hostname.slice(1, -1);
+function addressBits(text: string, family: 4 | 6): bigint {
+  if (family === 4) return text.split('.').reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n);
+  const [head = '', tail] = text.split('::');
+  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
+  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail ?? '')];
+  return all.reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+function addressText(bits: bigint, family: 4 | 6): string {
+  const [count, width, base, separator] = family === 4 ? ([4, 8n, 10, '.'] as const) : ([8, 16n, 16, ':'] as const);
+  const parts = Array.from({ length: count }, (_, i) => (bits >> (BigInt(count - 1 - i) * width)) & ((1n << width) - 1n));
+  return parts.map((part) => part.toString(base)).join(separator);
+}
+
 const parses = (make: () => unknown): boolean => {
   try {
     return make() !== undefined;
@@ -48,12 +69,20 @@ const inRange =
   (ip: Ip): boolean =>
     ranges.some((range) => new Cidr(range).contains(ip));
 
+/** The `ip` of `ip.isCanonical(text)`: CEL namespaces are receivers here. */
+class Ips {}
+
 /** `ip('10.0.0.1')`, `cidr('10.0.0.0/8')` and what one can ask of them. */
 export function registerIpLibrary(environment: Environment): void {
   environment
     .registerType('net.IP', { ctor: Ip, fields: {} })
     .registerType('net.CIDR', { ctor: Cidr, fields: {} })
+    .registerOperator('net.IP == net.IP', (a: Ip, b: Ip) => a.text === b.text)
+    .registerOperator('net.CIDR == net.CIDR', (a: Cidr, b: Cidr) => a.ip.text === b.ip.text && a.prefixLength === b.prefixLength)
     .registerFunction('ip(string): net.IP', (text: string) => new Ip(text))
+    .registerType('kubernetes.Ips', { ctor: Ips, fields: {} })
+    .registerConstant('ip', 'kubernetes.Ips', new Ips())
+    .registerFunction('kubernetes.Ips.isCanonical(string): bool', (_: Ips, text: string) => new Ip(text).text === text)
     .registerFunction('isIP(string): bool', (text: string) => parses(() => new Ip(text)))
     .registerFunction('string(net.IP): string', ({ text }: Ip) => text)
     .registerFunction('net.IP.family(): int', ({ family }: Ip) => BigInt(family))
@@ -84,6 +113,7 @@ export function registerIpLibrary(environment: Environment): void {
     .registerFunction('net.CIDR.containsCIDR(net.CIDR): bool', containsCidr)
     .registerFunction('net.CIDR.containsCIDR(string): bool', (cidr: Cidr, other: string) => containsCidr(cidr, new Cidr(other)))
     .registerFunction('net.CIDR.ip(): net.IP', ({ ip }: Cidr) => ip)
+    .registerFunction('net.CIDR.masked(): net.CIDR', (cidr: Cidr) => cidr.masked())
     .registerFunction('net.CIDR.prefixLength(): int', ({ prefixLength }: Cidr) => BigInt(prefixLength));
 }
 

@@ -38,7 +38,7 @@ export function registerQuantityLibrary(environment: Environment): void {
       }
     })
     .registerOperator(`${TYPE} == ${TYPE}`, (a: CelQuantity, b: CelQuantity) => compare(a, b) === 0)
-    .registerFunction(`${TYPE}.sign(): int`, ({ quantity: { nanos } }: CelQuantity) => (nanos > 0n ? 1n : nanos < 0n ? -1n : 0n))
+    .registerFunction(`sign(${TYPE}): int`, ({ quantity: { nanos } }: CelQuantity) => (nanos > 0n ? 1n : nanos < 0n ? -1n : 0n))
     .registerFunction(`${TYPE}.compareTo(${TYPE}): int`, (a: CelQuantity, b: CelQuantity) => BigInt(compare(a, b)))
     .registerFunction(`${TYPE}.isLessThan(${TYPE}): bool`, (a: CelQuantity, b: CelQuantity) => compare(a, b) < 0)
     .registerFunction(`${TYPE}.isGreaterThan(${TYPE}): bool`, (a: CelQuantity, b: CelQuantity) => compare(a, b) > 0)

@@ -1,5 +1,6 @@
 import { patternProblem } from '../../apimachinery/go-pattern-problem.ts';
 import { isGoDuration, isRfc3339Time } from '../../apimachinery/time-syntax.ts';
+import { clauseProblem, FormatError, readFormat } from '../format-clauses.ts';
 import type { Expression, Problem } from './expression.ts';
 import { formatType, sameType, type StaticType, unwrapped } from './static-type.ts';
 
@@ -13,6 +14,7 @@ export function literalProblems(expression: Expression, typeOf: TypeOf): readonl
     ...argumentProblems(parts, 'timestamp', isRfc3339Time),
     ...argumentProblems(parts, 'matches', (text) => patternProblem(text) === undefined),
     ...mixedLiterals(expression, typeOf),
+    ...formatProblems(parts, typeOf),
   ];
 }
 
@@ -80,4 +82,39 @@ function differing(parts: readonly Part[], typeOf: TypeOf): Problem[] {
       ? []
       : [{ at, message: `expected type '${formatType(wanted)}' but found '${formatType(type)}'` }],
   );
+}
+
+/** What is wrong with format strings that are to show a list of values written beside them. */
+function formatProblems(parts: ReadonlySet<Expression>, typeOf: TypeOf): Problem[] {
+  return [...parts].flatMap((part) => {
+    if (part.kind !== 'call' || part.name !== 'format') return [];
+    const { target, args, at } = part;
+    const [list] = args;
+    if (target?.kind !== 'literal' || list?.kind !== 'list') return [];
+    return formatProblem(
+      String(target.value),
+      list.elements.map(({ value }) => value),
+      at,
+      typeOf,
+    );
+  });
+}
+
+function formatProblem(format: string, args: readonly Expression[], at: number, typeOf: TypeOf): Problem[] {
+  let used = 0;
+  try {
+    for (const part of readFormat(format)) {
+      if (typeof part === 'string') continue;
+      const arg = args[used];
+      if (arg === undefined) return [{ at, message: `index ${used} out of range` }];
+      used++;
+      const problem = clauseProblem(part, typeOf(arg).name);
+      if (problem !== undefined) return [{ at: arg.at, message: problem }];
+    }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    return [{ at, message: error.message }];
+  }
+  if (used === args.length) return [];
+  return [{ at, message: `too many arguments supplied to string.format (expected ${used}, got ${args.length})` }];
 }

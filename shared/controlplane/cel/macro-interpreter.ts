@@ -1,0 +1,49 @@
+import type { Environment } from '@marcbachmann/cel-js';
+
+/** What the interpreter's macros work with; the library does not declare it. */
+export type MacroNode = { readonly op: string; readonly args: unknown };
+export type MacroType = { readonly kind: string; readonly name: string; readonly keyType?: MacroType; readonly valueType?: MacroType };
+export type MacroScope = {
+  forkWithVariable(name: string, type: MacroType): MacroScope;
+  /** The same scope within another. */
+  reuse(parent: MacroScope): MacroScope;
+  setIterValue(value: unknown, evaluator: MacroEvaluator): MacroScope;
+};
+export type MacroEvaluator = { run(node: MacroNode, scope: MacroScope): unknown };
+export type MacroChecker = { check(node: MacroNode, scope: MacroScope): MacroType; getType(name: string): MacroType };
+export type MacroCall = { readonly receiver: MacroNode; readonly args: readonly MacroNode[] };
+
+export type Macro = {
+  typeCheck(checker: MacroChecker, macro: unknown, scope: MacroScope): MacroType;
+  evaluate(evaluator: MacroEvaluator, macro: unknown, scope: MacroScope): unknown;
+};
+
+/** Adds a macro that is called on a value: `receiver.name(ast, ...): type`. */
+export function registerMacro(environment: Environment, signature: string, expand: (call: MacroCall) => Macro): void {
+  environment.registerFunction(signature, (call: MacroCall) => ({ ...expand(call), async: false }));
+}
+
+/** A variable's name; the checker has refused anything else. */
+export const nameOf = ({ args }: MacroNode): string => String(args);
+
+/** Scopes of the variables of a macro, the innermost last. */
+export function scopesOf(outer: MacroScope, names: readonly string[], types: readonly MacroType[]): MacroScope[] {
+  const scopes: MacroScope[] = [];
+  for (const [i, name] of names.entries()) scopes.push((scopes.at(-1) ?? outer).forkWithVariable(name, types[i] ?? DYNAMIC));
+  return scopes;
+}
+
+const DYNAMIC: MacroType = { kind: 'dyn', name: 'dyn' };
+
+/** Evaluates a node where the variables of the scopes have these values. */
+export function runWith(
+  evaluator: MacroEvaluator,
+  node: MacroNode,
+  outer: MacroScope,
+  scopes: readonly MacroScope[],
+  values: readonly unknown[],
+): unknown {
+  let scope = outer;
+  for (const [i, each] of scopes.entries()) scope = each.reuse(scope).setIterValue(values[i], evaluator);
+  return evaluator.run(node, scope);
+}
