@@ -153,8 +153,8 @@ const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }
 const validateOwnerReference = (reference: Partial<OwnerReference>, path: string): FieldError[] => {
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference;
   const errors: FieldError[] = [];
-  // "group/" names a group and no version.
-  if (apiVersion === '' || apiVersion.endsWith('/')) errors.push(invalid(`${path}.apiVersion`, apiVersion, 'version must not be empty'));
+  // "group/" names a group and no version; "a/b/c" is no group and version, and taken for neither.
+  if (!/^[^/]*\/?[^/]+$/.test(apiVersion)) errors.push(invalid(`${path}.apiVersion`, apiVersion, 'version must not be empty'));
   if (kind === '') errors.push(invalid(`${path}.kind`, kind, 'must not be empty'));
   if (name === '') errors.push(invalid(`${path}.name`, name, 'must not be empty'));
   if (uid === '') errors.push(invalid(`${path}.uid`, uid, 'must not be empty'));

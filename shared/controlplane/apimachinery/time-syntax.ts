@@ -25,3 +25,10 @@ export function isGoDuration(text: string): boolean {
   const nanoseconds = [...text.matchAll(/([\d.]+)([a-zµμ]+)/g)].map(([, count, unit = '']) => Number(count) * (NANOSECONDS[unit] ?? 0));
   return nanoseconds.reduce((sum, each) => sum + each, 0) < NANOSECONDS_MAX;
 }
+
+/** As strfmt reads it: a day of the calendar, and a time whose fraction may begin with any character. */
+export function isDateTime(value: string): boolean {
+  const [date = '', time = ''] = value.toLowerCase().split('t');
+  const [, hour = '', minute = '', second = ''] = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time) ?? [];
+  return isDate(date) && hour !== '' && hour <= '23' && minute <= '59' && second <= '59';
+}

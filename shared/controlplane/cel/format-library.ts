@@ -1,4 +1,5 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
+import { isDate, isDateTime } from '../apimachinery/time-syntax.ts';
 import {
   dns1035LabelProblems,
   dns1123LabelProblems,
@@ -35,8 +36,8 @@ const FORMATS: Readonly<Record<string, (text: string) => string[]>> = {
   uri: (text) => (text.startsWith('/') || URL.canParse(text) ? [] : ['invalid URI for request']),
   uuid: pattern(/^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i, 'does not match the UUID format'),
   byte: pattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'invalid base64'),
-  date: pattern(/^\d{4}-\d{2}-\d{2}$/, 'invalid date'),
-  datetime: pattern(/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/, 'invalid datetime'),
+  date: (text) => (isDate(text) ? [] : ['invalid date']),
+  datetime: (text) => (isDateTime(text) ? [] : ['invalid datetime']),
 };
 
 /** Named formats of Kubernetes; validating gives nothing, or the list of what is wrong. */

@@ -2,10 +2,9 @@ import { Optional } from '@marcbachmann/cel-js';
 import type { CelEnvironment } from '../cel/cel-environment.ts';
 import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
-import { jsonEquals } from '../apimachinery/json.ts';
 import { optionalOf } from '../cel/checker/static-type.ts';
 import { celTypeOf } from './cel-types.ts';
-import { type Correlated, correlatedField, correlatedItem } from './correlation.ts';
+import { type Correlated, correlatedField, correlatedItem, isUnchanged } from './correlation.ts';
 import { declaredType } from './declared-type.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
@@ -150,7 +149,7 @@ function judge(node: RuleNode, value: unknown, past: Past, path: string): FieldE
   const { properties, values, items } = node;
   // What a rule of allOf finds is tolerated only where the whole around is unchanged.
   for (const each of node.allOf) errors.push(...judge(each, value, { ...past, old: undefined }, path));
-  const unchanged = isUnchanged(value, past);
+  const unchanged = staysAsItWas(value, past);
   const inside = (correlated: Correlated): Past => ({ old: correlated, parentUnchanged: unchanged, tolerated });
   if (Array.isArray(value) && items !== undefined) {
     for (const [i, each] of value.entries()) errors.push(...judge(items, each, inside(correlatedItem(old, each)), `${path}[${i}]`));
@@ -168,15 +167,15 @@ function judge(node: RuleNode, value: unknown, past: Past, path: string): FieldE
   return errors;
 }
 
-const isUnchanged = (value: unknown, { old, parentUnchanged }: Past): boolean =>
-  old === undefined ? parentUnchanged : jsonEquals(value, old.value);
+const staysAsItWas = (value: unknown, { old, parentUnchanged }: Past): boolean =>
+  old === undefined ? parentUnchanged : isUnchanged(value, old);
 
 function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, past: Past, path: string): FieldError[] {
   const { old, tolerated } = past;
   const self = toValue(value);
   const oldSelf = old === undefined ? undefined : toValue(old.value);
   const shown = schema.type === 'object' || schema.type === 'array' ? OMIT_VALUE : value;
-  const unchanged = isUnchanged(value, past);
+  const unchanged = staysAsItWas(value, past);
   return rules().flatMap((each) => {
     const optional = each.rule.optionalOldSelf === true;
     if (each.usesOldSelf && (old?.value ?? null) === null && !optional) return [];

@@ -23,3 +23,23 @@ export function correlatedItem(old: Correlated, item: unknown): Correlated {
   const found = old.value.find((each) => isRecord(each) && keys.every((key) => jsonEquals(each[key], item[key])));
   return found === undefined || schema === undefined ? undefined : { value: found, schema };
 }
+
+/** Whether a value is as it was. Elements of lists of type map may have changed their places (CachedDeepEqual of apiserver). */
+export function isUnchanged(value: unknown, old: Correlated): boolean {
+  if (old === undefined) return false;
+  const { value: before } = old;
+  if (Array.isArray(value)) {
+    if (!Array.isArray(before) || before.length !== value.length) return false;
+    if (old.schema['x-kubernetes-list-type'] !== 'map') return jsonEquals(value, before);
+    return value.every((each) => isUnchanged(each, correlatedItem(old, each)));
+  }
+  if (!isRecord(value) || !isRecord(before)) return jsonEquals(value, before);
+  const names = Object.keys(value);
+  return names.length === Object.keys(before).length && names.every((name) => isFieldUnchanged(value, before, name, old));
+}
+
+function isFieldUnchanged(value: Record<string, unknown>, before: Record<string, unknown>, name: string, old: Correlated): boolean {
+  const correlated = correlatedField(old, name);
+  // A field that the schema does not describe is compared as it is.
+  return correlated === undefined ? Object.hasOwn(before, name) && jsonEquals(value[name], before[name]) : isUnchanged(value[name], correlated);
+}

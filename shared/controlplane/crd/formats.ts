@@ -1,5 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { isDate, isDateTime } from '../apimachinery/time-syntax.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Formats of strings that are checked (strfmt of kube-openapi); all others are noted in a warning and ignored. */
@@ -8,8 +9,8 @@ const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['uri', isUri],
   ['email', (value) => /^(?:"[^"]*"\s*<[^\s@]+@[^\s@]+>|[^\s@<>]+@[^\s@<>]+)$/.test(value)],
   ['hostname', (value) => value.length <= 255 && /^([a-zA-Z0-9\p{L}][a-zA-Z0-9\-\p{L}]{0,62}\.?)+$/u.test(value)],
-  ['ipv4', (value) => isIPv4(value)],
-  ['ipv6', (value) => isIPv6(value) && value.includes(':')],
+  ['ipv4', (value) => isSloppyIpv4(value) || (isIPv6(value) && value.includes('.') && !value.includes('%'))],
+  ['ipv6', (value) => isIPv6(value) && !value.includes('%')],
   ['cidr', isCidr],
   ['mac', (value) => /^([0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\2){4}[0-9a-f]{2}$/i.test(value) || /^([0-9a-f]{4}\.){2}[0-9a-f]{4}$/i.test(value)],
   ['uuid', (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(value)],
@@ -25,7 +26,7 @@ const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['ssn', (value) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(value)],
   ['password', () => true],
   ['byte', (value) => value !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value)],
-  ['date', (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isRealTime(`${value}T00:00:00Z`)],
+  ['date', isDate],
   ['datetime', isDateTime],
   [
     'duration',
@@ -60,16 +61,11 @@ export function hasFormat(schema: JsonSchema, value?: string): boolean {
   return isValid !== undefined && (value === undefined || isValid(value));
 }
 
-const isRealTime = (text: string): boolean => {
-  const time = new Date(text);
-  return !Number.isNaN(time.getTime());
+/** Leading zeros mean nothing, as in Go before 1.17. */
+const isSloppyIpv4 = (value: string): boolean => {
+  const bytes = value.split('.');
+  return bytes.length === 4 && bytes.every((byte) => /^\d+$/.test(byte) && Number(byte) <= 255);
 };
-
-/** strfmt takes RFC 3339 with or without fraction, and some older spellings of the zone. */
-function isDateTime(value: string): boolean {
-  const match = /^(\d{4}-(\d{2})-(\d{2}))[Tt ](\d{2}):(\d{2}):(\d{2})(?:[.,]\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/.exec(value);
-  return match !== null && Number(match[4]) < 24 && Number(match[5]) < 60 && Number(match[6]) < 61 && isRealTime(`${match[1]}T00:00:00Z`);
-}
 
 function isUri(value: string): boolean {
   return value.startsWith('/') || URL.canParse(value);
@@ -77,5 +73,6 @@ function isUri(value: string): boolean {
 
 function isCidr(value: string): boolean {
   const [address = '', bits = ''] = value.split('/');
-  return /^\d{1,3}$/.test(bits) && ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128));
+  const isOfV6 = isIPv6(address) && !address.includes('%');
+  return value.split('/').length === 2 && /^\d{1,3}$/.test(bits) && Number(bits) <= (isSloppyIpv4(address) ? 32 : isOfV6 ? 128 : -1);
 }

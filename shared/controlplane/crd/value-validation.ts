@@ -1,6 +1,6 @@
 import { type FieldError, invalid, notSupported, required, tooLong, tooMany } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
-import { type Correlated, correlatedField, correlatedItem } from './correlation.ts';
+import { type Correlated, correlatedField, correlatedItem, isUnchanged } from './correlation.ts';
 import { checkedFormat, hasFormat } from './formats.ts';
 import { compilePattern } from '../apimachinery/go-pattern.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
@@ -41,7 +41,7 @@ function merged(...results: readonly Result[]): Result {
 /** A value that may be unchanged: then nothing is held against it. */
 function validateAt(value: unknown, schema: JsonSchema, path: string, old: Correlated): Result {
   const result = validateAnew(value, schema, path, old);
-  return result.errors.length > 0 && old !== undefined && jsonEquals(value, old.value) ? { errors: [], matches: result.matches } : result;
+  return result.errors.length > 0 && isUnchanged(value, old) ? { errors: [], matches: result.matches } : result;
 }
 
 function validateAnew(value: unknown, schema: JsonSchema, path: string, old: Correlated): Result {

@@ -11,15 +11,17 @@ import type { Decoded, DecodedPodTemplate } from './decoded.ts';
 import { keepSpec, restore } from './generation.ts';
 import { formatSelector } from './label-selector-format.ts';
 import { usableRequirements, validateLabelSelector } from './label-selector-validation.ts';
+import { validateAtMostAll, validateIntOrPercent } from './int-or-percent-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
 import { validatePodTemplate } from './pod-template-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 type DecodedDeploymentSpec = Decoded<Wire<V1DeploymentSpec>>;
+type DecodedDeploymentStatus = Decoded<Wire<V1DeploymentStatus>>;
 type DecodedDeployment = AnyObject & {
   spec?: DecodedDeploymentSpec | undefined;
-  status?: Decoded<Wire<V1DeploymentStatus>> | undefined;
+  status?: DecodedDeploymentStatus | undefined;
 };
 /** The registry hands this strategy decoded Deployments only. */
 const asDeployment = (object: AnyObject): DecodedDeployment => object as DecodedDeployment;
@@ -48,7 +50,10 @@ export const deploymentStrategy: ResourceStrategy = {
   ],
   status: {
     prepareForUpdate: keepSpec,
-    validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
+    validateUpdate: (next, previous) => [
+      ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+      ...validateDeploymentStatus(asDeployment(next).status ?? {}, asDeployment(previous).status ?? {}),
+    ],
   },
   get table() {
     return table;
@@ -89,17 +94,26 @@ const validateDeployment = ({ metadata, spec = {} }: DecodedDeployment): FieldEr
 };
 
 function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): FieldError[] {
-  if (selector === undefined || selector === null) return [required('spec.selector'), ...validateTemplate(template)];
+  // An absent selector selects nothing, the labels of the template included.
+  if (selector === undefined || selector === null) {
+    const labels = template.metadata?.labels ?? {};
+    return [required('spec.selector'), ...mismatch(labels), ...validateTemplate(template)];
+  }
   const errors = validateLabelSelector(selector, 'spec.selector');
   const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
   if (isEmpty) errors.push(invalid('spec.selector', selector, 'empty selector is invalid for deployment'));
   const requirements = usableRequirements(selector);
   const labels = template.metadata?.labels ?? {};
   if (requirements !== undefined && !isEmpty && !matchesLabelSelector(requirements, labels)) {
-    errors.push(invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
+    errors.push(...mismatch(labels));
   }
   return [...errors, ...validateTemplate(template)];
 }
+
+const mismatch = (labels: object): FieldError[] =>
+  Object.keys(labels).length === 0
+    ? []
+    : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 
 /** ValidatePodTemplateSpecForReplicaSet: its pods run until they are taken away. */
 function validateTemplate(template: DecodedPodTemplate): FieldError[] {
@@ -119,26 +133,40 @@ function validateStrategy({ type, rollingUpdate }: NonNullable<DecodedDeployment
       ? []
       : [forbidden('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'")];
   }
-  if (type !== 'RollingUpdate') return [notSupported('spec.strategy', type ?? '', ['Recreate', 'RollingUpdate'])];
+  if (type !== 'RollingUpdate') {
+    return [notSupported('spec.strategy', { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }, ['Recreate', 'RollingUpdate'])];
+  }
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
   const errors = [
-    ...validateAmount(maxUnavailable, 'spec.strategy.rollingUpdate.maxUnavailable'),
-    ...validateAmount(maxSurge, 'spec.strategy.rollingUpdate.maxSurge'),
+    ...validateIntOrPercent(maxUnavailable, 'spec.strategy.rollingUpdate.maxUnavailable'),
+    ...validateIntOrPercent(maxSurge, 'spec.strategy.rollingUpdate.maxSurge'),
   ];
   if (isZero(maxUnavailable) && isZero(maxSurge)) {
     errors.push(invalid('spec.strategy.rollingUpdate.maxUnavailable', maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
   }
-  return errors;
+  return [...errors, ...validateAtMostAll(maxUnavailable, 'spec.strategy.rollingUpdate.maxUnavailable')];
 }
 
-const isZero = (amount: unknown): boolean => amount === 0 || amount === '0%';
+const isZero = (amount: unknown): boolean => amount === 0 || (typeof amount === 'string' && /^0+%$/.test(amount));
 
-/** A number of pods, or a percentage. */
-function validateAmount(amount: unknown, path: string): FieldError[] {
-  if (typeof amount === 'number') return validateNonNegative(amount, path);
-  if (typeof amount !== 'string' || /^\d+%$/.test(amount)) return [];
-  const rule = "a valid percent string must be a numeric string followed by an ending '%'";
-  return [invalid(path, amount, `${rule} (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)];
+const COUNTS = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'] as const;
+
+/** ValidateDeploymentStatusUpdate. */
+function validateDeploymentStatus(status: DecodedDeploymentStatus, previous: DecodedDeploymentStatus): FieldError[] {
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0, collisionCount } = status;
+  const counted = (['updatedReplicas', 'readyReplicas', 'availableReplicas'] as const).filter((field) => (status[field] ?? 0) > replicas);
+  const { collisionCount: before } = previous;
+  const isDecremented = before !== undefined && (collisionCount === undefined || collisionCount < before);
+  return [
+    ...(['observedGeneration', ...COUNTS, 'terminatingReplicas', 'collisionCount'] as const).flatMap((field) =>
+      validateNonNegative(status[field], `status.${field}`),
+    ),
+    ...counted.map((field) => invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas')),
+    ...(availableReplicas > readyReplicas
+      ? [invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas')]
+      : []),
+    ...(isDecremented ? [invalid('status.collisionCount', collisionCount ?? 0, 'cannot be decremented')] : []),
+  ];
 }
 
 const table: TablePrinter = {

@@ -8,6 +8,7 @@ import type { Decoded } from './decoded.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
 import { validateLabelSelector } from './label-selector-validation.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { validateAtMostAll, validateIntOrPercent } from './int-or-percent-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { validateOptionalChoice } from './choice-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
@@ -30,15 +31,10 @@ const validateSpec = ({ spec = {} }: DecodedBudget): FieldError[] => [
 ];
 
 /** A number of pods, or a percentage up to all of them. */
-const validateAmount = (amount: unknown, path: string): FieldError[] => {
-  if (typeof amount === 'number') return validateNonNegative(amount, path);
-  if (typeof amount !== 'string') return [];
-  if (!/^\d+%$/.test(amount)) {
-    const rule = "a valid percent string must be a numeric string followed by an ending '%'";
-    return [invalid(path, amount, `${rule} (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)];
-  }
-  return Number.parseInt(amount, 10) > 100 ? [invalid(path, amount, 'must not be greater than 100%')] : [];
-};
+const validateAmount = (amount: unknown, path: string): FieldError[] => [
+  ...validateIntOrPercent(amount, path),
+  ...validateAtMostAll(amount, path),
+];
 
 const validate = (object: AnyObject): FieldError[] => [
   ...validateObjectMeta(object.metadata, true, subdomainName),

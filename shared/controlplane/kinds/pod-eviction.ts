@@ -70,8 +70,7 @@ const charge = (budget: DecodedBudget, pod: DecodedPod, time: string): AnyObject
     throw forbidden(resource, metadata.name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   }
   if (disruptionsAllowed === 0) {
-    const { desiredHealthy = 0, currentHealthy = 0 } = status;
-    throw violation(`The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`, 0);
+    throw violation(whyNoneIsAllowed(budget), 0);
   }
   return {
     ...budget,
@@ -82,6 +81,18 @@ const charge = (budget: DecodedBudget, pod: DecodedPod, time: string): AnyObject
     },
   };
 };
+
+function whyNoneIsAllowed({ metadata, status = {} }: DecodedBudget): string {
+  const { desiredHealthy = 0, currentHealthy = 0, conditions = [] } = status;
+  const { reason = '', message = '' } = conditions.find(({ type, status: value }) => type === 'DisruptionAllowed' && value === 'False') ?? {};
+  const forbids = `The disruption budget ${metadata.name} does not allow evicting pods currently`;
+  // Counts are not to be trusted where they could not be brought up to date.
+  if (message !== '' && reason === 'SyncFailed') return `${forbids} because it failed sync: ${message}`;
+  if (currentHealthy <= desiredHealthy) {
+    return `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  }
+  return message === '' ? forbids : `${forbids} (${reason}): ${message}`;
+}
 
 const violation = (message: string, retryAfterSeconds: number): StatusError =>
   tooManyRequests(VIOLATION, retryAfterSeconds, { causes: [{ reason: 'DisruptionBudget', message }] });

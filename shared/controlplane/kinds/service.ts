@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { V1ServiceSpec, V1ServiceStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
-import { duplicate, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems, portNameProblems } from '../apimachinery/name-formats.ts';
+import { duplicate, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, portNameProblems } from '../apimachinery/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { type NameRule, validateLabels, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
@@ -38,6 +38,7 @@ export const serviceStrategy: ResourceStrategy = {
   prepareForUpdate: (next, previous) => {
     restore(next, previous, 'status');
     keepAllocated(asService(next), asService(previous));
+    dropWhatItsTypeLacks(asService(next), asService(previous));
     allocate(asService(next));
   },
   validateUpdate: (next, previous) => [
@@ -47,7 +48,10 @@ export const serviceStrategy: ResourceStrategy = {
   ],
   status: {
     prepareForUpdate: keepSpec,
-    validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
+    validateUpdate: (next, previous) => [
+      ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+      ...validateLoadBalancerStatus(asService(next)),
+    ],
   },
   returnsDeletedObject: true,
   get table() {
@@ -116,7 +120,29 @@ function keepAllocated({ spec: next }: DecodedService, { spec: previous }: Decod
   }
 }
 
-const serviceName: NameRule = (name, isPrefix) => dns1035LabelProblems(isPrefix && name.endsWith('-') ? `${name.slice(0, -1)}a` : name);
+/** dropTypeDependentFields: what an update leaves as it was goes where the new type has no use for it. */
+function dropWhatItsTypeLacks({ spec: next, ...service }: DecodedService, { spec: previous }: DecodedService): void {
+  if (next === undefined || previous === undefined) return;
+  const drop = (field: keyof DecodedServiceSpec): void => {
+    if (semanticEqual(next[field], previous[field])) delete next[field];
+  };
+  if (next.type === 'ExternalName' && previous.type !== 'ExternalName') {
+    if (semanticEqual(next.clusterIPs, previous.clusterIPs)) drop('clusterIP');
+    for (const field of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy'] as const) drop(field);
+  }
+  if (isExposed(previous) && !isExposed(next)) {
+    drop('externalTrafficPolicy');
+    const ports = (spec: DecodedServiceSpec): unknown[] => (spec.ports ?? []).map(({ nodePort }) => nodePort);
+    if (semanticEqual(ports(next), ports(previous))) for (const port of next.ports ?? []) delete port.nodePort;
+  }
+  if (previous.type === 'LoadBalancer' && next.type !== 'LoadBalancer') {
+    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort'] as const) drop(field);
+  }
+  if (next.type !== 'LoadBalancer' && service.status !== undefined) service.status.loadBalancer = {};
+}
+
+/** v1.36 lets the name of a Service begin with a digit (RelaxedServiceNameValidation). */
+const serviceName: NameRule = (name, isPrefix) => dns1123LabelProblems(isPrefix && name.endsWith('-') ? `${name.slice(0, -1)}a` : name);
 
 const validateService = ({ metadata, spec = {} }: DecodedService): FieldError[] => [
   ...validateObjectMeta(metadata, true, serviceName),
@@ -127,7 +153,25 @@ const validateService = ({ metadata, spec = {} }: DecodedService): FieldError[] 
   ...validateChoice(spec.type ?? '', 'spec.type', ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']),
   ...validateExternalName(spec),
   ...validateClusterIps(spec),
+  ...validateTrafficPolicies(spec),
 ];
+
+/** validateServiceExternalTrafficPolicy, and the policy for traffic from within. */
+function validateTrafficPolicies(spec: DecodedServiceSpec): FieldError[] {
+  const { externalTrafficPolicy = '', internalTrafficPolicy, healthCheckNodePort = 0 } = spec;
+  const isChecked = spec.type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
+  const policies = ['Cluster', 'Local'];
+  const only = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+  return [
+    ...(isExposed(spec) || (spec.externalIPs ?? []).length > 0
+      ? validateChoice(externalTrafficPolicy, 'spec.externalTrafficPolicy', policies)
+      : externalTrafficPolicy === ''
+        ? []
+        : [invalid('spec.externalTrafficPolicy', externalTrafficPolicy, 'may only be set for externally-accessible services')]),
+    ...(healthCheckNodePort !== 0 && !isChecked ? [invalid('spec.healthCheckNodePort', healthCheckNodePort, only)] : []),
+    ...(internalTrafficPolicy === undefined ? [] : validateChoice(internalTrafficPolicy, 'spec.internalTrafficPolicy', policies)),
+  ];
+}
 
 function validateExternalName({ type, externalName = '' }: DecodedServiceSpec): FieldError[] {
   if (type !== 'ExternalName') return [];
@@ -153,7 +197,7 @@ function validatePorts(ports: readonly DecodedServicePort[]): FieldError[] {
     if (typeof targetPort === 'number') errors.push(...validateRange(targetPort, 1, 65_535, `${path}.targetPort`));
     else errors.push(...validateFormat(String(targetPort), `${path}.targetPort`, portNameProblems));
     const key = `${protocol} ${number}`;
-    if (used.has(key)) errors.push(duplicate(path, { protocol, port: number, targetPort: 0 }));
+    if (used.has(key)) errors.push(duplicate(path, { Name: '', Protocol: protocol, AppProtocol: null, Port: number, TargetPort: 0, NodePort: 0 }));
     used.add(key);
     return errors;
   });
@@ -169,6 +213,24 @@ function validateClusterIps({ type, clusterIP = '', clusterIPs = [] }: DecodedSe
       ? []
       : [invalid(`spec.clusterIPs[${i}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')],
   );
+}
+
+/** ValidateLoadBalancerStatus. */
+function validateLoadBalancerStatus({ spec = {}, status = {} }: DecodedService): FieldError[] {
+  const path = 'status.loadBalancer.ingress';
+  const ingress = status.loadBalancer?.ingress ?? [];
+  if (spec.type !== 'LoadBalancer') {
+    return ingress.length === 0 ? [] : [forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")];
+  }
+  return ingress.flatMap(({ ip = '', ipMode, hostname = '' }, i) => [
+    ...(ip === '' || isIP(ip) !== 0
+      ? []
+      : [invalid(`${path}[${i}].ip`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]),
+    ...(ip === '' && ipMode !== undefined ? [forbidden(`${path}[${i}].ipMode`, 'may not be specified when `ip` is not set')] : []),
+    ...(ip !== '' && ipMode !== undefined ? validateChoice(ipMode, `${path}[${i}].ipMode`, ['Proxy', 'VIP']) : []),
+    ...(hostname === '' ? [] : validateFormat(hostname, `${path}[${i}].hostname`, dns1123SubdomainProblems)),
+    ...(isIP(hostname) === 0 ? [] : [invalid(`${path}[${i}].hostname`, hostname, 'must be a DNS name, not an IP address')]),
+  ]);
 }
 
 /** The address of a Service stays with it, unless it becomes or was a mere name. */

@@ -66,7 +66,7 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
     toWireTime(deps.clock.now()),
   );
   if (decision.kind === 'refuse') {
-    return jsonAnswer(201, JSON.stringify({ ...JSON.parse(DONE), status: 'Failure', message: decision.message, code: 500 }));
+    return jsonAnswer(500, JSON.stringify({ ...JSON.parse(DONE), status: 'Failure', message: decision.message, code: 500 }));
   }
   if (decision.budget !== undefined && budgets !== undefined) {
     const { budget } = decision;

@@ -25,7 +25,7 @@ import type {
 
 const AUDIT_ANNOTATIONS_MAX = 20;
 const VALUE_EXPRESSION_MAX_BYTES = 5 * 1024;
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
 /** validateValidatingAdmissionPolicy of pkg/apis/admissionregistration. `previous`: match conditions that have not changed are not judged anew. */
@@ -111,7 +111,7 @@ function validateVariable(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (name.trim() === '') errors.push(required(`${path}.name`, 'name is not specified'));
-  else if (!isIdentifier(name)) errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+  else if (!isIdentifier(name)) errors.push(invalid(`${path}.name`, name, 'must be a valid CEL identifier'));
   if (expression.trim() === '') return [...errors, required(`${path}.expression`, 'expression is not specified')];
   let type = 'dyn';
   try {
@@ -140,8 +140,8 @@ function validateValidation(validation: DecodedValidation, environments: PolicyE
           `${path}.expression`,
         )),
     ...validateMessageExpression(messageExpression, environments, `${path}.messageExpression`),
-    ...(message !== '' && message.trim() === '' ? [invalid(`${path}.message`, message, 'message must be non-empty if specified')] : []),
-    ...(/[\n\r]/.test(message.trim()) ? [invalid(`${path}.message`, message, 'message must not contain line breaks')] : []),
+    ...(message !== '' && message.trim() === '' ? [invalid(`${path}.message`, message, 'must be non-empty if specified')] : []),
+    ...(/[\n\r]/.test(message.trim()) ? [invalid(`${path}.message`, message, 'must not contain line breaks')] : []),
     ...oneOf(reason, REASONS, `${path}.reason`),
   ];
 }
