@@ -11,6 +11,7 @@ import { registerListLibrary } from './list-library.ts';
 import { registerOptionalLibrary } from './optional-library.ts';
 import { registerTwoVariableMacros } from './two-variable-macros.ts';
 
+import { replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
@@ -56,6 +57,7 @@ export function compileCel(environment: CelEnvironment, expression: string): Cel
   const checked = checkExpression(expression, environment.variables);
   if ('finding' in checked) throw new CelCompileError(checked.finding);
   const program = attempt(() => environment.interpreter.parse(expression));
+  replaceCalls(program.ast);
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
   return {
@@ -93,5 +95,12 @@ function celGoMessage(error: unknown): string {
   if (message.startsWith('No such key: ')) return `no such key: ${message.slice('No such key: '.length)}`;
   if (/^no such overload|^found no matching overload/.test(message)) return 'no such overload';
   if (message.startsWith('integer overflow')) return 'integer overflow';
-  return message === 'modulo by zero' ? 'modulus by zero' : message;
+  return GO_SENTENCES.get(message.replace(/:.*/s, '')) ?? message;
 }
+
+const GO_SENTENCES: ReadonlyMap<string, string> = new Map([
+  ['modulo by zero', 'modulus by zero'],
+  ['Optional value is not present', 'optional.none() dereference'],
+  ['timestamp() requires a string in ISO 8601 format', "type conversion error from 'string' to 'google.protobuf.Timestamp'"],
+  ['Invalid duration string', "type conversion error from 'string' to 'google.protobuf.Duration'"],
+]);

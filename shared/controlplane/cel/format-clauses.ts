@@ -60,7 +60,8 @@ function readClause(rest: string): { readonly clause: Clause; readonly length: n
     const why = 'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax';
     throw new FormatError(`could not parse formatting clause: ${why}`);
   }
-  if (!/^[sdfebxXo]$/.test(verb)) throw new FormatError(`could not parse formatting clause: unrecognized formatting clause ${JSON.stringify(verb)}`);
+  if (!/^[sdfebxXo]$/.test(verb))
+    throw new FormatError(`could not parse formatting clause: unrecognized formatting clause ${JSON.stringify(verb)}`);
   const precision = dot === '' ? PRECISION_DEFAULT : Number(digits);
   return { clause: { verb, precision }, length: (dot === '' ? 0 : dot.length + digits.length) + verb.length };
 }

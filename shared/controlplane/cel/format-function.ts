@@ -39,9 +39,9 @@ function show(clause: Clause, value: unknown): string {
     case 'd':
       return String(integer);
     case 'f':
-      return infinite(value) ?? Number(value).toFixed(precision);
+      return infinite(value) ?? grouped(Number(value).toFixed(precision));
     case 'e':
-      return infinite(value) ?? Number(value).toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
+      return infinite(value) ?? scientific(Number(value).toExponential(precision));
     case 'b':
       return typeof value === 'boolean' ? String(Number(value)) : inBase(integer, 2);
     case 'o':
@@ -54,6 +54,18 @@ function show(clause: Clause, value: unknown): string {
       return shown(value);
   }
 }
+
+/** Thousands are set apart, as where English is spoken. */
+const grouped = (digits: string): string => digits.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ','));
+
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** `1.50×10⁰⁴`. */
+const scientific = (digits: string): string =>
+  digits.replace(/e([+-])(\d+)$/, (_, sign: string, power: string) => {
+    const raised = [...power.padStart(2, '0')].map((digit) => SUPERSCRIPTS[Number(digit)] ?? '').join('');
+    return `×10${sign === '-' ? '⁻' : ''}${raised}`;
+  });
 
 const infinite = (value: unknown): string | undefined => {
   if (Number.isNaN(value)) return 'NaN';

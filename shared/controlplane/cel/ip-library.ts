@@ -5,14 +5,24 @@ class Ip {
   readonly text: string;
   constructor(text: string) {
     // Zones and IPv4-mapped addresses are refused, as by Kubernetes.
-    if (isIP(text) === 0 || text.includes('%') || /^::ffff:\d+\./i.test(text)) {
-      throw new Error(`IP Address ${JSON.stringify(text)} parse error during conversion from string`);
-    }
+    const quoted = JSON.stringify(text);
+    if (text.includes('%') && isIP(text) !== 0) throw new Error(`IP address ${quoted} with zone value is not allowed`);
+    if (/^::ffff:\d+\./i.test(text) && isIP(text) !== 0) throw new Error(`IPv4-mapped IPv6 address ${quoted} is not allowed`);
+    if (isIP(text) === 0)
+      throw new Error(`IP Address ${quoted} parse error during conversion from string: ParseAddr(${quoted}): ${whyNoIp(text)}`);
     this.text = isIPv4(text) ? text : canonicalIpv6(text);
   }
   get family(): 4 | 6 {
     return isIPv4(this.text) ? 4 : 6;
   }
+}
+
+/** Go's reasons, where they are told apart here. */
+function whyNoIp(text: string): string {
+  if (!/[.:]/.test(text)) return 'unable to parse IP';
+  if (/^[\d.]+$/.test(text) && text.split('.').some((byte) => /^0\d/.test(byte))) return 'IPv4 field has octet with leading zero';
+  if (/^[\d.]+$/.test(text) && text.split('.').some((byte) => Number(byte) > 255)) return 'IPv4 field has value >255';
+  return /^[\d.]+$/.test(text) ? 'IPv4 address too short' : 'unexpected character';
 }
 
 class Cidr {

@@ -6,7 +6,12 @@ class Semver {
   readonly prerelease: readonly string[];
   constructor(text: string) {
     const match = STRICT.exec(text);
-    if (match === null) throw new Error(`semver parse error during conversion from string: invalid version ${JSON.stringify(text)}`);
+    if (match === null)
+      throw new Error(
+        text.split('.').length < 3
+          ? 'No Major.Minor.Patch elements found'
+          : `Invalid character(s) found in version ${JSON.stringify(text)}`,
+      );
     const [, major = '0', minor = '0', patch = '0', prerelease] = match;
     this.numbers = [BigInt(major), BigInt(minor), BigInt(patch)];
     this.prerelease = prerelease === undefined ? [] : prerelease.split('.');

@@ -1,23 +1,31 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { compilePattern } from '../apimachinery/go-pattern.ts';
+import { matches } from './string-functions.ts';
 
 /** What Kubernetes adds to CEL's strings and cel-js lacks: regular expressions, and the rest of the strings extension. */
 export function registerStringLibrary(environment: Environment): void {
   environment
-    .registerFunction('string.find(string): string', (text: string, pattern: string) => new RegExp(pattern, 'u').exec(text)?.[0] ?? '')
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => compilePattern(pattern).exec(text)?.[0] ?? '')
     .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => findAll(text, pattern, undefined))
     .registerFunction('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
       findAll(text, pattern, Number(limit)),
     )
-    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => Array.from(text)[Number(at)] ?? '')
+    .registerFunction('string.charAt(int): string', charAt)
+    .registerFunction('matches(string, string): bool', matches)
     .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) => text.replaceAll(from, () => to))
     .registerFunction('string.replace(string, string, int): string', (text: string, from: string, to: string, limit: bigint) =>
       replaceSome(text, from, to, Number(limit)),
-    )
-    .registerFunction('string.reverse(): string', (text: string) => Array.from(text).reverse().join(''));
+    );
+}
+
+function charAt(text: string, at: bigint): string {
+  const characters = [...text];
+  if (at < 0n || at > BigInt(characters.length)) throw new Error(`index out of range: ${at}`);
+  return characters[Number(at)] ?? '';
 }
 
 const findAll = (text: string, pattern: string, limit: number | undefined): string[] => {
-  const found = [...text.matchAll(new RegExp(pattern, 'gu'))].map(([match]) => match);
+  const found = [...text.matchAll(new RegExp(compilePattern(pattern), 'gu'))].map(([match]) => match);
   return limit === undefined || limit < 0 ? found : found.slice(0, limit);
 };
 

@@ -18,7 +18,9 @@ type Gather = (items: Iterable<{ readonly key: unknown; readonly outcome: () => 
 /** cel-go's comprehensions with two variables: index or key, and value. */
 export function registerTwoVariableMacros(environment: Environment): void {
   const add = (name: string, args: number, gather: Gather): void =>
-    registerMacro(environment, `list.${name}(${Array.from({ length: args }, () => 'ast').join(', ')}): dyn`, (call) => comprehension(call, gather));
+    registerMacro(environment, `list.${name}(${Array.from({ length: args }, () => 'ast').join(', ')}): dyn`, (call) =>
+      comprehension(call, gather),
+    );
   add('all', 3, (items) => decide(items, false));
   add('exists', 3, (items) => decide(items, true));
   for (const name of ['existsOne', 'exists_one']) add(name, 3, (items) => values(items).filter(({ value }) => isTrue(value)).length === 1);
@@ -65,7 +67,10 @@ type Loop = {
   readonly scopes: readonly MacroScope[];
 };
 
-function* outcomes(evaluator: MacroEvaluator, { range, hasIntegerKeys, filter, body, scope, scopes }: Loop): Generator<{ key: unknown; outcome: () => Outcome }> {
+function* outcomes(
+  evaluator: MacroEvaluator,
+  { range, hasIntegerKeys, filter, body, scope, scopes }: Loop,
+): Generator<{ key: unknown; outcome: () => Outcome }> {
   for (const [key, value] of entriesOf(range, hasIntegerKeys)) {
     if (filter !== undefined && !isTrue(runWith(evaluator, filter, scope, scopes, [key, value]))) continue;
     yield { key, outcome: () => attempt(() => runWith(evaluator, body, scope, scopes, [key, value])) };

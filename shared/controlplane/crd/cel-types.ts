@@ -2,6 +2,7 @@ import type { CelEnvironment } from '../cel/cel-environment.ts';
 import { toCelValue } from '../cel/values.ts';
 import { kubernetesEnvironment } from '../cel/environment.ts';
 import { escapedFieldName } from '../cel/field-names.ts';
+import { same } from '../cel/list-library.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 
@@ -52,7 +53,10 @@ function stringType(format: string | undefined): CelType {
     case 'date-time':
       return { name: 'google.protobuf.Timestamp', toValue: (json) => (typeof json === 'string' ? new Date(json) : json) };
     case 'duration':
-      return { name: 'google.protobuf.Duration', toValue: (json) => kubernetesEnvironment.interpreter.evaluate(`duration(${JSON.stringify(json)})`) };
+      return {
+        name: 'google.protobuf.Duration',
+        toValue: (json) => kubernetesEnvironment.interpreter.evaluate(`duration(${JSON.stringify(json)})`),
+      };
     default:
       return { name: 'string', toValue: (json) => json };
   }
@@ -82,6 +86,7 @@ function objectType(environment: CelEnvironment, schema: JsonSchema, name: strin
   // One class for each object type: the library tells types apart by constructor.
   const ctor = class {};
   environment.registerType(name, { ctor, fields: Object.fromEntries(fields.map(({ field, type }) => [field, type.name])) });
+  environment.registerOperator(`${name} == ${name}`, same);
   return {
     name,
     toValue: (json) => {

@@ -41,5 +41,7 @@ export function isUnchanged(value: unknown, old: Correlated): boolean {
 function isFieldUnchanged(value: Record<string, unknown>, before: Record<string, unknown>, name: string, old: Correlated): boolean {
   const correlated = correlatedField(old, name);
   // A field that the schema does not describe is compared as it is.
-  return correlated === undefined ? Object.hasOwn(before, name) && jsonEquals(value[name], before[name]) : isUnchanged(value[name], correlated);
+  return correlated === undefined
+    ? Object.hasOwn(before, name) && jsonEquals(value[name], before[name])
+    : isUnchanged(value[name], correlated);
 }

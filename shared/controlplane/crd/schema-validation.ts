@@ -123,7 +123,8 @@ function validateKeywords(schema: JsonSchema, path: string, context: Context): F
   }
   schemaErrors.push(...validateExtensionKeywords(schema, path));
   const rules = schema['x-kubernetes-validations'] ?? [];
-  const checkRule = rules.length === 0 ? undefined : ruleChecker(schema, context.isRoot || schema['x-kubernetes-embedded-resource'] === true);
+  const checkRule =
+    rules.length === 0 ? undefined : ruleChecker(schema, context.isRoot || schema['x-kubernetes-embedded-resource'] === true);
   if (rules.length > 0 && checkRule === undefined) ruleChecks.push(() => [internalError(`${path}.x-kubernetes-validations`, UNTYPED)]);
   for (const [i, rule] of rules.entries()) {
     const at = `${path}.x-kubernetes-validations[${i}]`;

@@ -111,9 +111,7 @@ function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): F
 }
 
 const mismatch = (labels: object): FieldError[] =>
-  Object.keys(labels).length === 0
-    ? []
-    : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
+  Object.keys(labels).length === 0 ? [] : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 
 /** ValidatePodTemplateSpecForReplicaSet: its pods run until they are taken away. */
 function validateTemplate(template: DecodedPodTemplate): FieldError[] {

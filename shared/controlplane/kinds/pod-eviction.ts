@@ -84,7 +84,8 @@ const charge = (budget: DecodedBudget, pod: DecodedPod, time: string): AnyObject
 
 function whyNoneIsAllowed({ metadata, status = {} }: DecodedBudget): string {
   const { desiredHealthy = 0, currentHealthy = 0, conditions = [] } = status;
-  const { reason = '', message = '' } = conditions.find(({ type, status: value }) => type === 'DisruptionAllowed' && value === 'False') ?? {};
+  const { reason = '', message = '' } =
+    conditions.find(({ type, status: value }) => type === 'DisruptionAllowed' && value === 'False') ?? {};
   const forbids = `The disruption budget ${metadata.name} does not allow evicting pods currently`;
   // Counts are not to be trusted where they could not be brought up to date.
   if (message !== '' && reason === 'SyncFailed') return `${forbids} because it failed sync: ${message}`;

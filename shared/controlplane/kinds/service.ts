@@ -197,7 +197,8 @@ function validatePorts(ports: readonly DecodedServicePort[]): FieldError[] {
     if (typeof targetPort === 'number') errors.push(...validateRange(targetPort, 1, 65_535, `${path}.targetPort`));
     else errors.push(...validateFormat(String(targetPort), `${path}.targetPort`, portNameProblems));
     const key = `${protocol} ${number}`;
-    if (used.has(key)) errors.push(duplicate(path, { Name: '', Protocol: protocol, AppProtocol: null, Port: number, TargetPort: 0, NodePort: 0 }));
+    if (used.has(key))
+      errors.push(duplicate(path, { Name: '', Protocol: protocol, AppProtocol: null, Port: number, TargetPort: 0, NodePort: 0 }));
     used.add(key);
     return errors;
   });

@@ -113,9 +113,15 @@ const whereThereIsAValue =
   };
 
 function sortedBy({ at, target, args: [variable, key] }: Call & { readonly target: Expression }): Expression | Problem {
-  const isList = target.kind === 'list' || target.kind === 'ident' || target.kind === 'select' || target.kind === 'fold' || target.kind === 'call';
-  if (!isList) return { at: target.at, message: `sortBy can only be applied to a list, identifier, comprehension, call or select expression` };
-  const mapped = fold(1, 'argument must be a simple name', appended)({
+  const isList =
+    target.kind === 'list' || target.kind === 'ident' || target.kind === 'select' || target.kind === 'fold' || target.kind === 'call';
+  if (!isList)
+    return { at: target.at, message: `sortBy can only be applied to a list, identifier, comprehension, call or select expression` };
+  const mapped = fold(
+    1,
+    'argument must be a simple name',
+    appended,
+  )({
     kind: 'call',
     at,
     name: 'map',

@@ -103,9 +103,7 @@ const FORMATS_AND_ACCESS = [
   ...['subresource', 'namespace', 'name', 'fieldSelector', 'labelSelector'].map(
     (name) => `kubernetes.authorization.ResourceCheck.${name}(string): kubernetes.authorization.ResourceCheck`,
   ),
-  ...['PathCheck', 'ResourceCheck'].map(
-    (check) => `kubernetes.authorization.${check}.check(string): kubernetes.authorization.Decision`,
-  ),
+  ...['PathCheck', 'ResourceCheck'].map((check) => `kubernetes.authorization.${check}.check(string): kubernetes.authorization.Decision`),
   ...['errored', 'allowed'].map((name) => `kubernetes.authorization.Decision.${name}(): bool`),
   ...['error', 'reason'].map((name) => `kubernetes.authorization.Decision.${name}(): string`),
 ];

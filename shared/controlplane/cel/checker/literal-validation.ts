@@ -63,7 +63,10 @@ function mixedLiterals(expression: Expression, typeOf: TypeOf): Problem[] {
 
 function mixedHere(expression: Expression, typeOf: TypeOf): Problem[] {
   if (expression.kind === 'list') {
-    return differing(expression.elements.map((element) => ({ ...element, at: element.value.at })), typeOf).slice(0, 1);
+    return differing(
+      expression.elements.map((element) => ({ ...element, at: element.value.at })),
+      typeOf,
+    ).slice(0, 1);
   }
   if (expression.kind !== 'map') return [];
   const keys = expression.entries.map(({ key }) => ({ value: key, at: key.at, isOptional: false }));

@@ -1,17 +1,7 @@
 import type { Element, Entry, Expression, Problem } from './expression.ts';
 import { expandMacro } from './expand-macro.ts';
 import { literalOf } from './literals.ts';
-import {
-  BEGINNINGS,
-  extraneous,
-  kindOf,
-  mismatched,
-  missing,
-  notViable,
-  OPERATORS,
-  SUFFIXES,
-  withBeginnings,
-} from './syntax-errors.ts';
+import { BEGINNINGS, extraneous, kindOf, mismatched, missing, notViable, OPERATORS, SUFFIXES, withBeginnings } from './syntax-errors.ts';
 import { readTokens, type Token } from './tokens.ts';
 
 /** Parses an expression as cel-go's generated parser does, and finds the same faults, those after a fault among them. */

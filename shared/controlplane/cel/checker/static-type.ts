@@ -36,11 +36,22 @@ export const INT = simple('int');
 export const STRING = simple('string');
 
 const SIMPLE: ReadonlyMap<string, StaticType> = new Map([
-  ...[DYN, BOOL, INT, STRING, simple('null'), simple('uint'), simple('double'), simple('bytes'), simple('timestamp'), simple('duration')].map(
-    (type): [string, StaticType] => [type.name, type],
-  ),
+  ...[
+    DYN,
+    BOOL,
+    INT,
+    STRING,
+    simple('null'),
+    simple('uint'),
+    simple('double'),
+    simple('bytes'),
+    simple('timestamp'),
+    simple('duration'),
+  ].map((type): [string, StaticType] => [type.name, type]),
   ['google.protobuf.Timestamp', simple('timestamp')],
   ['google.protobuf.Duration', simple('duration')],
+  ['net.IP', simple('opaque', 'net.IP')],
+  ['net.CIDR', simple('opaque', 'net.CIDR')],
   ['list', { kind: 'list', name: 'list', parameters: [DYN] }],
   ['map', { kind: 'map', name: 'map', parameters: [DYN, DYN] }],
 ]);
@@ -108,7 +119,8 @@ export function splitParameters(text: string): string[] {
 }
 
 /** A type as `readType` reads it. */
-export const writeType = ({ kind, name, parameters }: StaticType): string => {
-  const own = kind === 'opaque' ? 'optional' : name;
+export const writeType = (type: StaticType): string => {
+  const { name, parameters } = type;
+  const own = isOptional(type) ? 'optional' : name;
   return parameters.length === 0 ? own : `${own}<${parameters.map(writeType).join(', ')}>`;
 };

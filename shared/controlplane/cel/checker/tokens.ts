@@ -67,7 +67,8 @@ function lexemeAt(source: string, at: number): { readonly kind: TokenKind | 'hid
 function endOfUnknown(source: string, at: number): number {
   const first = source[at] ?? '';
   if ('=&|'.includes(first)) return Math.min(at + 2, source.length);
-  if (first !== '"' && first !== "'") return at + (source.codePointAt(at) ?? 0) < 0x10000 ? at + 1 : at + String.fromCodePoint(source.codePointAt(at) ?? 0).length;
+  if (first !== '"' && first !== "'")
+    return at + (source.codePointAt(at) ?? 0) < 0x10000 ? at + 1 : at + String.fromCodePoint(source.codePointAt(at) ?? 0).length;
   const body = new RegExp(`(?:${ESCAPE}|[^\\\\\\n\\r${first}])*`, 'y');
   body.lastIndex = at + 1;
   const end = at + 1 + (body.exec(source)?.[0].length ?? 0);

@@ -12,8 +12,10 @@ describe('an expression', () => {
     expect(() => compileCel(kubernetesEnvironment, expression)).toThrow(CelCompileError);
   });
 
-  test('the refusal is one sentence, without an excerpt of the source', () => {
-    expect(() => compileCel(kubernetesEnvironment, "1 + 'a'")).toThrow(/^[^\n]+$/);
+  test('the refusal points at its place in the source', () => {
+    expect(() => compileCel(kubernetesEnvironment, "1 + 'a'")).toThrow(
+      "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^",
+    );
   });
 
   test.each([

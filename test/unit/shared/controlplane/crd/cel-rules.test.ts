@@ -82,7 +82,12 @@ describe('values in rules', () => {
       { namespace: 'x', 'a-b': 1 },
     ],
     ['optional fields', { type: 'object', properties: { a: { type: 'string' } } }, "self.?a.orValue('q') == 'q'", {}],
-    ['null', { type: 'object', properties: { a: { type: 'string', nullable: true } } }, 'self.a == null', { a: null }],
+    [
+      'null',
+      { type: 'object', properties: { a: { type: 'string', nullable: true } } },
+      "dyn(self.a) == null || self.a == 'x'",
+      { a: null },
+    ],
     ['the list library', { type: 'array', items: { type: 'integer' } }, 'self.sum() == 3 && self.max() == 2 && self.isSorted()', [1, 2]],
     ['sets', { type: 'array', items: { type: 'string' } }, "sets.contains(self, ['a']) && sets.equivalent(self, ['b', 'a'])", ['a', 'b']],
     ['the URL library', { type: 'string' }, "isURL(self) && url(self).getHost() == 'h:1'", 'https://h:1/p'],

@@ -37,7 +37,10 @@ describe('a Deployment', () => {
       { template: { ...TEMPLATE, spec: { ...TEMPLATE.spec, restartPolicy: 'Never' } } },
       'spec.template.spec.restartPolicy | Unsupported value: "Never": supported values: "Always"',
     ],
-    [{ strategy: { type: 'Sudden' } }, 'spec.strategy | Unsupported value: "Sudden": supported values: "Recreate", "RollingUpdate"'],
+    [
+      { strategy: { type: 'Sudden' } },
+      'spec.strategy | Unsupported value: {"Type":"Sudden","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
+    ],
     [
       { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
       "spec.strategy.rollingUpdate | Forbidden: may not be specified when strategy `type` is 'Recreate'",

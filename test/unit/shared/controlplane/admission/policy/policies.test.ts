@@ -152,7 +152,7 @@ describe('a policy', () => {
       'oldObject.data.x == "0" && object.data.x == "1"',
       'request.operation == "UPDATE" && request.options.fieldManager == "me"',
       'namespaceObject.metadata.labels.team == "a" && namespaceObject.status.phase == "Active"',
-      '!has(namespaceObject.metadata.managedFields)',
+      '!has(namespaceObject.metadata.annotations)',
       'authorizer.group("").resource("configmaps").check("bless").allowed()',
       '!authorizer.requestResource.check("curse").allowed()',
       'variables.sum == 3 && variables.twice == 6',

@@ -79,11 +79,11 @@ describe('a policy', () => {
     ],
     [
       { validations: [{ expression: 'params == null' }] },
-      'validations[0].expression | Invalid value: "params == null": compilation failed: Unknown variable: params',
+      "validations[0].expression | Invalid value: \"params == null\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params == null\n | ^",
     ],
     [
       { validations: [{ expression: 'true', messageExpression: 'authorizer.path("/x").check("get").reason()' }] },
-      'validations[0].messageExpression | Invalid value: "authorizer.path(\\"/x\\").check(\\"get\\").reason()": compilation failed: Unknown variable: authorizer',
+      'validations[0].messageExpression | Invalid value: "authorizer.path(\\"/x\\").check(\\"get\\").reason()": compilation failed: ERROR: <input>:1:1: undeclared reference to \'authorizer\' (in container \'\')\n | authorizer.path("/x").check("get").reason()\n | ^',
     ],
     [
       { validations: [{ expression: 'true', messageExpression: '1' }] },
@@ -95,22 +95,22 @@ describe('a policy', () => {
     ],
     [
       { validations: [{ expression: 'true', message: ' ' }] },
-      'validations[0].message | Invalid value: " ": message must be non-empty if specified',
+      'validations[0].message | Invalid value: " ": must be non-empty if specified',
     ],
     [
       { validations: [{ expression: 'true', message: 'a\nb' }] },
-      'validations[0].message | Invalid value: "a\\nb": message must not contain line breaks',
+      'validations[0].message | Invalid value: "a\\nb": must not contain line breaks',
     ],
     [
       { validations: [{ expression: 'true', reason: 'Because' }] },
-      'validations[0].reason | Unsupported value: "Because": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"',
+      'validations[0].reason | Unsupported value: "Because": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
     ],
     [{ variables: [{ name: '', expression: '1' }] }, 'variables[0].name | Required value: name is not specified'],
-    [{ variables: [{ name: 'a-b', expression: '1' }] }, 'variables[0].name | Invalid value: "a-b": name is not a valid CEL identifier'],
+    [{ variables: [{ name: 'a-b', expression: '1' }] }, 'variables[0].name | Invalid value: "a-b": must be a valid CEL identifier'],
     [{ variables: [{ name: 'a', expression: '' }] }, 'variables[0].expression | Required value: expression is not specified'],
     [
       { variables: [{ name: 'a', expression: 'variables.b' }] },
-      'variables[0].expression | Invalid value: "variables.b": compilation failed: No such key: b',
+      'variables[0].expression | Invalid value: "variables.b": compilation failed: ERROR: <input>:1:10: undefined field \'b\'\n | variables.b\n | .........^',
     ],
     [
       { matchConditions: [{ name: 'a', expression: 'variables.a' }], variables: [{ name: 'a', expression: 'true' }] },

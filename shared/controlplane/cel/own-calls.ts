@@ -1,0 +1,62 @@
+import { Optional } from '@marcbachmann/cel-js';
+import type { Macro, MacroNode } from './macro-interpreter.ts';
+import { OWN_FUNCTIONS, type OwnFunction } from './string-functions.ts';
+
+type Node = MacroNode & { setMeta?(name: 'macro', macro: object): unknown };
+
+/**
+ * Has calls evaluated by cel-go's rules where the interpreter has others: `has()` takes a field of any expression, not of variables only,
+ * and functions on strings read patterns and places as Go does. The calls stay what they are in the parsed expression.
+ */
+export function replaceCalls(node: unknown): void {
+  if (Array.isArray(node)) {
+    for (const each of node) replaceCalls(each);
+    return;
+  }
+  if (!isNode(node)) return;
+  replaceCalls(node.args);
+  const macro = macroFor(node);
+  if (macro !== undefined) node.setMeta?.('macro', macro);
+}
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+
+function macroFor({ op, args }: Node): Macro | undefined {
+  if (!Array.isArray(args)) return undefined;
+  const [name, first, second]: unknown[] = args;
+  if (op === 'call' && name === 'has' && Array.isArray(first)) return presenceOf(first[0]);
+  const own = op === 'rcall' ? OWN_FUNCTIONS.get(String(name)) : undefined;
+  return own === undefined || !isNode(first) || !Array.isArray(second) ? undefined : calling(own, first, second.filter(isNode));
+}
+
+const calling = (own: OwnFunction, receiver: MacroNode, args: readonly MacroNode[]): Macro => ({
+  typeCheck: (checker, _macro, scope) => {
+    for (const each of [receiver, ...args]) checker.check(each, scope);
+    return checker.getType('dyn');
+  },
+  evaluate: (evaluator, _macro, scope) =>
+    own(
+      evaluator.run(receiver, scope),
+      args.map((each) => evaluator.run(each, scope)),
+    ),
+});
+
+function presenceOf(subject: unknown): Macro | undefined {
+  if (!isNode(subject) || subject.op !== '.' || !Array.isArray(subject.args)) return undefined;
+  const [operand, field]: unknown[] = subject.args;
+  if (!isNode(operand) || typeof field !== 'string') return undefined;
+  return {
+    typeCheck: (checker, _macro, scope) => {
+      checker.check(operand, scope);
+      return checker.getType('bool');
+    },
+    evaluate: (evaluator, _macro, scope) => isPresent(evaluator.run(operand, scope), field),
+  };
+}
+
+function isPresent(value: unknown, field: string): boolean {
+  if (value instanceof Optional) return value.hasValue() && isPresent(value.value(), field);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no such overload');
+  const found: unknown = value instanceof Map ? value.get(field) : Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
+  return found !== undefined;
+}
