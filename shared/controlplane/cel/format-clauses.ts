@@ -31,7 +31,7 @@ export function clauseProblem({ verb }: Clause, type: string): string | undefine
 
 /** The text between clauses, and the clauses. Throws a FormatError at the first that cannot be read. */
 export function* readFormat(format: string): Generator<string | Clause> {
-  const characters = [...format];
+  const characters = Array.from(format);
   let text = '';
   for (let i = 0; i < characters.length; i++) {
     if (characters[i] !== '%') {
@@ -55,7 +55,7 @@ export function* readFormat(format: string): Generator<string | Clause> {
 
 function readClause(rest: string): { readonly clause: Clause; readonly length: number } {
   const [, dot = '', digits = ''] = /^(\.)?(\d*)/.exec(rest) ?? [];
-  const verb = [...rest.slice(dot === '' ? 0 : dot.length + digits.length)][0] ?? '';
+  const verb = Array.from(rest.slice(dot === '' ? 0 : dot.length + digits.length))[0] ?? '';
   if (dot !== '' && digits === '') {
     const why = 'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax';
     throw new FormatError(`could not parse formatting clause: ${why}`);

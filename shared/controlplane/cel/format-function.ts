@@ -63,7 +63,9 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 /** `1.50×10⁰⁴`. */
 const scientific = (digits: string): string =>
   digits.replace(/e([+-])(\d+)$/, (_, sign: string, power: string) => {
-    const raised = [...power.padStart(2, '0')].map((digit) => SUPERSCRIPTS[Number(digit)] ?? '').join('');
+    const raised = Array.from(power.padStart(2, '0'))
+      .map((digit) => SUPERSCRIPTS[Number(digit)] ?? '')
+      .join('');
     return `×10${sign === '-' ? '⁻' : ''}${raised}`;
   });
 
@@ -141,4 +143,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '"': '\\"',
 };
-const quote = (text: string): string => `"${[...text.toWellFormed()].map((character) => ESCAPES[character] ?? character).join('')}"`;
+const quote = (text: string): string =>
+  `"${Array.from(text.toWellFormed())
+    .map((character) => ESCAPES[character] ?? character)
+    .join('')}"`;

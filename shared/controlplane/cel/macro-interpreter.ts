@@ -20,7 +20,7 @@ export type Macro = {
 
 /** Adds a macro that is called on a value: `receiver.name(ast, ...): type`. */
 export function registerMacro(environment: Environment, signature: string, expand: (call: MacroCall) => Macro): void {
-  environment.registerFunction(signature, (call: MacroCall) => ({ ...expand(call), async: false }));
+  environment.registerFunction(signature, expand);
 }
 
 /** A variable's name; the checker has refused anything else. */

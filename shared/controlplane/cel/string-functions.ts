@@ -26,7 +26,7 @@ export const OWN_FUNCTIONS: ReadonlyMap<string, OwnFunction> = new Map<string, O
 export const matches = (subject: string, pattern: string): boolean => compilePattern(pattern).test(subject);
 
 function substring(subject: string, start: number, end: number | undefined): string {
-  const characters = [...subject];
+  const characters = Array.from(subject);
   const last = end ?? characters.length;
   if (end !== undefined && start > end) throw new Error(`invalid substring range. start: ${start}, end: ${end}`);
   const outside = [start, last].find((at) => at < 0 || at > characters.length);
@@ -38,15 +38,15 @@ function indexOf(subject: unknown, wanted: unknown, from: number): bigint {
   if (Array.isArray(subject)) return BigInt(subject.findIndex((each) => same(each, wanted)));
   if (text(wanted) === '') return BigInt(from);
   if (from < 0) throw new Error(`index out of range: ${from}`);
-  const characters = [...text(subject)];
-  const sought = [...text(wanted)];
+  const characters = Array.from(text(subject));
+  const sought = Array.from(text(wanted));
   return BigInt(characters.findIndex((_, i) => i >= from && startsAt(characters, sought, i)));
 }
 
 function lastIndexOf(subject: unknown, wanted: unknown, from: unknown): bigint {
   if (Array.isArray(subject)) return BigInt(subject.findLastIndex((each) => same(each, wanted)));
-  const characters = [...text(subject)];
-  const sought = [...text(wanted)];
+  const characters = Array.from(text(subject));
+  const sought = Array.from(text(wanted));
   const last = from === undefined ? characters.length : place(from);
   if (sought.length === 0) return BigInt(last);
   if (last < 0) throw new Error(`index out of range: ${last}`);

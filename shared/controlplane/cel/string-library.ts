@@ -19,7 +19,7 @@ export function registerStringLibrary(environment: Environment): void {
 }
 
 function charAt(text: string, at: bigint): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   if (at < 0n || at > BigInt(characters.length)) throw new Error(`index out of range: ${at}`);
   return characters[Number(at)] ?? '';
 }

@@ -18,6 +18,10 @@ class CelUrl {
 export function registerUrlLibrary(environment: Environment): void {
   environment
     .registerType('net.URL', { ctor: CelUrl, fields: {} })
+    .registerOperator(
+      'net.URL == net.URL',
+      (left: CelUrl, right: CelUrl) => left.url.href === right.url.href && left.scheme === right.scheme,
+    )
     .registerFunction('url(string): net.URL', (text: string) => new CelUrl(text))
     .registerFunction('isURL(string): bool', isUrl)
     .registerFunction('net.URL.getScheme(): string', ({ scheme }: CelUrl) => scheme)

@@ -10,9 +10,9 @@ export function showProblems(source: string, problems: readonly Problem[]): stri
 
 function showProblem(source: string, { at, message }: Problem): string {
   const before = source.slice(0, at).split('\n');
-  const prefix = [...(before.at(-1) ?? '')];
+  const prefix = Array.from(before.at(-1) ?? '');
   const line = (source.split('\n')[before.length - 1] ?? '').replaceAll('\t', ' ');
-  const here = [...line][prefix.length] ?? '';
+  const here = Array.from(line)[prefix.length] ?? '';
   const dots = prefix.map((character) => (isWide(character) ? '．' : '.')).join('');
   return `ERROR: <input>:${before.length}:${prefix.length + 1}: ${message}\n | ${line}\n | ${dots}${isWide(here) ? '＾' : '^'}`;
 }

@@ -2,19 +2,18 @@ import type { Problem } from './expression.ts';
 import type { Token } from './tokens.ts';
 
 /** Kinds of tokens in the order in which findings list them. */
-const ORDER: readonly string[] = [
-  ...["'['", "']'", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "':'"],
-  ...["'true'", "'false'", "'null'", 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER', 'ESC_IDENTIFIER'],
-];
+const ORDER: readonly string[] =
+  "'[' ']' '{' '}' '(' ')' '.' ',' '-' '!' '?' ':' 'true' 'false' 'null' NUM_FLOAT NUM_INT NUM_UINT STRING BYTES IDENTIFIER ESC_IDENTIFIER".split(
+    ' ',
+  );
 
 /** The token as findings write its kind. */
 export const kindOf = ({ kind, text }: Token): string => (kind === 'punctuation' ? `'${text}'` : kind === 'EOF' ? '<EOF>' : kind);
 
 /** What an expression may begin with. */
-export const BEGINNINGS: ReadonlySet<string> = new Set([
-  ...["'['", "'{'", "'('", "'.'", "'-'", "'!'", "'true'", "'false'", "'null'"],
-  ...['NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER'],
-]);
+export const BEGINNINGS: ReadonlySet<string> = new Set(
+  "'[' '{' '(' '.' '-' '!' 'true' 'false' 'null' NUM_FLOAT NUM_INT NUM_UINT STRING BYTES IDENTIFIER".split(' '),
+);
 export const withBeginnings = (...others: string[]): ReadonlySet<string> => new Set([...BEGINNINGS, ...others]);
 
 /** What may stand after an operand wherever it is. */

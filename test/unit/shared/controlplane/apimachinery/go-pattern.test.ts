@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { compilePattern } from '../../../../../shared/controlplane/apimachinery/go-pattern.ts';
+import { patternProblem } from '../../../../../shared/controlplane/apimachinery/go-pattern-problem.ts';
 
 test.each<[string, string, boolean]>([
   ['^[a-z]+$', 'abc', true],
@@ -17,4 +18,9 @@ test.each<[string, string, boolean]>([
 
 test('what is no regular expression is an error', () => {
   expect(() => compilePattern('(')).toThrow(SyntaxError);
+});
+
+test('a pattern that Go cannot compile is refused in its words', () => {
+  expect(patternProblem('(')).toBe('error parsing regexp: missing closing ): `(`');
+  expect(patternProblem('a+')).toBeUndefined();
 });

@@ -20,7 +20,9 @@ describe('addresses', () => {
   });
 
   test('a text that is no address is an error that names it', () => {
-    expect(evaluate("ip('nowhere').family() == 4")).toBe('error: IP Address "nowhere" parse error during conversion from string');
+    expect(evaluate("ip('nowhere').family() == 4")).toBe(
+      'error: IP Address "nowhere" parse error during conversion from string: ParseAddr("nowhere"): unable to parse IP',
+    );
   });
 });
 

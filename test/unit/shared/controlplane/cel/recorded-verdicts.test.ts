@@ -16,6 +16,8 @@ test.each(verdicts.map(([rule, verdict]) => ({ rule, verdict })))('$rule is $ver
   const validate = compileRules({ type: 'object', properties: schema, 'x-kubernetes-validations': [{ rule, message: 'refused' }] });
   const found = validate?.(value)[0]?.body ?? 'true';
   const shown =
-    found === 'Invalid value: refused' ? 'false' : found.replace(/^Invalid value: "object": /, '').replace(' evaluating rule: refused', '');
+    found === 'Invalid value: refused'
+      ? 'false'
+      : found.replace(/^Invalid value: "object": /, '').replace(/ (?:evaluating|for) rule: refused$/, '');
   expect(shown).toBe(verdict);
 });

@@ -114,7 +114,7 @@ describe('a policy', () => {
     ],
     [
       { matchConditions: [{ name: 'a', expression: 'variables.a' }], variables: [{ name: 'a', expression: 'true' }] },
-      'matchConditions[0].expression | Invalid value: "variables.a": compilation failed: Unknown variable: variables',
+      "matchConditions[0].expression | Invalid value: \"variables.a\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.a\n | ^",
     ],
     [
       { auditAnnotations: [{ key: 'a', valueExpression: '1' }] },
