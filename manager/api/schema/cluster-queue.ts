@@ -181,7 +181,7 @@ export const ClusterQueueSpecSchema = Type.Object(
       }),
     ),
   },
-  withRules(...limitsOnlyBelow('cohortName'), LENDS_AT_MOST_NOMINAL),
+  withRules(...limitsOnlyBelow('cohortName'), ...LENDS_AT_MOST_NOMINAL),
 );
 
 export const FlavorUsageSchema = Type.Object({

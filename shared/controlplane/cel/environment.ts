@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { CelEnvironment } from './cel-environment.ts';
-import { checkExpression } from './checker/check-expression.ts';
+import { type CheckedExpression, checkExpression } from './checker/check-expression.ts';
 import { writeType } from './checker/static-type.ts';
 import { registerConversionLibrary } from './conversion-library.ts';
 import { registerFormatLibrary } from './format-library.ts';
@@ -53,9 +53,14 @@ function createKubernetesEnvironment(): CelEnvironment {
 }
 
 /** Parses and type-checks. Throws a CelCompileError with the findings of cel-go. */
-export function compileCel(environment: CelEnvironment, expression: string): CelProgram {
+export function checkCel(environment: CelEnvironment, expression: string): CheckedExpression {
   const checked = checkExpression(expression, environment.variables);
   if ('finding' in checked) throw new CelCompileError(checked.finding);
+  return checked;
+}
+
+/** Checks, and makes ready to evaluate. Throws a CelCompileError as well. */
+export function compileCel(environment: CelEnvironment, expression: string, checked = checkCel(environment, expression)): CelProgram {
   const program = attempt(() => environment.interpreter.parse(expression));
   replaceCalls(program.ast);
   const check = program.check();

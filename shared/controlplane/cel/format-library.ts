@@ -46,6 +46,7 @@ export function registerFormatLibrary(environment: Environment): void {
     .registerType('kubernetes.NamedFormat', { ctor: Format, fields: {} })
     .registerType('kubernetes.Formats', { ctor: Formats, fields: {} })
     .registerConstant('format', 'kubernetes.Formats', new Formats())
+    .registerOperator('kubernetes.NamedFormat == kubernetes.NamedFormat', (a: Format, b: Format) => a.problems === b.problems)
     .registerFunction('kubernetes.NamedFormat.validate(string): optional<list<string>>', ({ problems }: Format, text: string) => {
       const found = problems(text);
       return found.length === 0 ? Optional.none() : Optional.of(found);

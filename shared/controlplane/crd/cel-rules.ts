@@ -1,6 +1,7 @@
 import { Optional } from '@marcbachmann/cel-js';
 import type { CelEnvironment } from '../cel/cel-environment.ts';
-import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
+import type { CheckedExpression } from '../cel/checker/check-expression.ts';
+import { CelCompileError, type CelProgram, checkCel, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
 import { optionalOf } from '../cel/checker/static-type.ts';
 import { celTypeOf } from './cel-types.ts';
@@ -17,6 +18,13 @@ export type RuleValidator = (value: unknown, old?: { readonly value: unknown }, 
 
 /** What the compiler found; paths are relative to the rule: `rule` or `messageExpression`. */
 export type RuleProblem = { readonly field: 'rule' | 'messageExpression'; readonly detail: string };
+
+/** A rule after the compiler has looked at it. What did not compile is undefined. */
+export type CheckedRule = {
+  readonly problems: readonly RuleProblem[];
+  readonly rule: CheckedExpression | undefined;
+  readonly message: CheckedExpression | undefined;
+};
 
 const MAX_MESSAGE_BYTES = 5120;
 
@@ -56,28 +64,29 @@ export function compileRules(schema: JsonSchema): RuleValidator | undefined {
 }
 
 /** Says what is wrong with a rule itself, seen from the schema that carries it; undefined for a schema that has no type for rules. */
-export function ruleChecker(schema: JsonSchema, isObjectRoot: boolean): ((rule: ValidationRule) => RuleProblem[]) | undefined {
+export function ruleChecker(schema: JsonSchema, isObjectRoot: boolean): ((rule: ValidationRule) => CheckedRule) | undefined {
   if (declaredType(schema, isObjectRoot) === undefined) return undefined;
   const views = viewsOf(schema, isObjectRoot);
   return (rule) => checkRule(rule, views(rule.optionalOldSelf === true).environment);
 }
 
-function checkRule(rule: ValidationRule, environment: CelEnvironment): RuleProblem[] {
+function checkRule(rule: ValidationRule, environment: CelEnvironment): CheckedRule {
   const problems: RuleProblem[] = [];
-  const check = (field: RuleProblem['field'], expression: string, wanted: string): void => {
+  const check = (field: RuleProblem['field'], expression: string, wanted: string): CheckedExpression | undefined => {
     try {
-      const { type } = compileCel(environment, expression);
-      if (type !== wanted)
-        problems.push({ field, detail: `${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${wanted}` });
+      const checked = checkCel(environment, expression);
+      if (compileCel(environment, expression, checked).type === wanted) return checked;
+      problems.push({ field, detail: `${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${wanted}` });
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
       problems.push({ field, detail: `${field === 'rule' ? '' : 'messageExpression '}compilation failed: ${error.message}` });
     }
+    return undefined;
   };
-  check('rule', rule.rule ?? '', 'bool');
+  const checked = check('rule', rule.rule ?? '', 'bool');
   const message = rule.messageExpression ?? '';
-  if (message !== '' && problems.length === 0) check('messageExpression', message, 'string');
-  return problems;
+  const hasMessage = message !== '' && checked !== undefined;
+  return { problems, rule: checked, message: hasMessage ? check('messageExpression', message, 'string') : undefined };
 }
 
 type View = { readonly environment: CelEnvironment; readonly toValue: (json: unknown) => unknown };

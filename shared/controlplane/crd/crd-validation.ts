@@ -32,7 +32,7 @@ export const validateCrd = (crd: Crd): FieldError[] => [
 /** ValidateCustomResourceDefinitionUpdate of apiextensions. */
 export const validateCrdUpdate = (next: Crd, previous: Crd): FieldError[] => [
   ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-  ...validateSpec(next.spec ?? {}),
+  ...validateSpec(next.spec ?? {}, versionsWithSameSchema(next.spec ?? {}, previous.spec ?? {})),
   ...(hasCondition(previous, 'Established')
     ? [
         ...immutable(next.spec?.scope, previous.spec?.scope, 'spec.scope'),
@@ -102,7 +102,7 @@ function validateApproval(crd: Crd, previous: Crd | undefined): FieldError[] {
 
 const SCOPES = ['Cluster', 'Namespaced'];
 
-function validateSpec(spec: CrdSpec): FieldError[] {
+function validateSpec(spec: CrdSpec, unchanged: ReadonlySet<string> = new Set()): FieldError[] {
   const { group = '', scope = '', names = {} } = spec;
   // A required list that is absent is stored as null.
   const versions = spec.versions ?? [];
@@ -117,7 +117,7 @@ function validateSpec(spec: CrdSpec): FieldError[] {
     ...(spec.preserveUnknownFields === true && versions.some(hasDefaults)
       ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
       : []),
-    ...versions.flatMap((version, i) => validateVersion(version, i, versions)),
+    ...versions.flatMap((version, i) => validateVersion(version, i, versions, unchanged)),
     ...(isUnique ? [] : [invalid('spec.versions', goVersions(versions), 'must contain unique version names')]),
     ...(storageVersions === 1
       ? []
@@ -126,7 +126,7 @@ function validateSpec(spec: CrdSpec): FieldError[] {
       (names[field] ?? '') === '' ? [required(`spec.names.${field}`)] : [],
     ),
     ...validateNames(names, 'spec.names'),
-    ...validateSharedParts(versions),
+    ...validateSharedParts(versions, unchanged),
     ...(spec.preserveUnknownFields === true && spec.conversion !== undefined && spec.conversion.strategy !== 'None'
       ? [invalid('spec.conversion.strategy', spec.conversion.strategy ?? '', 'must be None if spec.preserveUnknownFields is true')]
       : []),
@@ -152,20 +152,25 @@ function validateGroup(group: string): FieldError[] {
 }
 
 /** What stays with its version; parts that all versions share are validated once, see validateSharedParts. */
-function validateVersion(version: CrdVersion, index: number, versions: readonly CrdVersion[]): FieldError[] {
+function validateVersion(
+  version: CrdVersion,
+  index: number,
+  versions: readonly CrdVersion[],
+  unchanged: ReadonlySet<string>,
+): FieldError[] {
   const path = `spec.versions[${index}]`;
   const problems = dns1035LabelProblems(version.name ?? '');
   return [
     ...(problems.length > 0 ? [invalid(`${path}.name`, version.name ?? '', problems.join(','))] : []),
     ...validateDeprecation(version, path),
-    ...(isShared(versions, 'schema') ? [] : validateSchemaPart(version, `${path}.schema`)),
+    ...(isShared(versions, 'schema') ? [] : validateSchemaPart(version, `${path}.schema`, unchanged)),
     ...(isShared(versions, 'subresources') ? [] : validateSubresources(version.subresources, `${path}.subresources`)),
     ...(isShared(versions, 'additionalPrinterColumns') ? [] : validateColumns(version, `${path}.additionalPrinterColumns`)),
     ...(isShared(versions, 'selectableFields') ? [] : validateSelectableFields(version, `${path}.selectableFields`)),
   ];
 }
 
-function validateSharedParts(versions: readonly CrdVersion[]): FieldError[] {
+function validateSharedParts(versions: readonly CrdVersion[], unchanged: ReadonlySet<string>): FieldError[] {
   const [first] = versions;
   if (first === undefined) return [];
   const withAnyStatus: CrdVersion = {
@@ -173,17 +178,26 @@ function validateSharedParts(versions: readonly CrdVersion[]): FieldError[] {
     subresources: versions.some(({ subresources }) => subresources?.status !== undefined) ? { status: {} } : {},
   };
   return [
-    ...(isShared(versions, 'schema') ? validateSchemaPart(withAnyStatus, 'spec.validation') : []),
+    ...(isShared(versions, 'schema') ? validateSchemaPart(withAnyStatus, 'spec.validation', unchanged) : []),
     ...(isShared(versions, 'subresources') ? validateSubresources(first.subresources, 'spec.subresources') : []),
     ...(isShared(versions, 'additionalPrinterColumns') ? validateColumns(first, 'spec.additionalPrinterColumns') : []),
     ...(isShared(versions, 'selectableFields') ? validateSelectableFields(first, 'spec.selectableFields') : []),
   ];
 }
 
-const validateSchemaPart = ({ schema, subresources }: CrdVersion, path: string): FieldError[] =>
+const validateSchemaPart = ({ name = '', schema, subresources }: CrdVersion, path: string, unchanged: ReadonlySet<string>): FieldError[] =>
   schema?.openAPIV3Schema === undefined
     ? []
-    : validateCrdSchema(schema.openAPIV3Schema, subresources?.status !== undefined, `${path}.openAPIV3Schema`);
+    : validateCrdSchema(schema.openAPIV3Schema, subresources?.status !== undefined, `${path}.openAPIV3Schema`, unchanged.has(name));
+
+/** Versions that had the schema before which they have now: their rules may go on costing what they cost. */
+function versionsWithSameSchema(next: CrdSpec, previous: CrdSpec): ReadonlySet<string> {
+  const before = new Map((previous.versions ?? []).map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
+  const same = (next.versions ?? []).filter(
+    ({ name, schema }) => before.has(name) && semanticEqual(schema?.openAPIV3Schema, before.get(name)),
+  );
+  return new Set(same.map(({ name = '' }) => name));
+}
 
 function validateDeprecation({ deprecated, deprecationWarning }: CrdVersion, path: string): FieldError[] {
   if (deprecationWarning === undefined) return [];

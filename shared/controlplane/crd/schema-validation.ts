@@ -1,17 +1,22 @@
 import { type FieldError, forbidden, internalError, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import { CelCompileError } from '../cel/environment.ts';
-import { compileRules, ruleChecker, type RuleProblem, usesOldSelf } from './cel-rules.ts';
+import { type CheckedRule, compileRules, ruleChecker, usesOldSelf } from './cel-rules.ts';
 import { validateEmbedded } from './embedded-validation.ts';
 import { readFieldPath } from './field-path.ts';
 import { itemsOf, type JsonSchema, sortedProperties, type ValidationRule, valuesOf } from './json-schema.ts';
+import { createCostTotal, type ObservedCost } from './cost-total.ts';
+import { type CostLimits, ruleCostCheck, timesInside, type Times } from './rule-cost.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';
 import { validateStructural } from './structural-validation.ts';
 import { validateValue } from './value-validation.ts';
 import { validateExtensionKeywords } from './list-keyword-validation.ts';
 
-/** validateCustomResourceDefinitionValidation of apiextensions: may a CRD have this schema? */
-export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: string): FieldError[] {
+/**
+ * validateCustomResourceDefinitionValidation of apiextensions: may a CRD have this schema? Where it had it before, no rule by itself is refused for
+ * what it may cost.
+ */
+export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: string, hadBefore = false): FieldError[] {
   const errors: FieldError[] = [];
   if (hasStatus) errors.push(...validateRootFields(schema, path));
   if (schema.nullable === true) errors.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
@@ -19,11 +24,29 @@ export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: 
   const defaults = structural.length > 0 ? [] : validateDefaults(schema, path, true);
   errors.push(...structural, ...defaults);
   const isSound = structural.length + defaults.length === 0;
-  const found = validateKeywords(schema, path, { isRoot: true, insideMetadata: false, noDefaults: undefined, uncorrelatable: undefined });
+  const total = createCostTotal();
+  const found = validateKeywords(schema, path, rootContext({ total, anyOfOne: hadBefore }));
   errors.push(...found.schemaErrors);
-  if (isSound && found.schemaErrors.length === 0) for (const check of found.ruleChecks) errors.push(...check());
-  return errors;
+  if (!isSound || found.schemaErrors.length > 0) return errors;
+  for (const check of found.ruleChecks) errors.push(...check());
+  return [...errors, ...total.problems(path)];
 }
+
+/** What each rule of a schema, and each message that is computed, is estimated to cost in one object. */
+export function estimatedCosts(schema: JsonSchema): readonly ObservedCost[] {
+  const total = createCostTotal();
+  for (const check of validateKeywords(schema, '', rootContext({ total, anyOfOne: true })).ruleChecks) check();
+  return total.observed;
+}
+
+const rootContext = (costs: CostLimits): Context => ({
+  isRoot: true,
+  insideMetadata: false,
+  noDefaults: undefined,
+  uncorrelatable: undefined,
+  times: 1,
+  costs,
+});
 
 const ROOT_FIELDS =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'.split(
@@ -89,6 +112,8 @@ type Context = {
   readonly noDefaults: string | undefined;
   /** The schema above whose parts cannot be told apart over time; rules below it may not use oldSelf. */
   readonly uncorrelatable: string | undefined;
+  readonly times: Times;
+  readonly costs: CostLimits;
 };
 type Findings = { readonly schemaErrors: FieldError[]; readonly ruleChecks: (() => FieldError[])[] };
 
@@ -96,7 +121,12 @@ function validateKeywords(schema: JsonSchema, path: string, context: Context): F
   const schemaErrors: FieldError[] = [...validateStandard(schema, path, context)];
   const ruleChecks: Findings['ruleChecks'] = [];
   const descend = (child: JsonSchema, at: string, change: Partial<Context>, withRules: boolean): void => {
-    const found = validateKeywords(child, `${path}.${at}`, { ...context, isRoot: false, ...change });
+    const found = validateKeywords(child, `${path}.${at}`, {
+      ...context,
+      isRoot: false,
+      times: timesInside(schema, context.times),
+      ...change,
+    });
     schemaErrors.push(...found.schemaErrors);
     if (withRules) ruleChecks.push(...found.ruleChecks);
   };
@@ -123,13 +153,18 @@ function validateKeywords(schema: JsonSchema, path: string, context: Context): F
   }
   schemaErrors.push(...validateExtensionKeywords(schema, path));
   const rules = schema['x-kubernetes-validations'] ?? [];
-  const checkRule =
-    rules.length === 0 ? undefined : ruleChecker(schema, context.isRoot || schema['x-kubernetes-embedded-resource'] === true);
+  const isObjectRoot = context.isRoot || schema['x-kubernetes-embedded-resource'] === true;
+  const checkRule = rules.length === 0 ? undefined : ruleChecker(schema, isObjectRoot);
   if (rules.length > 0 && checkRule === undefined) ruleChecks.push(() => [internalError(`${path}.x-kubernetes-validations`, UNTYPED)]);
+  const checkCost = ruleCostCheck(schema, isObjectRoot, context.times, context.costs);
   for (const [i, rule] of rules.entries()) {
     const at = `${path}.x-kubernetes-validations[${i}]`;
     schemaErrors.push(...validateRuleFields(schema, rule, at));
-    if (checkRule !== undefined) ruleChecks.push(() => compileErrors(rule, checkRule(rule), at, context));
+    if (checkRule === undefined) continue;
+    ruleChecks.push(() => {
+      const checked = checkRule(rule);
+      return [...checkCost(checked, at), ...compileErrors(rule, checked, at, context)];
+    });
   }
   return { schemaErrors, ruleChecks };
 }
@@ -195,7 +230,7 @@ function validateRuleFields(schema: JsonSchema, rule: ValidationRule, path: stri
   return errors;
 }
 
-function compileErrors(rule: ValidationRule, problems: readonly RuleProblem[], path: string, context: Context): FieldError[] {
+function compileErrors(rule: ValidationRule, { problems }: CheckedRule, path: string, context: Context): FieldError[] {
   const errors = problems.map(({ field, detail }) => invalid(`${path}.${field}`, goRule(rule), detail));
   if (usesOldSelf(rule)) {
     if (context.uncorrelatable !== undefined) {

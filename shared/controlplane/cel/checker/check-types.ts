@@ -22,18 +22,28 @@ import { assignAll, mostGeneral, substitute, type Substitutions } from './unific
 export type Checked = {
   readonly problems: readonly Problem[];
   readonly typeOf: (expression: Expression) => StaticType;
+  /** Undefined for what is no call, or no call that fits. */
+  readonly resolutionOf: (call: Expression) => Resolution | undefined;
 };
+
+/** The function that is called, and which of its overloads fit: several where the type of an argument is only known at run time. */
+export type Resolution = { readonly name: string; readonly overloads: readonly Overload[] };
 
 /** Finds the type of every part of an expression, and what does not fit (cel-go, checker/checker.go). */
 export function checkTypes(expression: Expression, variables: Variables): Checked {
   const checker = new Checker(variables);
   checker.check(expression);
-  return { problems: checker.problems, typeOf: (part) => substitute(checker.substitutions, checker.types.get(part) ?? ERROR, true) };
+  return {
+    problems: checker.problems,
+    typeOf: (part) => substitute(checker.substitutions, checker.types.get(part) ?? ERROR, true),
+    resolutionOf: (call) => checker.resolutions.get(call),
+  };
 }
 
 class Checker {
   readonly problems: Problem[] = [];
   readonly types = new Map<Expression, StaticType>();
+  readonly resolutions = new Map<Expression, Resolution>();
   substitutions: Substitutions = new Map();
   scopes: readonly Variables[];
   fresh = 0;
@@ -132,12 +142,18 @@ class Checker {
 
   resolve(call: Expression, name: string, overloads: readonly Overload[], args: readonly Expression[], isMember: boolean): StaticType {
     const types = args.map((arg) => this.types.get(arg) ?? ERROR);
-    if (name === '_&&_' || name === '_||_') return this.logical(args, types);
+    const fitting: Overload[] = [];
+    this.resolutions.set(call, { name, overloads: fitting });
+    if (name === '_&&_' || name === '_||_') {
+      fitting.push(...overloads);
+      return this.logical(args, types);
+    }
     let result: StaticType | undefined;
     for (const overload of overloads) {
       if (overload.isMember !== isMember) continue;
       const renamed = this.renamer();
       if (!this.assign(types, overload.args.map(renamed))) continue;
+      fitting.push(overload);
       const found = this.known(renamed(overload.result));
       if (result === undefined) result = found;
       else if (result.kind !== 'dyn' && !sameType(result, found)) result = DYN;

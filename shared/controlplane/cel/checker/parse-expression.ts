@@ -89,7 +89,7 @@ class Parser {
     if (sign === '-' && /^NUM_(?:INT|FLOAT)$/.test(this.next.kind)) return this.member();
     const { at } = this.current;
     let count = 0;
-    while (this.current.text === sign && this.current.kind === 'punctuation' && !(sign === '-' && count > 0 && this.isSignedNumber())) {
+    while (this.current.text === sign && this.current.kind === 'punctuation') {
       this.advance();
       count++;
     }
@@ -303,9 +303,6 @@ class Parser {
   }
   isExpressionAhead(): boolean {
     return BEGINNINGS.has(kindOf(this.current)) || kindOf(this.current) === "'?'";
-  }
-  isSignedNumber(): boolean {
-    return /^NUM_(?:INT|FLOAT)$/.test(this.next.kind);
   }
 
   advance(): void {

@@ -13,7 +13,10 @@ const brokenBy = (self: readonly object[]): string[] =>
       return value !== true;
     })
     .map(({ message }) => message);
-const group = (resource: string, ...flavors: string[]) => ({ coveredResources: [resource], flavors: flavors.map((name) => ({ name })) });
+const group = (resource: string, ...flavors: string[]) => ({
+  coveredResources: [resource],
+  flavors: flavors.map((name) => ({ name, resources: [{ name: resource }] })),
+});
 const groups = (count: number) => Array.from({ length: count }, (_, i) => group(`r${i}`, `f${i}`));
 
 test('every pair of groups is looked at for a flavor in both', () => {
@@ -25,4 +28,17 @@ test('every pair of groups is looked at for a flavor in both', () => {
   }
   expect(brokenBy(groups(16))).toEqual([]);
   expect(brokenBy([])).toEqual([]);
+});
+
+test('in every group a flavor has quota for exactly the covered resources', () => {
+  for (let at = 0; at < 16; at++) {
+    const [more, fewer] = [[`r${at}`, 'other'], []].map((names) => ({
+      coveredResources: [`r${at}`],
+      flavors: [{ name: `f${at}`, resources: names.map((name) => ({ name })) }],
+    }));
+    const other = { coveredResources: [`r${at}`], flavors: [{ name: `f${at}`, resources: [{ name: 'other' }] }] };
+    for (const wrong of [more, fewer, other]) {
+      expect(brokenBy(groups(16).with(at, wrong as never))).toEqual(['every flavor must give quota for exactly the coveredResources']);
+    }
+  }
 });

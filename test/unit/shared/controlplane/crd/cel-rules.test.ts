@@ -107,7 +107,7 @@ describe('values in rules', () => {
       '1.2.3',
     ],
   ])('%s', (_what, schema, rule, value) => {
-    expect(ruleChecker(schema, false)?.({ rule })).toEqual([]);
+    expect(ruleChecker(schema, false)?.({ rule }).problems).toEqual([]);
     expect(verdict(schema, { rule }, value)).toEqual([]);
   });
 });
@@ -120,6 +120,6 @@ describe('a rule that cannot be right is refused with its CRD', () => {
     ['a message that is no text', { rule: 'true', messageExpression: 'self.min' }, 'messageExpression'],
     ['a syntax error', { rule: 'self.' }, 'rule'],
   ])('%s', (_what, rule, field) => {
-    expect(ruleChecker(range, false)?.(rule).map((each) => each.field)).toEqual([field]);
+    expect(ruleChecker(range, false)?.(rule).problems.map((each) => each.field)).toEqual([field]);
   });
 });

@@ -82,7 +82,11 @@ describe('a CustomResourceDefinition', () => {
     [
       'a rule about change where nothing can be told apart',
       (_spec, root) =>
-        (root['x'] = { type: 'array', items: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] } }),
+        (root['x'] = {
+          type: 'array',
+          maxItems: 4,
+          items: { type: 'string', maxLength: 63, 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] },
+        }),
       `${SCHEMA}.properties[x].items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${SCHEMA}.properties[x]`,
     ],
     [

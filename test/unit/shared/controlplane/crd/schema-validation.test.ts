@@ -219,7 +219,8 @@ describe('the schema of a definition', () => {
     const inList = (type: string): JsonSchema => ({
       type: 'array',
       'x-kubernetes-list-type': type,
-      items: { type: 'string', 'x-kubernetes-validations': [rule] },
+      maxItems: 4,
+      items: { type: 'string', maxLength: 63, 'x-kubernetes-validations': [rule] },
     });
     expect(found(rootOf(inList('set')))).toEqual([
       `${A}.items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${A}`,
