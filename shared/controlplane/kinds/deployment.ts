@@ -24,7 +24,7 @@ type DecodedDeployment = AnyObject & {
 /** The registry hands this strategy decoded Deployments only. */
 const asDeployment = (object: AnyObject): DecodedDeployment => object as DecodedDeployment;
 
-/** apps/v1 Deployment: kept and checked, so that charts install; nothing here makes pods of it. */
+/** apps/v1 Deployment. */
 export const deploymentStrategy: ResourceStrategy = {
   applyDefaults: (object) => applyDeploymentDefaults((asDeployment(object).spec ??= {})),
   prepareForCreate: (object) => {
@@ -50,6 +50,7 @@ export const deploymentStrategy: ResourceStrategy = {
     prepareForUpdate: keepSpec,
     validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
   },
+  hasScale: true,
   get table() {
     return table;
   },
@@ -89,7 +90,7 @@ const validateDeployment = ({ metadata, spec = {} }: DecodedDeployment): FieldEr
 };
 
 function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): FieldError[] {
-  if (selector === undefined || selector === null) return [required('spec.selector'), ...validateTemplate(template)];
+  if (selector === undefined || selector === null) return [required('spec.selector'), ...validateLastingTemplate(template)];
   const errors = validateLabelSelector(selector, 'spec.selector');
   const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
   if (isEmpty) errors.push(invalid('spec.selector', selector, 'empty selector is invalid for deployment'));
@@ -98,11 +99,11 @@ function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): F
   if (requirements !== undefined && !isEmpty && !matchesLabelSelector(requirements, labels)) {
     errors.push(invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
   }
-  return [...errors, ...validateTemplate(template)];
+  return [...errors, ...validateLastingTemplate(template)];
 }
 
 /** ValidatePodTemplateSpecForReplicaSet: its pods run until they are taken away. */
-function validateTemplate(template: DecodedPodTemplate): FieldError[] {
+export function validateLastingTemplate(template: DecodedPodTemplate): FieldError[] {
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
   return [
     ...validatePodTemplate(template, 'spec.template'),
@@ -145,9 +146,7 @@ const table: TablePrinter = {
   columns: [
     NAME_COLUMN,
     column('Ready', 'Number of the pod with ready state'),
-    column('Up-to-date', 'Total number of non-terminated pods targeted by this deployment that have the desired template spec.', {
-      type: 'integer',
-    }),
+    column('Up-to-date', 'Total number of non-terminated pods targeted by this deployment that have the desired template spec.'),
     column('Available', 'Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.', {
       type: 'integer',
     }),
