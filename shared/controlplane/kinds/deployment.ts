@@ -147,9 +147,7 @@ const table: TablePrinter = {
     NAME_COLUMN,
     column('Ready', 'Number of the pod with ready state'),
     column('Up-to-date', 'Total number of non-terminated pods targeted by this deployment that have the desired template spec.'),
-    column('Available', 'Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.', {
-      type: 'integer',
-    }),
+    column('Available', 'Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.'),
     AGE_COLUMN,
     column('Containers', 'Names of each container in the template.', { wide: true }),
     column('Images', 'Images referenced by each container in the template.', { wide: true }),

@@ -166,7 +166,7 @@ async function writeScale(deps: Deps, call: Call, of: Scaled, options: WriteOpti
     if (current === undefined) throw notFound(resource.groupResource, call.info.name);
     const { scale: present, hasReplicas } = shownScale(resource, workingForm(resource, current), paths);
     const owners = readManagers(current.object.metadata.managedFields) ?? [];
-    const managedFields = writeManagers(managersOfScale(owners, replicasOf));
+    const managedFields = writeManagers(managersOfScale(owners, replicasOf), false);
     const live = { ...present, metadata: { ...present.metadata, managedFields } };
     const { scale, isApplied } = nextScale(hasReplicas ? live : { ...live, spec: { replicas: UNSET } });
     if (countOf(scale) === UNSET) throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} cannot be empty`);
@@ -177,7 +177,7 @@ async function writeScale(deps: Deps, call: Call, of: Scaled, options: WriteOpti
     if (asked !== '') next.metadata.resourceVersion = asked;
     applyScale(next, countOf(scale), paths);
     const ofScale = readManagers(scale.metadata.managedFields) ?? [];
-    setManagers(next, managersAfterScale(owners, ofScale, replicasOf, resource.apiVersion));
+    setManagers(next, managersAfterScale(owners, ofScale, replicasOf, resource.apiVersion), resource.custom);
     return next;
   };
   const { stored } = await deps.registry.update(request, makeNext, { expectedUid: '', createsWhenAbsent: false });
