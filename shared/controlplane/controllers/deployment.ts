@@ -96,8 +96,9 @@ class Deployments {
     const current = found === undefined ? await this.#createSet(deployment, revision) : await this.#revise(deployment, found, revision);
     const wasRevised = found !== undefined && revisionOf(found) !== Number(revision);
     const body = { metadata: { annotations: { [REVISION]: revision } } };
+    // A write of the status is no new generation.
     const isNoted = deployment.metadata.annotations?.[REVISION] === revision;
-    const noted = isNoted ? deployment : await this.#deps.client.patch(DEPLOYMENTS, objectKey(deployment), { type: 'merge', body });
+    const noted = isNoted ? deployment : await this.#deps.client.patchStatus(DEPLOYMENTS, objectKey(deployment), { type: 'merge', body });
     const began = found === undefined ? ('NewReplicaSetCreated' as const) : wasRevised ? ('FoundNewReplicaSet' as const) : undefined;
     return { deployment: noted, current, began };
   }

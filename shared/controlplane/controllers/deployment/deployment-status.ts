@@ -1,5 +1,6 @@
 import type { DeepReadonly, Deployment, DeploymentStatus, ReplicaSet } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
+import { given } from '../../../runtime/given.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { limitsOf } from './plan-rollout.ts';
 
@@ -38,13 +39,11 @@ export function statusOf(
   const conditions = [availabilityOf(deployment, available), ...(progress === undefined ? [] : [progress.said])].map((said) =>
     stamped(said, before, nowMs, progress?.isNews === true && said === progress.said),
   );
-  const kept = (before?.conditions ?? []).filter(({ type }) => !conditions.some((each) => each.type === type));
+  // Conditions keep their places, or the status would never come to rest.
+  const known = (before?.conditions ?? []).map((each) => conditions.find(({ type }) => type === each.type) ?? { ...each });
+  const added = conditions.filter(({ type }) => !known.some((each) => each.type === type));
   const { collisionCount } = before ?? {};
-  const status = {
-    ...counts,
-    ...(collisionCount === undefined ? {} : { collisionCount }),
-    conditions: [...kept.map((each) => ({ ...each })), ...conditions],
-  };
+  const status = { ...counts, ...given({ collisionCount }), conditions: [...known, ...added] };
   return { status, deadlineMs: progress?.deadlineMs };
 }
 
