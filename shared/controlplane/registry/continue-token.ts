@@ -43,7 +43,7 @@ const whatIsWrong = (bytes: Buffer): string => {
   const first = bytes[0];
   const text = bytes.toString('latin1');
   const literal = ['null', 'true', 'false'].find((each) => each[0] === text[0]);
-  const at = literal === undefined ? -1 : [...literal].findIndex((letter, index) => index < text.length && text[index] !== letter);
+  const at = literal === undefined ? -1 : literal.split('').findIndex((letter, index) => index < text.length && text[index] !== letter);
   if (literal !== undefined && at > 0) {
     return `invalid character '${text[at]}' in literal ${literal} (expecting '${literal[at]}')`;
   }
