@@ -103,9 +103,10 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
+  'shared/controlplane/auth': 'bootstrap-roles',
   'shared/controlplane': 'bootstrap config control-plane guards main',
   'shared/controlplane/controllers':
-    'controller-processes cron-job discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
+    'controller-processes cron-job deployment discovery garbage-collector namespace-controller node-agent pod-gc replica-set start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',
   'shared/controlplane/controllers/node-agent':
     'container-output log-file node-status output-pipes pod-log-files pod-worker process-containers scheduler simulated-containers status-writer',

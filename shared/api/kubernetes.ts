@@ -7,6 +7,10 @@ import type {
   V1Container,
   V1ContainerStatus,
   V1CronJobSpec,
+  V1DeploymentSpec,
+  V1DeploymentStatus,
+  V1ReplicaSetSpec,
+  V1ReplicaSetStatus,
   V1CronJobStatus,
   V1JobCondition,
   V1JobSpec,
@@ -76,6 +80,13 @@ export type UncountedTerminatedPods = Wire<V1UncountedTerminatedPods>;
 export type JobSpec = Wire<V1JobSpec>;
 export type JobStatus = Wire<V1JobStatus>;
 export type JobCondition = Wire<V1JobCondition>;
+
+export type DeploymentSpec = Wire<V1DeploymentSpec>;
+export type DeploymentStatus = Wire<V1DeploymentStatus>;
+export type Deployment = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: DeploymentSpec; status?: DeploymentStatus };
+export type ReplicaSetSpec = Wire<V1ReplicaSetSpec>;
+export type ReplicaSetStatus = Wire<V1ReplicaSetStatus>;
+export type ReplicaSet = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: ReplicaSetSpec; status?: ReplicaSetStatus };
 
 export type CronJobSpec = Wire<V1CronJobSpec>;
 export type CronJobStatus = Wire<V1CronJobStatus>;

@@ -1,4 +1,17 @@
-import type { ConfigMap, CoreEvent, CronJob, Job, KubeObject, Lease, Namespace, Node, Pod, Secret } from './kubernetes.ts';
+import type {
+  ConfigMap,
+  CoreEvent,
+  CronJob,
+  Deployment,
+  Job,
+  KubeObject,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  Secret,
+} from './kubernetes.ts';
 
 /** Where a kind lives in the API. `T` is the type of its objects; it exists for the compiler only. */
 export type Resource<T extends KubeObject = KubeObject> = {
@@ -12,6 +25,20 @@ export type Resource<T extends KubeObject = KubeObject> = {
 
 export const JOBS: Resource<Job> = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true };
 export const CRON_JOBS: Resource<CronJob> = { group: 'batch', version: 'v1', plural: 'cronjobs', kind: 'CronJob', namespaced: true };
+export const DEPLOYMENTS: Resource<Deployment> = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+};
+export const REPLICA_SETS: Resource<ReplicaSet> = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'replicasets',
+  kind: 'ReplicaSet',
+  namespaced: true,
+};
 export const PODS: Resource<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 export const NAMESPACES: Resource<Namespace> = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
 export const NODES: Resource<Node> = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };

@@ -9,12 +9,25 @@ import type { AnyObject } from './apimachinery/object.ts';
 export async function bootstrap(resources: ServedResources, registry: Registry): Promise<void> {
   const namespaces = resources.find('', 'v1', 'namespaces');
   const priorityClasses = resources.find('scheduling.k8s.io', 'v1', 'priorityclasses');
-  if (namespaces === undefined || priorityClasses === undefined) throw new Error('the core kinds are not served');
+  const services = resources.find('', 'v1', 'services');
+  if (namespaces === undefined || priorityClasses === undefined || services === undefined) throw new Error('the core kinds are not served');
   for (const name of SYSTEM_NAMESPACES) await createUnlessThere(registry, namespaces, '', { metadata: { name } });
   for (const { name, ...fields } of SYSTEM_PRIORITY_CLASSES) {
     await createUnlessThere(registry, priorityClasses, '', { metadata: { name }, ...fields });
   }
+  await createUnlessThere(registry, services, 'default', structuredClone(API_SERVER_SERVICE));
 }
+
+/** The Service by which pods reach the API server; nothing here answers at its address. */
+const API_SERVER_SERVICE = {
+  metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: '10.96.0.1',
+    clusterIPs: ['10.96.0.1'],
+    ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 6443 }],
+  },
+};
 
 /** Creates an object that may exist already. */
 export async function createUnlessThere(

@@ -21,6 +21,8 @@ const CONTROLLERS: readonly ControlPlaneController[] = [
   'pod-gc',
   'taint-eviction',
   'cron-job',
+  'deployment',
+  'replica-set',
   'node-agent',
 ];
 

@@ -10,7 +10,7 @@ import {
 } from './admission/admission-chain.ts';
 import { createApiServer } from './server/api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
-import { createServiceAccountTokens } from './auth/service-account-tokens.ts';
+import { type BoundObjects, createServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { UserInfo } from './auth/user-info.ts';
 import { type ControllersOptions, startControllers } from './controllers/controller-processes.ts';
@@ -24,6 +24,7 @@ import { createGuards, GUARD_RESOURCES, type Guards } from './guards.ts';
 import { createInProcessTransport } from './server/in-process-transport.ts';
 import { createLimitRanger } from './admission/limit-ranger.ts';
 import { createPodAdmission } from './admission/pod-admission.ts';
+import { createRuntimeClassAdmission } from './admission/runtime-class-admission.ts';
 import { createQuotaAdmission } from './admission/quota-admission.ts';
 import { kubeconfigFor, newToken, rememberedToken } from './server/kubeconfig-file.ts';
 import { BUILT_IN_RESOURCES } from './kinds/built-in-resources.ts';
@@ -85,14 +86,10 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const resources = createServedResources(store);
   for (const definition of BUILT_IN) resources.add(definition, schemaOf(definition), false);
   const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
-  const serviceAccounts = served(resources, { group: '', plural: 'serviceaccounts' });
   // Whoever holds the administrator's token may do everything anyway, so it may be the key as well.
-  const tokens = createServiceAccountTokens(
-    token,
-    clock,
-    (namespace, name) => serviceAccounts.table.get(namespace, name)?.object.metadata.uid,
-  );
-  const authenticator = createAuthenticator(new Map([[token, ADMIN]]), tokens.userOf);
+  const boundObjects: BoundObjects = (plural, namespace, name) => store.table(`/${plural}`).get(namespace, name)?.object;
+  const tokens = createServiceAccountTokens(token, clock, boundObjects);
+  const authenticator = createAuthenticator(new Map([[token, ADMIN]]), clock, tokens);
   const guards = createGuards({
     store,
     resources,
@@ -115,7 +112,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       nodes: served(resources, { group: '', plural: 'nodes' }),
     }),
     namespaceFinalizeSubresource(handlers, served(resources, { group: '', plural: 'namespaces' })),
-    tokenSubresource(handlers, serviceAccounts, tokens),
+    tokenSubresource({ ...handlers, tokens, boundObjects }, served(resources, { group: '', plural: 'serviceaccounts' })),
     scaleSubresource({ ...handlers, customResources }),
     ...guards.subresources,
   ];
@@ -199,6 +196,7 @@ function admissionPlugins(store: Store, resources: ServedResources, guards: Guar
           .list('')
           .map((stored) => stored.object),
     }),
+    createRuntimeClassAdmission((name) => object('node.k8s.io/runtimeclasses', '', name)),
     guards.admission,
     createQuotaAdmission({
       quotas: (namespace) =>

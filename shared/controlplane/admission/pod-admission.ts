@@ -10,7 +10,7 @@ export type PodAdmissionLookups = {
   priorityClasses(): readonly AnyObject[];
 };
 
-/** The plugins Priority, which also sees that there is one default class, DefaultTolerationSeconds, and of RuntimeClass what needs no classes. They change pods in hand. */
+/** The plugins Priority, which also sees that there is one default class, and DefaultTolerationSeconds. They change pods in hand. */
 export const createPodAdmission = (lookups: PodAdmissionLookups): Admission => ({
   mutate: ({ resource, subresource, operation, object, oldObject }) => {
     const isPod = resource.group === '' && resource.resource === 'pods' && subresource === '';
@@ -19,9 +19,7 @@ export const createPodAdmission = (lookups: PodAdmissionLookups): Admission => (
     else if (oldObject !== undefined) admitUpdatedPod(object, oldObject);
     return undefined;
   },
-  validate: ({ resource, subresource, operation, name, object }) => {
-    const isNewPod = operation === 'CREATE' && resource.group === '' && resource.resource === 'pods' && subresource === '';
-    if (isNewPod && object !== undefined) refuseOverheadOfNobody(object, name);
+  validate: ({ resource, operation, name, object }) => {
     if (resource.group !== PRIORITY_GROUP || resource.resource !== 'priorityclasses' || operation === 'DELETE') return undefined;
     if (object === undefined || asPriorityClass(object).globalDefault !== true) return undefined;
     const other = defaultClass(lookups)?.metadata.name;
@@ -34,14 +32,6 @@ export const createPodAdmission = (lookups: PodAdmissionLookups): Admission => (
 const PRIORITY_GROUP = 'scheduling.k8s.io';
 const EVICTED_AFTER_SECONDS = 300;
 const NODE_TROUBLES = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
-
-/** Only runtime classes make pods cost more than they say. Which classes there are is not known here. */
-const refuseOverheadOfNobody = (object: AnyObject, name: string): void => {
-  const { overhead, runtimeClassName } = asPod(object).spec ?? {};
-  if (overhead === undefined || runtimeClassName !== undefined) return;
-  const why = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
-  throw forbidden({ group: '', resource: 'pods' }, object.metadata.name || name || 'Unknown', why);
-};
 
 /** Throws 403 for an unknown class, or for a priority that the pod's class does not give. */
 const admitNewPod = (object: AnyObject, lookups: PodAdmissionLookups): void => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { PolicyRule } from './rbac-rules.ts';
 
 type ClusterRole = {
@@ -12,7 +13,7 @@ type ClusterRole = {
 type ClusterRoleBinding = {
   readonly metadata: ClusterRole['metadata'];
   readonly roleRef: { readonly apiGroup: string; readonly kind: string; readonly name: string };
-  readonly subjects: readonly { readonly kind: string; readonly apiGroup: string; readonly name: string }[];
+  readonly subjects: readonly { readonly kind: string; readonly apiGroup?: string; readonly name: string; readonly namespace?: string }[];
 };
 
 const GROUP = 'rbac.authorization.k8s.io';
@@ -62,7 +63,14 @@ const EDITED: PolicyRule[] = [
   onResources([...READ, ...WRITE], 'coordination.k8s.io', 'leases'),
 ];
 
-/** The roles for people and for everybody that a cluster has from the beginning (bootstrappolicy), as far as its kinds are served. */
+/** The roles of the components of a cluster, by name, and who has them; as kube-apiserver v1.36 shows them. */
+type SystemRoles = {
+  readonly roles: Readonly<Record<string, PolicyRule[]>>;
+  readonly bindings: Readonly<Record<string, readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[]>>;
+};
+const SYSTEM: SystemRoles = JSON.parse(readFileSync(new URL('system-roles.json', import.meta.url), 'utf8'));
+
+/** The roles for people and for everybody that a cluster has from the beginning (bootstrappolicy), as far as its kinds are served, and those of its components. */
 export const BOOTSTRAP_CLUSTER_ROLES: readonly ClusterRole[] = [
   role('cluster-admin', [onResources(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]),
   role('system:discovery', [
@@ -93,6 +101,7 @@ export const BOOTSTRAP_CLUSTER_ROLES: readonly ClusterRole[] = [
   ),
   role('system:aggregate-to-edit', EDITED, { [`${AGGREGATE}edit`]: 'true' }),
   role('system:aggregate-to-view', VIEWED, { [`${AGGREGATE}view`]: 'true' }),
+  ...Object.entries(SYSTEM.roles).map(([name, rules]) => role(name, rules)),
 ];
 
 const binding = (name: string, ...groups: string[]): ClusterRoleBinding => ({
@@ -107,4 +116,8 @@ export const BOOTSTRAP_CLUSTER_ROLE_BINDINGS: readonly ClusterRoleBinding[] = [
   binding('system:monitoring', 'system:monitoring'),
   binding('system:public-info-viewer', 'system:authenticated', 'system:unauthenticated'),
   binding('system:basic-user', 'system:authenticated'),
+  ...Object.entries(SYSTEM.bindings).map(([name, subjects]) => ({
+    ...binding(name),
+    subjects: subjects.map((subject) => (subject.kind === 'ServiceAccount' ? subject : { ...subject, apiGroup: GROUP })),
+  })),
 ];

@@ -4,7 +4,15 @@ import type { RawClient } from '../../kube/client.ts';
 export type DiscoveredResource = Resource & { readonly verbs: readonly string[] };
 
 /** What an API server serves, and the documents that say so. */
-export type Discovery = { readonly resources: readonly DiscoveredResource[]; readonly texts: readonly string[] };
+export type Discovery = {
+  readonly resources: readonly DiscoveredResource[];
+  /** The kinds of all versions, by `kindKey`. */
+  readonly byKind: ReadonlyMap<string, DiscoveredResource>;
+  readonly texts: readonly string[];
+};
+
+/** Names a kind of one version, such as `batch/v1 Job`. */
+export const kindKey = (apiVersion: string, kind: string): string => `${apiVersion} ${kind}`;
 
 /**
  * What the API server serves now, subresources left out, each resource in one version: the preferred one of its group
@@ -16,17 +24,21 @@ export async function discover(client: RawClient, known?: Discovery): Promise<Di
   for (const path of ['/api', '/apis']) texts.push(await client.raw({ method: 'GET', path, accept: AGGREGATED }));
   if (known !== undefined && texts.every((text, position) => text === known.texts[position])) return known;
   const found = new Map<string, DiscoveredResource>();
+  const byKind = new Map<string, DiscoveredResource>();
   for (const { metadata, versions } of texts.flatMap((text) => (JSON.parse(text) as GroupDiscoveryList).items)) {
     const group = metadata?.name ?? '';
     for (const { version, resources } of versions) {
       for (const { resource: plural, responseKind, scope, verbs } of resources ?? []) {
         const id = `${group}/${plural}`;
-        if (responseKind === undefined || found.has(id)) continue;
-        found.set(id, { group, version, plural, kind: responseKind.kind, namespaced: scope === 'Namespaced', verbs });
+        if (responseKind === undefined) continue;
+        const { kind } = responseKind;
+        const resource = found.get(id) ?? { group, version, plural, kind, namespaced: scope === 'Namespaced', verbs };
+        found.set(id, resource);
+        byKind.set(kindKey(group === '' ? version : `${group}/${version}`, kind), resource);
       }
     }
   }
-  return { resources: [...found.values()], texts };
+  return { resources: [...found.values()], byKind, texts };
 }
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

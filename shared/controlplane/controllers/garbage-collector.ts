@@ -2,6 +2,7 @@ import type { OwnerReference } from '../../api/kubernetes.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { runController } from '../../kube/controller.ts';
+import { createEventRecorder, type EventRecorder } from '../../kube/event-recorder.ts';
 import { createWorkqueue, type Workqueue } from '../../kube/workqueue.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { decideFate, type OwnerState } from './garbage-collector/decide-fate.ts';
@@ -12,13 +13,14 @@ import {
   blocks,
   FOREGROUND_FINALIZER,
   type GraphObject,
+  isNamedBy,
   ORPHAN_FINALIZER,
   OwnerGraph,
 } from './garbage-collector/owner-graph.ts';
 
 const WORKERS = 4;
 const RATE_LIMIT = { baseDelayMs: 5, maxDelayMs: 30_000 };
-/** UIDs never come back, so an owner once found absent stays so; this bounds the memory of it. */
+/** UIDs never come back, so an owner once found absent stays so where it was looked for; this bounds the memory of it. */
 const ABSENT_OWNERS_MAX = 10_000;
 
 /**
@@ -26,8 +28,7 @@ const ABSENT_OWNERS_MAX = 10_000;
  * deletion the dependents go, a foreground deletion waits for them, an orphaning one lets go of them first.
  */
 export function createGarbageCollector(deps: ControllerDeps): Controller {
-  const collector = new GarbageCollector(deps);
-  return { run: (signal) => collector.run(signal) };
+  return { run: (signal) => new GarbageCollector(deps, signal).run(signal) };
 }
 
 class GarbageCollector {
@@ -39,11 +40,14 @@ class GarbageCollector {
   readonly #toJudge: Workqueue;
   /** UIDs of objects that wait for their dependents to be let go. */
   readonly #toOrphan: Workqueue;
+  /** Places at which an owner was looked for in vain. */
   readonly #absentOwners = new Set<string>();
+  readonly #recorder: EventRecorder;
 
-  constructor(deps: ControllerDeps) {
+  constructor(deps: ControllerDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#client = deps.client;
+    this.#recorder = createEventRecorder({ ...deps, component: 'garbage-collector-controller', signal });
     this.#monitors = new ObjectMonitors(deps, { changed: (object) => this.#changed(object), gone: (uid) => this.#gone(uid) });
     this.#toJudge = createWorkqueue({ name: 'garbage_collector_attempt_to_delete', clock: deps.clock, rateLimit: RATE_LIMIT });
     this.#toOrphan = createWorkqueue({ name: 'garbage_collector_attempt_to_orphan', clock: deps.clock, rateLimit: RATE_LIMIT });
@@ -74,9 +78,9 @@ class GarbageCollector {
       const isNews = previous === undefined || !awaitsDependents(previous);
       for (const dependent of isNews ? this.#graph.dependentsOf(object.uid) : []) this.#toJudge.add(dependent.uid);
     }
-    const suspicious = object.owners.some(({ uid }) => {
-      const owner = this.#graph.get(uid);
-      return owner === undefined || awaitsDependents(owner);
+    const suspicious = object.owners.some((reference) => {
+      const owner = this.#graph.get(reference.uid);
+      return owner === undefined || awaitsDependents(owner) || !isNamedBy(owner, reference, object.namespace);
     });
     if (suspicious && !object.deleting) this.#toJudge.add(object.uid);
     this.#wakeWaiting(previous?.owners ?? []);
@@ -116,25 +120,32 @@ class GarbageCollector {
   }
 
   async #stateOf(owner: OwnerReference, dependent: GraphObject): Promise<OwnerState> {
-    if (this.#absentOwners.has(owner.uid)) return 'absent';
-    const group = owner.apiVersion.includes('/') ? (owner.apiVersion.split('/')[0] ?? '') : '';
-    const resource = this.#monitors.resourceOf(group, owner.kind);
+    const resource = this.#monitors.resourceOf(owner.apiVersion, owner.kind);
     if (resource === undefined)
       throw new Error(`the kind ${owner.kind} of ${owner.apiVersion}, owner of ${describe(dependent)}, is not served`);
-    // A namespaced owner of a cluster-scoped object is a mistake that upstream leaves alone.
-    if (resource.namespaced && dependent.namespace === '') return 'solid';
-    const namespace = resource.namespaced ? dependent.namespace : '';
     const known = this.#graph.get(owner.uid);
-    if (known !== undefined && known.resource.kind === owner.kind && known.namespace === namespace && known.name === owner.name) {
-      return awaitsDependents(known) ? 'awaiting-dependents' : 'solid';
-    }
+    if (known?.resource.namespaced === true && known.namespace !== dependent.namespace) this.#reportForeign(owner, dependent);
+    if (resource.namespaced && dependent.namespace === '') return 'misplaced';
+    const namespace = resource.namespaced ? dependent.namespace : '';
+    if (known !== undefined && isNamedBy(known, owner, namespace)) return awaitsDependents(known) ? 'awaiting-dependents' : 'solid';
+    const place = JSON.stringify([owner.uid, owner.apiVersion, owner.kind, namespace, owner.name]);
+    if (this.#absentOwners.has(place)) return 'absent';
     const live = await this.#live(resource, namespace, owner.name);
     if (live?.uid !== owner.uid) {
       if (this.#absentOwners.size >= ABSENT_OWNERS_MAX) this.#absentOwners.clear();
-      this.#absentOwners.add(owner.uid);
+      this.#absentOwners.add(place);
       return 'absent';
     }
     return awaitsDependents(live) ? 'awaiting-dependents' : 'solid';
+  }
+
+  #reportForeign({ apiVersion, kind, name, uid }: OwnerReference, dependent: GraphObject): void {
+    const { namespace, name: ownName, uid: ownUid, resourceVersion } = dependent;
+    const reference = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
+    const message = `ownerRef ${reference} does not exist in namespace ${JSON.stringify(namespace)}`;
+    // An Event refers to its object by these fields alone.
+    const object = { metadata: { namespace, name: ownName, uid: ownUid, resourceVersion, creationTimestamp: '' } };
+    this.#recorder.event(dependent.resource, object, 'Warning', 'OwnerRefInvalidNamespace', message);
   }
 
   async #live(resource: GraphObject['resource'], namespace: string, name: string): Promise<GraphObject | undefined> {

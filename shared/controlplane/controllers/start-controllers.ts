@@ -1,6 +1,8 @@
 import type { ControlPlaneController } from './controllers.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { createCronJobController } from './cron-job.ts';
+import { createDeploymentController } from './deployment.ts';
+import { createReplicaSetController } from './replica-set.ts';
 import { createGarbageCollector } from './garbage-collector.ts';
 import { createNamespaceController } from './namespace-controller.ts';
 import { createNodeAgent, type NodeAgentOptions } from './node-agent.ts';
@@ -35,6 +37,10 @@ function createController(name: ControlPlaneController, deps: ControllerDeps, no
       return createTaintEviction(deps);
     case 'cron-job':
       return createCronJobController(deps);
+    case 'deployment':
+      return createDeploymentController(deps);
+    case 'replica-set':
+      return createReplicaSetController(deps);
     case 'node-agent':
       if (nodeAgent === undefined) throw new Error('the node agent needs a directory for the logs of its containers');
       return createNodeAgent(deps, nodeAgent);

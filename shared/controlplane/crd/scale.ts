@@ -111,4 +111,5 @@ export function applyScale(object: AnyObject, replicas: number, paths: ScalePath
   setField(at, last, replicas);
 }
 
-const stepsOf = (path: string): string[] => path.replace(/^\./, '').split('.');
+/** The fields that a JSON path names. */
+export const stepsOf = (path: string): string[] => path.replace(/^\./, '').split('.');

@@ -173,9 +173,9 @@ export const shown = (status: number, { representation }: Presentation, text: st
 /** The body of a create or update as an object. Throws 400 or 415. */
 export function readBody(call: Call, resource: ServedResource, options: WriteOptions): AnyObject {
   const contentType = headerOf(call.request, 'content-type');
-  const mediaType = contentType.split(';')[0]?.trim() ?? '';
-  if (mediaType !== '' && mediaType !== 'application/json' && mediaType !== 'application/yaml') throw unsupportedMediaType(BODY_TYPES);
-  return decodeBody(resource, call.request.body, mediaType === '' ? 'application/json' : mediaType, options, call.warn);
+  const mediaType = contentType === '' ? 'application/json' : (contentType.split(';')[0]?.trim().toLowerCase() ?? '');
+  if (mediaType !== 'application/json' && mediaType !== 'application/yaml') throw unsupportedMediaType(BODY_TYPES);
+  return decodeBody(resource, call.request.body, mediaType, options, call.warn);
 }
 
 function withoutDuplicateOwners(call: Call, object: AnyObject): AnyObject {

@@ -32,7 +32,7 @@ export function createRouter(deps: RouterDeps): Handler {
     if (!info.isResourceRequest) return deps.document(call) ?? pageNotFound();
     const resource = deps.resources.find(info.group, info.version, info.resource);
     const special =
-      subresources.get(keyOf(info)) ?? (info.subresource === '' ? undefined : customSubresource(subresources, resource, info));
+      subresources.get(keyOf(info)) ?? (info.subresource === '' ? undefined : commonSubresource(subresources, resource, info));
     if (special !== undefined) return callSpecial(special, call, resource);
     if (resource === undefined) return unknownResource(deps, info.group);
     const hasSubresource = info.subresource === '' || (info.subresource === 'status' && resource.definition.strategy.status !== undefined);
@@ -46,13 +46,13 @@ export function createRouter(deps: RouterDeps): Handler {
 const keyOf = (of: { group: string; version: string; resource: string; subresource: string }): string =>
   `${of.group}/${of.version}/${of.resource}/${of.subresource}`;
 
-/** Subresources of custom resources are registered for all of them, with `*` for group, version and resource. */
-const customSubresource = (
+/** Scale is registered for all kinds that have it, with `*` for group, version and resource. */
+const commonSubresource = (
   subresources: ReadonlyMap<string, Subresource>,
   resource: ServedResource | undefined,
   info: { subresource: string },
 ): Subresource | undefined =>
-  resource?.custom === true
+  resource?.custom === true || resource?.definition.strategy.hasScale === true
     ? subresources.get(keyOf({ group: '*', version: '*', resource: '*', subresource: info.subresource }))
     : undefined;
 

@@ -77,8 +77,7 @@ export function applyConfiguration(request: ApplyRequest): Applied {
   if (unconvertible !== undefined) throw unconvertible;
   const warnings = repeatedKeys(request);
   const result = object as AnyObject;
-  const isUnchanged = previous !== undefined && hasSameFields(previous.fields, self.fields);
-  setManagers(result, isUnchanged ? keepTime(after, self, previous, liveObject, object, request) : after);
+  setManagers(result, keepTime(after, self, previous, liveObject, object, request), schema.custom !== undefined);
   refreshLastApplied(result, configuration, request.manager);
   return { object: result, warnings };
 }
@@ -254,14 +253,11 @@ function describe({ name, operation, apiVersion, subresource }: Manager): string
   return operation === 'Update' ? `${subject} using ${apiVersion}` : subject;
 }
 
-const hasSameFields = (left: FieldSet, right: FieldSet): boolean =>
-  isEmptySet(difference(left, right)) && isEmptySet(difference(right, left));
-
-/** An apply that changes nothing writes nothing: the entry keeps its time. */
+/** An apply that changes nothing but who owns what is no news: the entry keeps its time, and a new one has none. */
 function keepTime(
   after: readonly Manager[],
   self: Manager,
-  previous: Manager,
+  previous: Manager | undefined,
   live: JsonObject,
   object: JsonObject,
   { schema, subresource }: ApplyRequest,
@@ -272,5 +268,5 @@ function keepTime(
     schema,
   );
   const isUnchanged = [added, modified, removed].every(isEmptySet);
-  return isUnchanged ? after.map((manager) => (manager === self ? { ...self, time: previous.time } : manager)) : after;
+  return isUnchanged ? after.map((manager) => (manager === self ? { ...self, time: previous?.time } : manager)) : after;
 }

@@ -48,7 +48,7 @@ export function trackUpdate(update: TrackedUpdate): void {
   const comparison = compareObjects(comparable(live ?? emptyObject(schema), update), comparable(next, update), schema);
   const hasChanged = [comparison.added, comparison.modified, comparison.removed].some((set) => !isEmptySet(set));
   const after = hasChanged ? capUpdateManagers(managersAfter(known, comparison, update)) : known;
-  setManagers(next, after);
+  setManagers(next, after, schema.custom !== undefined);
 }
 
 /** The managers whose versions are still served; undefined when the object does not fit into one of those versions. */
@@ -69,7 +69,12 @@ export const servedManagers = (
   apiVersion: string,
   schemaOf: VersionSchemas | undefined,
 ): readonly Manager[] =>
-  schemaOf === undefined ? managers : managers.filter((each) => each.apiVersion === apiVersion || schemaOf(each.apiVersion) !== undefined);
+  managers.filter(({ apiVersion: own }) =>
+    own === apiVersion ? true : schemaOf === undefined ? isKnownVersion(own) : schemaOf(own) !== undefined,
+  );
+
+/** Whether built-in kinds are known in this version: the core group has one, other groups may have had several. */
+const isKnownVersion = (apiVersion: string): boolean => /^(v1|[a-z0-9.-]+\/v[1-3]((alpha|beta)[1-9])?)$/.test(apiVersion);
 
 /** What keeps an object from being seen as its manager wrote it. Conversion changes nothing but the version, so fields may be unknown there. */
 export function versionProblem(
@@ -82,9 +87,10 @@ export function versionProblem(
   return schema === undefined ? undefined : appliedProblem(object, schema);
 }
 
-export function setManagers(object: AnyObject, managers: readonly Manager[]): void {
+/** Custom resources are kept as maps, so their keys come in order. */
+export function setManagers(object: AnyObject, managers: readonly Manager[], isCustom: boolean): void {
   if (managers.length === 0) delete object.metadata.managedFields;
-  else object.metadata.managedFields = writeManagers(managers);
+  else object.metadata.managedFields = writeManagers(managers, isCustom);
 }
 
 /** A request may set managedFields itself, except through a subresource; what makes no sense is ignored. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../apimachinery/json.ts';
 import { given } from '../../runtime/given.ts';
-import { EMPTY_SET, type FieldSet, isEmptySet, union } from './field-set.ts';
+import { type FieldSet, isEmptySet, union } from './field-set.ts';
 
 /** One entry of metadata.managedFields: who owns which fields. */
 export type Manager = {
@@ -28,16 +28,21 @@ export function readManagers(managedFields: unknown): Manager[] | undefined {
 function readManager(entry: unknown): Manager | undefined {
   if (!isJsonObject(entry) || (entry.operation !== 'Apply' && entry.operation !== 'Update')) return undefined;
   if (typeof entry.apiVersion !== 'string' || entry.apiVersion === '' || entry.fieldsType !== 'FieldsV1') return undefined;
+  const fields = entry.fieldsV1 ?? {};
+  if (!isFieldSet(fields)) return undefined;
   return {
     name: textOf(entry.manager),
     operation: entry.operation,
     apiVersion: entry.apiVersion,
     subresource: textOf(entry.subresource),
     time: typeof entry.time === 'string' ? entry.time : undefined,
-    // Stored by this server or checked when it was decoded: a tree of objects.
-    fields: isJsonObject(entry.fieldsV1) ? (entry.fieldsV1 as FieldSet) : EMPTY_SET,
+    fields,
   };
 }
+
+/** A tree of objects whose keys are field names, list keys, values and indexes. */
+const isFieldSet = (value: unknown): value is FieldSet =>
+  isJsonObject(value) && Object.entries(value).every(([key, below]) => (key === '.' || /^[fvki]:/.test(key)) && isFieldSet(below));
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -53,8 +58,11 @@ const writeManager = (manager: Manager): object => ({
 });
 
 /** The entries in upstream's order: appliers first, then by time and by name. */
-export const writeManagers = (managers: readonly Manager[]): object[] =>
-  (managers.length < 2 ? [...managers] : [...managers].sort(compareManagers)).map(writeManager);
+export const writeManagers = (managers: readonly Manager[], keysInOrder: boolean): object[] =>
+  (managers.length < 2 ? [...managers] : [...managers].sort(compareManagers)).map((manager) => {
+    const entry = writeManager(manager);
+    return keysInOrder ? Object.fromEntries(Object.entries(entry).toSorted(([a], [b]) => (a < b ? -1 : 1))) : entry;
+  });
 
 function compareManagers(left: Manager, right: Manager): number {
   const keys = ({ operation, time, name, apiVersion, subresource }: Manager): string[] => [

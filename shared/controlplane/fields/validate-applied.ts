@@ -21,7 +21,7 @@ function check(value: unknown, schema: Schema, path: string, problems: string[])
     if (why !== undefined) report(why);
   } else if (schema.kind === 'list') {
     if (Array.isArray(value)) checkList(value, schema, path, problems);
-    else report(`expected list, got ${goStringer(value)}`);
+    else report(`expected list, got &{${goPrinted(value)}}`);
   } else if (!isJsonObject(value)) {
     report(`expected map, got ${goStringer(value)}`);
   } else {
@@ -94,6 +94,15 @@ function scalarProblem(value: unknown, { type }: ScalarSchema): string | undefin
     default:
       return typeof value === 'string' ? undefined : `expected string, got ${goStringer(value)}`;
   }
+}
+
+/** A value as `%v` prints it. */
+function goPrinted(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goPrinted).join(' ')}]`;
+  if (!isJsonObject(value)) return String(value);
+  const keys = Object.keys(value).toSorted();
+  return `map[${keys.map((key) => `${key}:${goPrinted(value[key])}`).join(' ')}]`;
 }
 
 /** A value as `%#v` prints the library's wrapper of it. */

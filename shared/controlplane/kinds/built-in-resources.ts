@@ -14,6 +14,7 @@ import { nodeStrategy } from './node.ts';
 import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
 import { podStrategy } from './pod-strategy.ts';
 import { priorityClassStrategy } from './priority-class.ts';
+import { replicaSetStrategy } from './replica-set.ts';
 import { runtimeClassStrategy } from './runtime-class.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { secretStrategy } from './secret.ts';
@@ -65,6 +66,14 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
     shortNames: ['deploy'],
     categories: ['all'],
     strategy: deploymentStrategy,
+  }),
+  resource({
+    group: 'apps',
+    kind: 'ReplicaSet',
+    plural: 'replicasets',
+    shortNames: ['rs'],
+    categories: ['all'],
+    strategy: replicaSetStrategy,
   }),
   resource({ group: 'batch', kind: 'CronJob', plural: 'cronjobs', shortNames: ['cj'], categories: ['all'], strategy: cronJobStrategy }),
   resource({ group: 'batch', kind: 'Job', plural: 'jobs', categories: ['all'], strategy: jobStrategy }),

@@ -12,6 +12,7 @@ import { validateJobSpecWithoutSelector } from './job-validation.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
+import { formatSelector } from './label-selector-format.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 import { findTimeZone } from './time-zone.ts';
 
@@ -71,9 +72,14 @@ export const cronJobStrategy: ResourceStrategy = {
       column('Active', 'A list of pointers to currently running jobs.', { type: 'integer' }),
       column('Last Schedule', 'Information when was the last time the job was successfully scheduled.'),
       AGE_COLUMN,
+      column('Containers', 'Names of each container in the template.', { wide: true }),
+      column('Images', 'Images referenced by each container in the template.', { wide: true }),
+      column('Selector', 'Label selector for pods.', { wide: true }),
     ],
     cells: (object, now) => {
       const { metadata, spec = {}, status = {} } = asCronJob(object);
+      const { template, selector } = spec.jobTemplate?.spec ?? {};
+      const containers = template?.spec?.containers ?? [];
       return [
         metadata.name,
         spec.schedule ?? '',
@@ -82,6 +88,9 @@ export const cronJobStrategy: ResourceStrategy = {
         (status.active ?? []).length,
         status.lastScheduleTime === undefined ? '<none>' : ageOf(status.lastScheduleTime, now),
         ageOf(metadata.creationTimestamp, now),
+        containers.map(({ name }) => name ?? '').join(','),
+        containers.map(({ image }) => image ?? '').join(','),
+        formatSelector(selector ?? undefined),
       ];
     },
   },

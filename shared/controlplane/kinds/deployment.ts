@@ -26,7 +26,7 @@ type DecodedDeployment = AnyObject & {
 /** The registry hands this strategy decoded Deployments only. */
 const asDeployment = (object: AnyObject): DecodedDeployment => object as DecodedDeployment;
 
-/** apps/v1 Deployment: kept and checked, so that charts install; nothing here makes pods of it. */
+/** apps/v1 Deployment. */
 export const deploymentStrategy: ResourceStrategy = {
   applyDefaults: (object) => applyDeploymentDefaults((asDeployment(object).spec ??= {})),
   prepareForCreate: (object) => {
@@ -55,6 +55,7 @@ export const deploymentStrategy: ResourceStrategy = {
       ...validateDeploymentStatus(asDeployment(next).status ?? {}, asDeployment(previous).status ?? {}),
     ],
   },
+  hasScale: true,
   get table() {
     return table;
   },
@@ -97,7 +98,7 @@ function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): F
   // An absent selector selects nothing, the labels of the template included.
   if (selector === undefined || selector === null) {
     const labels = template.metadata?.labels ?? {};
-    return [required('spec.selector'), ...mismatch(labels), ...validateTemplate(template)];
+    return [required('spec.selector'), ...mismatch(labels), ...validateLastingTemplate(template)];
   }
   const errors = validateLabelSelector(selector, 'spec.selector');
   const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
@@ -107,14 +108,14 @@ function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): F
   if (requirements !== undefined && !isEmpty && !matchesLabelSelector(requirements, labels)) {
     errors.push(...mismatch(labels));
   }
-  return [...errors, ...validateTemplate(template)];
+  return [...errors, ...validateLastingTemplate(template)];
 }
 
 const mismatch = (labels: object): FieldError[] =>
   Object.keys(labels).length === 0 ? [] : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 
 /** ValidatePodTemplateSpecForReplicaSet: its pods run until they are taken away. */
-function validateTemplate(template: DecodedPodTemplate): FieldError[] {
+export function validateLastingTemplate(template: DecodedPodTemplate): FieldError[] {
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
   return [
     ...validatePodTemplate(template, 'spec.template'),
@@ -171,12 +172,8 @@ const table: TablePrinter = {
   columns: [
     NAME_COLUMN,
     column('Ready', 'Number of the pod with ready state'),
-    column('Up-to-date', 'Total number of non-terminated pods targeted by this deployment that have the desired template spec.', {
-      type: 'integer',
-    }),
-    column('Available', 'Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.', {
-      type: 'integer',
-    }),
+    column('Up-to-date', 'Total number of non-terminated pods targeted by this deployment that have the desired template spec.'),
+    column('Available', 'Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.'),
     AGE_COLUMN,
     column('Containers', 'Names of each container in the template.', { wide: true }),
     column('Images', 'Images referenced by each container in the template.', { wide: true }),

@@ -1,6 +1,5 @@
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
-import { ageOf } from './age.ts';
 import { subdomainName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
 import { type DecodedLimit, validateLimits } from './limit-range-validation.ts';
 import { NAME_COLUMN, column } from './table-columns.ts';
@@ -21,7 +20,7 @@ export const limitRangeStrategy: ResourceStrategy = {
       NAME_COLUMN,
       column('Created At', 'CreationTimestamp is a timestamp representing the server time when this object was created.', { type: 'date' }),
     ],
-    cells: ({ metadata }, now) => [metadata.name, ageOf(metadata.creationTimestamp, now)],
+    cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp],
   },
 };
 

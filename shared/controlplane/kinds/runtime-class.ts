@@ -1,22 +1,32 @@
-import { invalid, required, type FieldError } from '../apimachinery/field-error.ts';
+import type { V1RuntimeClass } from '@kubernetes/client-node';
+import type { Wire } from '../../api/kubernetes.ts';
+import { duplicate, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { subdomainName, validateLabels, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { validateOverhead } from './container-resources-validation.ts';
+import type { Decoded } from './decoded.ts';
+import { validateTolerations } from './pod-scheduling-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
-type DecodedRuntimeClass = AnyObject & { handler?: string };
-/** The registry hands this strategy decoded RuntimeClasses only. */
-const asRuntimeClass = (object: AnyObject): DecodedRuntimeClass => object as DecodedRuntimeClass;
+export type DecodedRuntimeClass = AnyObject & Partial<Pick<Decoded<Wire<V1RuntimeClass>>, 'handler' | 'overhead' | 'scheduling'>>;
+/** What is stored and what the registry hands this strategy are decoded RuntimeClasses. */
+export const asRuntimeClass = (object: AnyObject): DecodedRuntimeClass => object as DecodedRuntimeClass;
 
-/** node.k8s.io/v1 RuntimeClass: kept for those who read it. Pods here are given no overhead by it. */
+/** node.k8s.io/v1 RuntimeClass: what pods of a class get by it is decided when they are created. */
 export const runtimeClassStrategy: ResourceStrategy = {
   validateCreate: (object) => {
-    const { metadata, handler = '' } = asRuntimeClass(object);
+    const { metadata, handler = '', overhead, scheduling } = asRuntimeClass(object);
     const wrong = handler === '' ? [required('handler')] : validateFormat(handler, 'handler', dns1123LabelProblems);
-    return [...validateObjectMeta(metadata, false, subdomainName), ...wrong];
+    return [
+      ...validateObjectMeta(metadata, false, subdomainName),
+      ...wrong,
+      ...validateOverhead(overhead?.podFixed, 'overhead'),
+      ...validateScheduling(scheduling ?? {}),
+    ];
   },
   validateUpdate: (object, stored): FieldError[] => {
     const [next, previous] = [asRuntimeClass(object), asRuntimeClass(stored)];
@@ -38,3 +48,14 @@ export const runtimeClassStrategy: ResourceStrategy = {
     },
   },
 };
+
+function validateScheduling({ nodeSelector, tolerations = [] }: NonNullable<DecodedRuntimeClass['scheduling']>): FieldError[] {
+  const keys = tolerations.map(({ key, operator, value, effect }) => JSON.stringify([key, operator, value, effect]));
+  return [
+    ...validateLabels(nodeSelector, 'scheduling.nodeSelector'),
+    ...validateTolerations(tolerations, 'scheduling.tolerations'),
+    ...tolerations.flatMap((toleration, i) =>
+      keys.indexOf(keys[i] ?? '') === i ? [] : [duplicate(`scheduling.tolerations[${i}]`, toleration)],
+    ),
+  ];
+}

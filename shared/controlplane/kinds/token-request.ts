@@ -1,23 +1,32 @@
-import { invalid as invalidField, type FieldError } from '../apimachinery/field-error.ts';
-import { invalid } from '../apimachinery/status-error.ts';
+import { type FieldError, invalid as invalidField } from '../apimachinery/field-error.ts';
+import { given } from '../../runtime/given.ts';
 
 const EXPIRATION_MIN_SECONDS = 600;
 const EXPIRATION_MAX_SECONDS = 2 ** 32;
 const DEFAULT_EXPIRATION_SECONDS = 3600;
-export const DEFAULT_AUDIENCE = 'https://kubernetes.default.svc';
 
-export type TokenRequestSpec = { readonly audiences: readonly string[]; readonly expirationSeconds: number };
+export type BoundObjectRef = { readonly kind?: string; readonly apiVersion?: string; readonly name?: string; readonly uid?: string };
+export type TokenRequestSpec = {
+  readonly audiences: readonly string[] | null;
+  readonly expirationSeconds: number;
+  readonly boundObjectRef: BoundObjectRef | null;
+};
 
-/** The spec of a TokenRequest with its defaults. Throws 422 when the time asked for is too short or too long. */
-export const readTokenRequest = (
-  spec: { readonly audiences?: readonly string[]; readonly expirationSeconds?: number } = {},
-): TokenRequestSpec => {
-  const expirationSeconds = spec.expirationSeconds ?? DEFAULT_EXPIRATION_SECONDS;
+/** The spec of a TokenRequest with its defaults, as it is encoded. Decoding has checked the shape. */
+export const defaultedTokenRequest = (spec: Partial<TokenRequestSpec> = {}): TokenRequestSpec => ({
+  audiences: spec.audiences ?? null,
+  expirationSeconds: spec.expirationSeconds ?? DEFAULT_EXPIRATION_SECONDS,
+  boundObjectRef: spec.boundObjectRef ? encodedRef(spec.boundObjectRef) : null,
+});
+
+const encodedRef = ({ kind, apiVersion, name, uid }: BoundObjectRef): BoundObjectRef =>
+  given({ kind: kind || undefined, apiVersion: apiVersion || undefined, name: name || undefined, uid: uid || undefined });
+
+/** ValidateTokenRequest: the time asked for is neither too short nor too long. */
+export function validateTokenRequest({ expirationSeconds }: TokenRequestSpec): FieldError[] {
   const errors: FieldError[] = [];
   const refuse = (rule: string): void => void errors.push(invalidField('spec.expirationSeconds', expirationSeconds, rule));
   if (expirationSeconds < EXPIRATION_MIN_SECONDS) refuse('may not specify a duration less than 10 minutes');
   if (expirationSeconds > EXPIRATION_MAX_SECONDS) refuse('may not specify a duration larger than 2^32 seconds');
-  if (errors.length > 0) throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', errors);
-  const audiences = spec.audiences ?? [];
-  return { audiences: audiences.length > 0 ? audiences : [DEFAULT_AUDIENCE], expirationSeconds };
-};
+  return errors;
+}

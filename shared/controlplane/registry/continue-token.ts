@@ -41,6 +41,12 @@ const parse = (bytes: Buffer): { v?: unknown; rv?: unknown; start?: unknown } =>
 /** Go's complaint about bytes that are no JSON, as far as the first byte decides it. */
 const whatIsWrong = (bytes: Buffer): string => {
   const first = bytes[0];
+  const text = bytes.toString('latin1');
+  const literal = ['null', 'true', 'false'].find((each) => each[0] === text[0]);
+  const at = literal === undefined ? -1 : literal.split('').findIndex((letter, index) => index < text.length && text[index] !== letter);
+  if (literal !== undefined && at > 0) {
+    return `invalid character '${text[at]}' in literal ${literal} (expecting '${literal[at]}')`;
+  }
   if (first === undefined || /[{["0-9tfn-]/.test(String.fromCharCode(first))) return 'unexpected end of JSON input';
   const shown = first >= 0x20 && first < 0x7f ? String.fromCharCode(first) : `\\u${first.toString(16).padStart(4, '0')}`;
   return `invalid character '${shown}' looking for beginning of value`;

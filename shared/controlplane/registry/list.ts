@@ -41,17 +41,19 @@ export async function listPage(
   // resourceVersion 0 is answered from the watch cache, which does not page.
   const limit = options.resourceVersion === '0' ? 0 : options.limit;
   // A page ends where its last object stands among all objects, so a paged list walks them all.
-  const objects = limit > 0 ? table.list(namespace) : candidates(resource, namespace, options.selector);
+  const isOfOne = options.selector.name !== '' && (namespace !== '' || !resource.definition.namespaced);
+  const objects = limit > 0 && !isOfOne ? table.list(namespace) : candidates(resource, namespace, options.selector);
   return page(objects, deps.store.revision(), '', namespace, { ...options, limit });
 }
 
 function nextPage(store: Store, resource: ServedResource, namespace: string, options: ListOptions): ListPage {
   const { table } = resource;
   const { revision, start } = readContinueToken(options.continueToken);
-  if (revision < 0) return page(table.list(namespace), store.revision(), start, namespace, options);
+  const rest = options.resourceVersion === '0' ? { ...options, limit: 0 } : options;
+  if (revision < 0) return page(table.list(namespace), store.revision(), start, namespace, rest);
   if (revision > store.revision()) throw tooLarge(revision, store.revision());
   if (revision < table.compactedRevision()) throw continueExpired(start);
-  return page(table.listAt(namespace, revision), revision, start, namespace, options);
+  return page(table.listAt(namespace, revision), revision, start, namespace, rest);
 }
 
 const page = (all: readonly StoredObject[], revision: number, start: string, namespace: string, options: ListOptions): ListPage => {

@@ -84,7 +84,8 @@ export interface Registry {
   update(request: WriteRequest, makeNext: (current: StoredObject | undefined) => AnyObject, options: UpdateOptions): Promise<Written>;
   /** Changes an object without asking its strategy or admission: bindings. `change` returns a private object. */
   modify(request: WriteRequest, preconditions: Preconditions, change: (current: StoredObject) => AnyObject): Written;
-  delete(request: WriteRequest, options: DeleteOptions): Promise<Deleted>;
+  /** `isAdmitted`: admission has been asked about what leads to this deletion (evictions). */
+  delete(request: WriteRequest, options: DeleteOptions, isAdmitted?: boolean): Promise<Deleted>;
 }
 
 /** `removed`: the object is gone; otherwise it is marked and waits for its finalizers or its grace period. */
@@ -275,15 +276,17 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return { stored: commitUpdate(request, { ...next, metadata: { ...next.metadata } }, current), created: false };
   }
 
-  async function deleteObject(request: WriteRequest, options: DeleteOptions): Promise<Deleted> {
+  async function deleteObject(request: WriteRequest, options: DeleteOptions, isAdmitted = false): Promise<Deleted> {
     const { resource, namespace, name } = request;
     for (;;) {
       const current = get(resource, namespace, name);
       const deletion = decideDeletion(resource, current.object, options, clock.now());
+      if (isAdmitted) return carryOut(request, deletion, current);
       const question = admissionRequest(request, 'DELETE', undefined, current);
       const mutating = admission.mutate(question);
       if (mutating !== undefined) await mutating;
-      const validating = admission.validate(question);
+      // What is being deleted already and gains nothing by this is not validated.
+      const validating = deletion.kind === 'keep' ? undefined : admission.validate(question);
       if (validating !== undefined) await validating;
       if (resource.table.get(namespace, name) !== current) continue;
       return carryOut(request, deletion, current);

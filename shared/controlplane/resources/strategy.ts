@@ -66,7 +66,7 @@ export interface ResourceStrategy {
   readonly allowCreateOnUpdate?: boolean;
   /** A Warning header that comes with every answer about this resource: its version is deprecated. */
   readonly warningOnUse?: string;
-  /** Custom resources with a `/scale` subresource. */
+  /** Present when the kind has a `/scale` subresource. */
   readonly hasScale?: boolean;
   /** Nothing is created any more, because the definition of this custom resource is being deleted. */
   readonly isTerminating?: boolean;

@@ -224,12 +224,20 @@ const userInfo = ({ name, uid, groups, extra }: UserInfo): object => ({
 });
 
 function reviewToken(review: AnyObject, _user: UserInfo, _namespace: string, { authenticator }: ReviewDeps): AnyObject {
-  const { token = '' } = (review['spec'] ?? {}) as { token?: string };
+  const { token = '', audiences = [] } = (review['spec'] ?? {}) as { token?: string; audiences?: string[] };
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  const user = authenticator.userOfToken(token);
-  const status = user === undefined ? { user: {}, error: 'invalid bearer token' } : { authenticated: true, user: userInfo(user) };
-  return { ...review, status };
+  const verdict = authenticator.reviewToken(token, audiences);
+  switch (verdict.kind) {
+    case 'known':
+      return { ...review, status: { authenticated: true, user: userInfo(verdict.user), audiences: verdict.audiences } };
+    case 'unknown':
+      return { ...review, status: { user: {}, error: INVALID_TOKEN } };
+    case 'refused':
+      return { ...review, status: { user: {}, error: `[${INVALID_TOKEN}, ${verdict.why}]` } };
+  }
 }
+
+const INVALID_TOKEN = 'invalid bearer token';
 
 function reviewRules(review: AnyObject, user: UserInfo, _namespace: string, { authorizer }: ReviewDeps): AnyObject {
   const { namespace = '' } = (review['spec'] ?? {}) as { namespace?: string };

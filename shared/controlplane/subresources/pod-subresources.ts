@@ -85,7 +85,7 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
   const preconditions = isVersioned
     ? { ...asked.preconditions, resourceVersion: stored.object.metadata.resourceVersion }
     : asked.preconditions;
-  await deps.registry.delete({ ...request, subresource: '' }, { ...asked, preconditions, dryRun: request.dryRun });
+  await deps.registry.delete({ ...request, subresource: '' }, { ...asked, preconditions, dryRun: request.dryRun }, true);
   return jsonAnswer(201, DONE);
 }
 

@@ -3,7 +3,6 @@ import { type LabelRequirements, requirementsOf } from '../../../kube/selectors.
 import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { cloneJson, jsonEquals } from '../../apimachinery/json.ts';
-import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
 import { forbidden, internalError, StatusError } from '../../apimachinery/status-error.ts';
 import type { AnyObject } from '../../apimachinery/object.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
@@ -170,8 +169,8 @@ async function callMutating(candidate: Candidate, request: AdmissionRequest, dep
   const patched = applyReviewPatch(compiled.webhook.name, operations, seen.object);
   try {
     const decoded = deps.decode(cloneJson(patched), seen);
-    const changed = !semanticEqual(patched, seen.object);
-    return { patched: version === undefined ? decoded : version.toRequest(decoded), changed };
+    // Upstream compares what a webhook has seen with what was decoded anew, which differ even where a patch writes the value that was there.
+    return { patched: version === undefined ? decoded : version.toRequest(decoded), changed: true };
   } catch (error) {
     throw internalError(messageOf(error));
   }

@@ -1,7 +1,10 @@
 import { awaitsDependents, FOREGROUND_FINALIZER, type GraphObject, ORPHAN_FINALIZER } from './owner-graph.ts';
 
-/** What is known of one owner: there, gone, or there and waiting for its dependents to go. */
-export type OwnerState = 'solid' | 'absent' | 'awaiting-dependents';
+/**
+ * What is known of one owner: there, gone, or there and waiting for its dependents to go. A namespaced owner of a cluster-scoped object
+ * cannot be looked for.
+ */
+export type OwnerState = 'solid' | 'absent' | 'awaiting-dependents' | 'misplaced';
 
 /** What becomes of an object with owners. */
 export type Fate =
@@ -17,6 +20,8 @@ export type Fate =
 
 /** The garbage collector's rule (attemptToDeleteItem). `states` has one entry per owner reference, in order. */
 export function decideFate(object: GraphObject, states: readonly OwnerState[], dependents: readonly GraphObject[]): Fate {
+  // 0. A mistake of its author decides nothing.
+  if (states.includes('misplaced')) return { kind: 'keep' };
   const inState = (state: OwnerState): string[] =>
     object.owners.flatMap((owner, index) => ((states[index] ?? 'solid') === state ? [owner.uid] : []));
   const awaiting = inState('awaiting-dependents');

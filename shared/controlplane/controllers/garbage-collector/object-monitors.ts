@@ -7,7 +7,7 @@ import { sleep } from '../../../runtime/clock.ts';
 import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Random } from '../../../runtime/random.ts';
-import { canDo, discover, type DiscoveredResource, type Discovery } from '../discovery.ts';
+import { canDo, discover, kindKey, type DiscoveredResource, type Discovery } from '../discovery.ts';
 import type { GraphObject } from './owner-graph.ts';
 
 export type MonitorHandler = { changed(object: GraphObject): void; gone(uid: string): void };
@@ -36,9 +36,9 @@ export class ObjectMonitors {
     this.#handler = handler;
   }
 
-  /** The served resource of this kind, in whatever version. */
-  resourceOf(group: string, kind: string): DiscoveredResource | undefined {
-    return this.#discovery?.resources.find((resource) => resource.group === group && resource.kind === kind);
+  /** The resource of a kind in a version that is served. */
+  resourceOf(apiVersion: string, kind: string): DiscoveredResource | undefined {
+    return this.#discovery?.byKind.get(kindKey(apiVersion, kind));
   }
 
   /** Discovers and watches until `signal` aborts. `ready` is called when everything found first is in the graph. */

@@ -25,6 +25,14 @@ export const awaitsOrphaning = (object: GraphObject): boolean => object.deleting
 export const blocks = (dependent: GraphObject, ownerUid: string): boolean =>
   dependent.owners.some((owner) => owner.uid === ownerUid && owner.blockOwnerDeletion === true);
 
+/** Whether the object is what the reference says of its owner, apart from the version: its UID may be right and the rest wrong. */
+export const isNamedBy = (object: GraphObject, owner: OwnerReference, dependentNamespace: string): boolean =>
+  object.uid === owner.uid &&
+  object.name === owner.name &&
+  object.resource.kind === owner.kind &&
+  object.resource.group === (owner.apiVersion.includes('/') ? owner.apiVersion.split('/')[0] : '') &&
+  (!object.resource.namespaced || object.namespace === dependentNamespace);
+
 /** Who owns whom, by UID. Owners may be unknown: not seen yet, or gone. */
 export class OwnerGraph {
   readonly #objects = new Map<string, GraphObject>();

@@ -55,6 +55,10 @@ const DESCRIPTIONS = {
   DeploymentStatus:
     'observedGeneration:int replicas:int updatedReplicas:int availableReplicas:int unavailableReplicas:int readyReplicas:int=7 ' +
     'collisionCount:int terminatingReplicas:int',
+  ReplicaSet: 'metadata:ObjectMeta spec:ReplicaSetSpec status:ReplicaSetStatus',
+  ReplicaSetSpec: 'replicas:int selector:LabelSelector template:PodTemplateSpec minReadySeconds:int',
+  ReplicaSetStatus:
+    'replicas:int fullyLabeledReplicas:int observedGeneration:int readyReplicas:int availableReplicas:int terminatingReplicas:int=7',
 
   Job: 'metadata:ObjectMeta spec:JobSpec status:JobStatus',
   JobSpec:

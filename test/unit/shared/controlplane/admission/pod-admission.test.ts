@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../../../shared/controlplane/admission/admission-request.ts';
 import { createPodAdmission } from '../../../../../shared/controlplane/admission/pod-admission.ts';
 import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
-import { aControlPlane, pod, PODS } from '../a-control-plane.ts';
 import { anObject } from '../a-served-resource.ts';
 
 type ClassParts = { value?: number; globalDefault?: boolean; preemptionPolicy?: string };
@@ -144,18 +143,4 @@ describe('a priority class', () => {
     expect(judge(byDefault('a'), 'UPDATE', byDefault('a'))).not.toThrow();
     expect(judge(byDefault('a'), 'DELETE', byDefault('b'))).not.toThrow();
   });
-});
-
-test('a pod has no overhead but that of its runtime class', async () => {
-  const { call } = await aControlPlane();
-  const overhead = (name: string, more: object = {}) => {
-    const body = pod(name) as { spec: object };
-    return call('POST', PODS, { ...body, spec: { ...body.spec, overhead: { cpu: '1' }, ...more } });
-  };
-  const { status, body } = await overhead('p');
-  expect([status, body['message']]).toEqual([
-    403,
-    'pods "p" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
-  ]);
-  expect((await overhead('q', { runtimeClassName: 'slow' })).status).toBe(201);
 });

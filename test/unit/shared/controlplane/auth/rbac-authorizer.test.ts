@@ -115,7 +115,9 @@ describe('role based access', () => {
 });
 
 describe('who speaks', () => {
-  const authenticator = createAuthenticator(new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]));
+  const authenticator = createAuthenticator(new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]), new FakeClock(), {
+    verify: () => ({ kind: 'unknown' }),
+  });
 
   test('a bearer token, a client certificate, nobody, or somebody unknown', () => {
     expect(authenticator.authenticate({ authorization: 'Bearer secret' })).toEqual({
@@ -128,5 +130,16 @@ describe('who speaks', () => {
     ]);
     expect(authenticator.authenticate({})).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
     expect(authenticator.authenticate({ authorization: 'Bearer wrong' })).toBeUndefined();
+  });
+});
+
+test('a static token is for the API alone, whatever audiences a review asks for', () => {
+  const authenticator = createAuthenticator(new Map([['secret', { name: 'admin', groups: [] }]]), new FakeClock(), {
+    verify: () => ({ kind: 'unknown' }),
+  });
+  expect(authenticator.reviewToken('secret', ['vault'])).toEqual({ kind: 'unknown' });
+  expect(authenticator.reviewToken('secret', ['vault', 'https://kubernetes.default.svc'])).toMatchObject({
+    kind: 'known',
+    audiences: ['https://kubernetes.default.svc'],
   });
 });

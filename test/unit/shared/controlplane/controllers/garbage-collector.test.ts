@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigMap, OwnerReference } from '../../../../../shared/api/kubernetes.ts';
-import { CONFIG_MAPS, JOBS, PODS } from '../../../../../shared/api/resources.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, NODES, PODS } from '../../../../../shared/api/resources.ts';
 import { createGarbageCollector } from '../../../../../shared/controlplane/controllers/garbage-collector.ts';
 import { decideFate } from '../../../../../shared/controlplane/controllers/garbage-collector/decide-fate.ts';
 import type { GraphObject } from '../../../../../shared/controlplane/controllers/garbage-collector/owner-graph.ts';
@@ -95,6 +95,44 @@ describe('the garbage collector', () => {
     await create('dangling', [ownedBy(owner, { uid: '6ba7b810-9dad-11d1-80b4-00c04fd430c8' })]);
     await cluster.clock.advance(1000);
     expect(await names()).toEqual(['owner']);
+  });
+
+  test('deletes an object whose reference has the UID of an owner and something else wrong', async () => {
+    const owner = await create('owner');
+    await create('other-name', [ownedBy(owner, { name: 'zzz' })]);
+    await create('other-kind', [ownedBy(owner, { kind: 'Secret' })]);
+    await create('right', [ownedBy(owner)]);
+    await cluster.clock.advance(1000);
+    expect(await names()).toEqual(['owner', 'right']);
+  });
+
+  test('keeps an object whose owner is of a version that is not served', async () => {
+    const owner = await create('owner');
+    await create('dependent', [ownedBy(owner, { apiVersion: 'v9', uid: '6ba7b810-9dad-11d1-80b4-00c04fd430c8' })]);
+    await cluster.clock.advance(1000);
+    expect(await names()).toEqual(['dependent', 'owner']);
+  });
+
+  test('deletes an object whose owner is in another namespace, and tells of it by an Event', async () => {
+    const owner = await create('owner');
+    const metadata = { name: 'dependent', namespace: 'kube-public', ownerReferences: [ownedBy(owner)] };
+    await cluster.client.create(CONFIG_MAPS, { metadata });
+    await cluster.clock.advance(1000);
+    expect((await cluster.client.list(CONFIG_MAPS, { namespace: 'kube-public' })).items).toEqual([]);
+    const [event] = (await cluster.client.list(EVENTS, { namespace: 'kube-public' })).items;
+    expect([event?.type, event?.reason, event?.message]).toEqual([
+      'Warning',
+      'OwnerRefInvalidNamespace',
+      `ownerRef [v1/ConfigMap, namespace: kube-public, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "kube-public"`,
+    ]);
+  });
+
+  test('keeps a cluster-scoped object with a namespaced owner, also when another owner is gone', async () => {
+    const owner = await create('owner');
+    const gone = { apiVersion: 'v1', kind: 'Node', name: 'gone', uid: '6ba7b810-9dad-11d1-80b4-00c04fd430c8' };
+    await cluster.client.create(NODES, { metadata: { name: 'kept', ownerReferences: [ownedBy(owner), gone] } });
+    await cluster.clock.advance(1000);
+    expect((await cluster.find(NODES, 'kept'))?.metadata.ownerReferences).toHaveLength(2);
   });
 
   test('a foreground deletion waits for the dependents that block it', async () => {

@@ -225,7 +225,7 @@ describe('a configuration can be applied', () => {
     [{ text: 5 }, '.text: expected string, got &value.valueUnstructured{Value:5}'],
     [{ nested: { b: '1' } }, '.nested.b: expected numeric (int or float), got string'],
     [{ labels: [] }, '.labels: expected map, got &value.valueUnstructured{Value:[]interface {}{}}'],
-    [{ items: {} }, '.items: expected list, got &value.valueUnstructured{Value:map[string]interface {}{}}'],
+    [{ items: {} }, '.items: expected list, got &{map[]}'],
     [{ items: ['x'] }, '.items: element 0: associative list with keys may not have non-map elements'],
     [{ items: [null] }, '.items: element 0: associative list with keys may not have a null element'],
     [

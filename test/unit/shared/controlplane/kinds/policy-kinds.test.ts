@@ -1,11 +1,10 @@
 /** Budgets, quotas, accounts with their tokens, and the list of all built-in kinds. */
 import { describe, expect, test } from 'vitest';
-import type { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
 import { BUILT_IN_RESOURCES } from '../../../../../shared/controlplane/kinds/built-in-resources.ts';
 import { podDisruptionBudgetStrategy } from '../../../../../shared/controlplane/kinds/pod-disruption-budget.ts';
 import { resourceQuotaStrategy } from '../../../../../shared/controlplane/kinds/resource-quota.ts';
 import { serviceAccountStrategy } from '../../../../../shared/controlplane/kinds/service-account.ts';
-import { DEFAULT_AUDIENCE, readTokenRequest } from '../../../../../shared/controlplane/kinds/token-request.ts';
+import { defaultedTokenRequest, validateTokenRequest } from '../../../../../shared/controlplane/kinds/token-request.ts';
 import { builtInSchema } from '../../../../../shared/controlplane/schema/builtin.ts';
 import { driveKind } from '../../../../support/kind-driver.ts';
 import { anObject } from '../a-served-resource.ts';
@@ -100,31 +99,26 @@ describe('a ResourceQuota', () => {
 
 describe('a ServiceAccount', () => {
   const accounts = driveKind(serviceAccountStrategy);
-  test('is a name, shown with the number of its secrets', () => {
+  test('is a name, shown without its secrets', () => {
     const { object, findings } = accounts.create({ metadata, secrets: [{ name: 's' }] });
     expect(findings).toEqual([]);
-    expect(serviceAccountStrategy.table?.cells(object, aMinuteAfter(object))).toEqual(['x', 1, '60s']);
-    expect(serviceAccountStrategy.table?.cells(anObject('y'), aMinuteAfter(object))).toEqual(['y', 0, '60s']);
+    expect(serviceAccountStrategy.table?.cells(object, aMinuteAfter(object))).toEqual(['x', '60s']);
+    expect(serviceAccountStrategy.table?.cells(anObject('y'), aMinuteAfter(object))).toEqual(['y', '60s']);
     expect(accounts.create({ metadata: { name: 'X' } }).findings).toHaveLength(1);
   });
 
-  test('has tokens for an hour and for the server, where nothing else is said', () => {
-    expect(readTokenRequest()).toEqual({ audiences: [DEFAULT_AUDIENCE], expirationSeconds: 3600 });
-    expect(readTokenRequest({ audiences: [] })).toMatchObject({ audiences: [DEFAULT_AUDIENCE] });
-    expect(readTokenRequest({ audiences: ['a'], expirationSeconds: 600 })).toEqual({ audiences: ['a'], expirationSeconds: 600 });
-    expect(readTokenRequest({ expirationSeconds: 2 ** 32 }).expirationSeconds).toBe(2 ** 32);
+  test('has tokens for an hour, where nothing else is said', () => {
+    expect(defaultedTokenRequest()).toEqual({ audiences: null, expirationSeconds: 3600, boundObjectRef: null });
+    expect(validateTokenRequest(defaultedTokenRequest({ expirationSeconds: 600 }))).toEqual([]);
+    expect(validateTokenRequest(defaultedTokenRequest({ expirationSeconds: 2 ** 32 }))).toEqual([]);
   });
   test.each([
     [599, 'may not specify a duration less than 10 minutes'],
     [0, 'may not specify a duration less than 10 minutes'],
     [2 ** 32 + 1, 'may not specify a duration larger than 2^32 seconds'],
   ])('has no tokens for %i seconds', (expirationSeconds, why) => {
-    expect(() => readTokenRequest({ expirationSeconds })).toThrow(
-      expect.objectContaining({
-        code: 422,
-        message: expect.stringContaining(`spec.expirationSeconds: Invalid value: ${expirationSeconds}: ${why}`),
-      }) as StatusError,
-    );
+    const [error] = validateTokenRequest(defaultedTokenRequest({ expirationSeconds }));
+    expect([error?.field, error?.body]).toEqual(['spec.expirationSeconds', `Invalid value: ${expirationSeconds}: ${why}`]);
   });
 });
 

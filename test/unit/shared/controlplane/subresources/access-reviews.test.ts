@@ -45,7 +45,9 @@ function someRights() {
       { namespace: '' },
     ),
   );
-  const authenticator = createAuthenticator(new Map([['secret', { name: 'alice', uid: 'a1', groups: ['devs'] }]]));
+  const authenticator = createAuthenticator(new Map([['secret', { name: 'alice', uid: 'a1', groups: ['devs'] }]]), new FakeClock(), {
+    verify: () => ({ kind: 'unknown' }),
+  });
   return { authorizer: createRbacAuthorizer(tables), authenticator };
 }
 
@@ -202,6 +204,7 @@ describe('a TokenReview', () => {
   test('tells whose token it is', () => {
     expect(status('TokenReview', { token: 'secret' })).toEqual({
       authenticated: true,
+      audiences: ['https://kubernetes.default.svc'],
       user: { username: 'alice', uid: 'a1', groups: ['devs', 'system:authenticated'] },
     });
   });

@@ -1,0 +1,72 @@
+import { beforeEach, expect, test } from 'vitest';
+import { aControlPlane, type Bench } from '../a-control-plane.ts';
+
+const WEB = '/apis/apps/v1/namespaces/default/deployments/web';
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+const spec = {
+  selector: { matchLabels: { app: 'web' } },
+  template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+};
+const applied = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { ...spec, replicas: 2 } };
+let call: Bench['call'];
+beforeEach(async () => {
+  ({ call } = await aControlPlane());
+  await call('PATCH', `${WEB}?fieldManager=owner`, applied, APPLY);
+});
+
+test('the Scale of a Deployment shows what it asks for and has, and its selector as text', async () => {
+  const { status, body } = await call('GET', `${WEB}/scale`);
+  expect([status, body['kind'], body['spec'], body['status']]).toEqual([
+    200,
+    'Scale',
+    { replicas: 2 },
+    { replicas: 0, selector: 'app=web' },
+  ]);
+});
+
+test('a Scale takes the replicas from whoever owned them', async () => {
+  expect((await call('PATCH', `${WEB}/scale?fieldManager=scaler`, { spec: { replicas: 5 } }, MERGE)).body['spec']).toEqual({ replicas: 5 });
+  const { body } = await call('GET', WEB);
+  expect([body.metadata.generation, (body['spec'] as { replicas: number }).replicas]).toEqual([2, 5]);
+  expect(body.metadata.managedFields).toContainEqual({
+    manager: 'scaler',
+    operation: 'Update',
+    apiVersion: 'apps/v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+    subresource: 'scale',
+  });
+  const conflict = await call('PATCH', `${WEB}?fieldManager=owner`, applied, APPLY);
+  expect([conflict.status, conflict.body['message']]).toEqual([
+    409,
+    'Apply failed with 1 conflict: conflict with "scaler" with subresource "scale" using apps/v1: .spec.replicas',
+  ]);
+});
+
+test('a Scale can be applied, by force where another one owns the replicas', async () => {
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, spec: { replicas: 7 } };
+  expect((await call('PATCH', `${WEB}/scale?fieldManager=scaler`, scale, APPLY)).status).toBe(409);
+  const forced = await call('PATCH', `${WEB}/scale?fieldManager=scaler&force=true`, scale, APPLY);
+  expect([forced.status, forced.body['spec']]).toEqual([200, { replicas: 7 }]);
+});
+
+test.each([
+  [
+    { spec: { replicas: -1 } },
+    422,
+    'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+  ],
+  [
+    { metadata: { resourceVersion: '1' } },
+    409,
+    'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again',
+  ],
+])('a Scale with %j is refused', async (patch, status, message) => {
+  const answer = await call('PATCH', `${WEB}/scale`, patch, MERGE);
+  expect([answer.status, answer.body['message']]).toEqual([status, message]);
+});
+
+test('a kind without a scale has none', async () => {
+  expect((await call('GET', '/api/v1/namespaces/default/services/kubernetes/scale')).status).toBe(404);
+});
