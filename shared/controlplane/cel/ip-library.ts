@@ -1,7 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Environment } from '@marcbachmann/cel-js';
+import type { Sized } from './call-cost.ts';
 
-class Ip {
+class Ip implements Sized {
   readonly text: string;
   constructor(text: string) {
     // Zones and IPv4-mapped addresses are refused, as by Kubernetes.
@@ -13,9 +14,12 @@ class Ip {
   get family(): 4 | 6 {
     return isIPv4(this.text) ? 4 : 6;
   }
+  get costSize(): number {
+    return this.family === 4 ? 4 : 16;
+  }
 }
 
-class Cidr {
+class Cidr implements Sized {
   readonly ip: Ip;
   readonly prefixLength: number;
   constructor(text: string) {
@@ -26,6 +30,9 @@ class Cidr {
     }
     this.ip = new Ip(match[1]);
     this.prefixLength = bits;
+  }
+  get costSize(): number {
+    return Math.ceil(this.prefixLength / 8);
   }
   contains(ip: Ip): boolean {
     if (ip.family !== this.ip.family) return false;
