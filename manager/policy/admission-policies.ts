@@ -1,8 +1,14 @@
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
-import { ofInstallation, policyConditions, RESOURCE_RULES, type MatchCondition } from './webhook-conditions.ts';
+import {
+  HAS_QUEUE_LABEL,
+  ofInstallation,
+  policyConditions,
+  RESOURCE_RULES,
+  type MatchCondition,
+  type ObjectSelector,
+} from './webhook-conditions.ts';
 import type { Identities } from './writer.ts';
 import type { WriteRule } from './write-rule.ts';
 
@@ -14,7 +20,7 @@ export type PolicyParts = {
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
   /** A write is judged where the Job has such labels before it or after it. */
-  readonly objectSelector?: { readonly matchExpressions: readonly { readonly key: string; readonly operator: 'Exists' }[] };
+  readonly objectSelector?: ObjectSelector;
   readonly matchConditions: readonly MatchCondition[];
   readonly validations: readonly Validation[];
 };
@@ -29,7 +35,7 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
   {
     name: 'shared',
     failurePolicy: 'Ignore',
-    objectSelector: { matchExpressions: [{ key: QUEUE_NAME_LABEL, operator: 'Exists' }] },
+    objectSelector: HAS_QUEUE_LABEL,
     matchConditions: policyConditions('selected'),
     validations: validationsOf('Ignore'),
   },

@@ -24,6 +24,17 @@ export const RESOURCE_RULES = {
   ],
 } as const;
 
+/** Jobs with the queue label, before a write or after it. API servers find that out without an expression. */
+export const HAS_QUEUE_LABEL = { matchExpressions: [{ key: QUEUE_NAME_LABEL, operator: 'Exists' }] } as const;
+export type ObjectSelector = typeof HAS_QUEUE_LABEL;
+
+/**
+ * What narrows a webhook before its conditions are asked. The validating one sees every Job: a name of ours may be an annotation or a finalizer, and no
+ * selector knows of those.
+ */
+export const objectSelectorOf = (kind: WebhookKind, kueueQueueLabel = false): ObjectSelector | undefined =>
+  kind === 'Mutating' && !kueueQueueLabel ? HAS_QUEUE_LABEL : undefined;
+
 /** Names are looked at for themselves; the rules of fields are looked at as they are. */
 const TOUCHES_OURS = [
   ...(['labels', 'annotations', 'finalizers'] as const).map((place) =>
