@@ -47,8 +47,8 @@ const TOUCHES_OURS = [
   ...JOB_PARTS.flatMap(({ seenWhen }) => (seenWhen === undefined ? [] : [`(${seenWhen})`])),
 ].join(' || ');
 
-/** A write of somebody who is neither the manager nor an administrator that passes by the rules. The authorizer is the dearest question of all. */
 const BY_THE_MANAGER = inlined('variables.byManager');
+/** On purpose and by name, with the right to. Asked last: the authorizer is the dearest question of all. */
 const OVERRIDDEN =
   `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)}` +
   ` && authorizer.group(${quoted(SWITCHYARD_GROUP)}).resource('jobs').namespace(request.namespace).check('override').allowed()`;
