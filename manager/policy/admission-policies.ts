@@ -1,6 +1,14 @@
+import { given } from '../../shared/runtime/given.ts';
 import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
-import { WRITE_RULES } from './job-parts.ts';
-import { matchConditions, RESOURCE_RULES, type MatchCondition } from './webhook-conditions.ts';
+import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
+import {
+  HAS_QUEUE_LABEL,
+  ofInstallation,
+  policyConditions,
+  RESOURCE_RULES,
+  type MatchCondition,
+  type ObjectSelector,
+} from './webhook-conditions.ts';
 import type { Identities } from './writer.ts';
 import type { WriteRule } from './write-rule.ts';
 
@@ -11,16 +19,26 @@ export type PolicyParts = {
   /** Behind the name of the release. */
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
+  /** A write is judged where the Job has such labels before it or after it. */
+  readonly objectSelector?: ObjectSelector;
+  readonly matchConditions: readonly MatchCondition[];
   readonly validations: readonly Validation[];
 };
 
 /**
  * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the manager's
- * own words is refused even when an expression cannot be evaluated.
+ * own words is refused even when an expression cannot be evaluated. The rules of the other are about the queue label alone, so API servers know by
+ * their selector, without an expression, that a foreign Job is no concern of it; one who takes the label away is found by the Job as it was.
  */
 export const POLICY_PARTS: readonly PolicyParts[] = [
-  { name: 'own', failurePolicy: 'Fail', validations: validationsOf('Fail') },
-  { name: 'shared', failurePolicy: 'Ignore', validations: validationsOf('Ignore') },
+  { name: 'own', failurePolicy: 'Fail', matchConditions: policyConditions(OWN_PARTS), validations: validationsOf('Fail') },
+  {
+    name: 'shared',
+    failurePolicy: 'Ignore',
+    objectSelector: HAS_QUEUE_LABEL,
+    matchConditions: policyConditions('selected'),
+    validations: validationsOf('Ignore'),
+  },
 ];
 
 function validationsOf(policy: WriteRule['policy']): Validation[] {
@@ -54,12 +72,12 @@ type PolicySpec = {
 
 /** The policies of an installation called `release`, and their bindings, as the chart makes them. */
 export const admissionPolicies = (release: string, identities: Identities): readonly PolicyObject[] =>
-  POLICY_PARTS.flatMap(({ name, failurePolicy, validations }) => {
+  POLICY_PARTS.flatMap(({ name, failurePolicy, objectSelector, matchConditions, validations }) => {
     const metadata = { name: `${release}-${name}` };
     const spec: PolicySpec = {
       failurePolicy,
-      matchConstraints: { resourceRules: RESOURCE_RULES.Validating },
-      matchConditions: matchConditions('Validating', identities),
+      matchConstraints: { ...given({ objectSelector }), resourceRules: RESOURCE_RULES.Validating },
+      matchConditions: ofInstallation(matchConditions, identities),
       variables: policyVariables(identities),
       validations,
     };

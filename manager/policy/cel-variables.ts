@@ -19,10 +19,7 @@ export type CelVariable = { readonly name: string; readonly expression: string }
 
 const mapOf = (object: string, field: string): string => `has(${object}.metadata.${field}) ? ${object}.metadata.${field} : {}`;
 const ofOld = (otherwise: string, expression: string): string => `oldObject == null ? ${otherwise} : (${expression})`;
-const specHas = (object: string, field: string): string => `has(${object}.spec) && has(${object}.spec.${field})`;
 const queueIn = (labels: string): string => `${quoted(QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(QUEUE_NAME_LABEL)}] : ''`;
-const isManagedBy = (object: string, controller: string): string =>
-  `${specHas(object, 'managedBy')} && ${object}.spec.managedBy == ${quoted(controller)}`;
 const parallelismOf = (object: string): string => `${specHas(object, 'parallelism')} ? ${object}.spec.parallelism : 1`;
 const podsOf = (object: string, parallelism: string): string =>
   `${specHas(object, 'completions')} && ${object}.spec.completions < ${parallelism} ? ${object}.spec.completions : ${parallelism}`;
@@ -73,6 +70,15 @@ export const CEL_VARIABLES: readonly CelVariable[] = [
       ` && has(request.userInfo.extra) && ${quoted(SUBMISSION_USER_EXTRA)} in request.userInfo.extra`,
   },
 ];
+
+function specHas(object: string, field: string): string {
+  return `has(${object}.spec) && has(${object}.spec.${field})`;
+}
+
+/** True of an object with this controller. */
+export function isManagedBy(object: string, controller: string): string {
+  return `${specHas(object, 'managedBy')} && ${object}.spec.managedBy == ${quoted(controller)}`;
+}
 
 /** A string in CEL. */
 export function quoted(text: string): string {

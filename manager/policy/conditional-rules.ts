@@ -36,7 +36,7 @@ export const RELEASED_BY_ADMISSION: WriteRule = {
   problem: 'is set to false by the manager when the Job is admitted; leave it true',
   isBroken: ({ managed, oldSuspended, suspended }) => managed && oldSuspended && !suspended,
   brokenWhen: 'variables.managed && variables.oldSuspended && !variables.suspended',
-  policy: 'Ignore',
+  policy: 'Fail',
 };
 
 /** Suspended, it may grow: the Job is then admitted anew. */
@@ -48,7 +48,7 @@ export const GROWS_ONLY_SUSPENDED: WriteRule = {
     `cannot grow from ${oldPods} to ${pods} pods while the Job is admitted, because quota was reserved for ${oldPods}; set spec.suspend to true and annotation switchyard.dev/hold to false with it, and the Job is admitted anew`,
   isBroken: ({ managed, admitted, suspended, pods, oldPods }) => managed && admitted && !suspended && pods > oldPods,
   brokenWhen: 'variables.managed && variables.admitted && !variables.suspended && variables.pods > variables.oldPods',
-  policy: 'Ignore',
+  policy: 'Fail',
 };
 
 export const QUEUE_STAYS_WHILE_ADMITTED: WriteRule = {
@@ -96,7 +96,7 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
   isBroken: ({ job, oldJob, copy }) => oldJob !== undefined && copy && !isDeepStrictEqual(job.spec, oldJob.spec),
   brokenWhen: 'oldObject != null && variables.copy && object.spec != oldObject.spec',
-  policy: 'Ignore',
+  policy: 'Fail',
 };
 
 /** On a copy beside its original, where the worker is a user like others to the API server. */

@@ -245,6 +245,11 @@ export const SEEN_PARTS = JOB_PARTS.flatMap(({ part: { place, name }, unseen }) 
   place === 'field' || unseen === true ? [] : [{ place, name }],
 );
 
+/** Those of which nobody but Switchyard may write at all times, whatever becomes of an expression. */
+export const OWN_PARTS = JOB_PARTS.flatMap(({ part: { place, name }, rules }) =>
+  place !== 'field' && rules.some(({ policy }) => policy === 'Fail') ? [{ place, name }] : [],
+);
+
 /** The labels, annotations and finalizers that the table names. */
 export const NAMED_PARTS = JOB_PARTS.flatMap(({ part: { place, name } }) => (place === 'field' ? [] : [{ place, name }]));
 

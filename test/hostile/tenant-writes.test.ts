@@ -157,7 +157,7 @@ const annotated = (name: string, value: string | null): Patch => merge({ metadat
 const key = (name: string) => ({ namespace: NAMESPACE, name });
 const byManager = { fieldManager: MANAGER_FIELD_MANAGER };
 
-/** One Job of each kind: it waits, is admitted, is nobody's but its user's, or is a copy. */
+/** One Job of each kind: it waits, is admitted, is nobody's but its user's, is a copy, or is the manager's and in no queue. */
 async function createJobs({ tenant, manager }: World): Promise<void> {
   await tenant.create(JOBS, aJob('waiting', { metadata: QUEUED, spec: MANAGED }));
   await tenant.create(JOBS, aJob('plain', { spec: { parallelism: 2 } }));
@@ -167,6 +167,7 @@ async function createJobs({ tenant, manager }: World): Promise<void> {
     byManager,
   );
   await tenant.create(JOBS, aJob('admitted', { metadata: QUEUED, spec: { ...MANAGED, parallelism: 2, completions: 10 } }));
+  await manager.create(JOBS, aJob('unqueued', { spec: MANAGED }), byManager);
   const record = { annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord()) }, finalizers: [COPIES_FINALIZER] };
   await manager.patch(JOBS, key('admitted'), merge({ metadata: record, spec: { suspend: false } }), byManager);
   const origin = { [ORIGIN_UID_ANNOTATION]: 'u', [ORIGIN_NAME_ANNOTATION]: 'admitted', [DISPATCH_EPOCH_ANNOTATION]: '1' };
@@ -195,6 +196,9 @@ const statusPatched = (sentence: string, name: string, patch: Patch, refusal: Re
 ];
 const RECORD = /annotations\[switchyard\.dev\/admission\]: is written by Switchyard only/;
 const forged = { annotations: { [ADMISSION_ANNOTATION]: FORGED } };
+
+/** Names among which an expression that goes through all of them has much to do. */
+const PADDING = { labels: Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`n${i}`, ''])) };
 
 const ATTACKS: readonly Attack[] = [
   created('with a forged record and no queue', { metadata: forged, spec: { ...MANAGED, suspend: false } }, RECORD),
@@ -288,6 +292,49 @@ const ATTACKS: readonly Attack[] = [
   patched('a Job made somebody’s copy', 'plain', annotated(ORIGIN_NAME_ANNOTATION, 'admitted'), /origin-name\]: is written/),
   patched('a copy made one of another Job', 'copy', annotated(ORIGIN_UID_ANNOTATION, 'v'), /origin-uid\]: is written/),
   patched('a copy made no copy', 'copy', merge({ metadata: { labels: null } }), /labels\[switchyard\.dev\/origin\]: is written/),
+  patched(
+    'a waiting Job released and taken out of its queue at once',
+    'waiting',
+    merge({ metadata: { labels: null }, spec: { suspend: false } }),
+    /spec\.suspend: is set to false by the manager|cannot be removed/,
+  ),
+  patched(
+    'a queue label that is another one to the API server',
+    'waiting',
+    merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: null, 'switchyard.dev/Queue-Name': 'main' } } }),
+    /cannot be removed/,
+  ),
+  patched('a queue emptied', 'waiting', merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: '' } } }), /cannot be removed/),
+  statusPatched(
+    'a queue taken away by a write of the status',
+    'waiting',
+    merge({ metadata: { labels: null } }),
+    /cannot be removed|status: is written/,
+  ),
+  patched(
+    'a Job of the manager’s released that no label gives away',
+    'unqueued',
+    merge({ spec: { suspend: false } }),
+    /spec\.suspend: is set/,
+  ),
+  statusPatched(
+    'a status told of a Job of the manager’s that no label gives away',
+    'unqueued',
+    merge({ status: { active: 1 } }),
+    /status: is written by Switchyard only/,
+  ),
+  patched('a record put on a plain Job among thousands of names', 'plain', merge({ metadata: { ...PADDING, ...forged } }), RECORD),
+  created(
+    'among thousands of labels that claims to be a copy',
+    { metadata: { labels: { ...PADDING.labels, [ORIGIN_LABEL]: 'home' } } },
+    /labels\[switchyard\.dev\/origin\]: is written/,
+  ),
+  patched(
+    'a copy grown and made no copy at once',
+    'copy',
+    merge({ metadata: { labels: null }, spec: { parallelism: 50 } }),
+    /labels\[switchyard\.dev\/origin\]: is written|spec: of a copy follows/,
+  ),
   patched('a copy grown', 'copy', merge({ spec: { parallelism: 50 } }), /spec: of a copy follows/),
 ];
 
@@ -342,7 +389,8 @@ describe.each(['webhook', 'policies'] as const)('with the %s in force', (guard) 
     await expect.poll(finalizersOf, { timeout: TIME_LIMIT_MS }).toEqual([COPIES_FINALIZER]);
     await expect(tenant.patch(JOBS, key('admitted'), merge({ metadata: { finalizers: null } }))).rejects.toThrow(/copies\]: is written/);
     await manager.patch(JOBS, key('admitted'), merge({ metadata: { finalizers: null } }), byManager);
-    for (const name of ['waiting', 'plain', 'submitted', 'copy']) await tenant.delete(JOBS, key(name), { propagationPolicy: 'Background' });
+    for (const name of ['waiting', 'plain', 'submitted', 'copy', 'unqueued'])
+      await tenant.delete(JOBS, key(name), { propagationPolicy: 'Background' });
     expect(await stored()).toEqual([]);
   });
 });

@@ -2,6 +2,8 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import type { AdmissionRequest } from '../../shared/controlplane/admission/admission-request.ts';
 import { compilePolicy, type CompiledPolicy } from '../../shared/controlplane/admission/policy/compiled-policy.ts';
+import type { DecodedPolicySpec } from '../../shared/controlplane/admission/policy/policy.ts';
+import { objectSelected } from '../../shared/controlplane/admission/request-selection.ts';
 import {
   admissionVariables,
   compileMatchConditions,
@@ -9,6 +11,8 @@ import {
   type MatchCondition,
 } from '../../shared/controlplane/admission/webhook/match-conditions.ts';
 import type { AnyObject } from '../../shared/controlplane/apimachinery/object.ts';
+import type { Paid } from '../../shared/controlplane/cel/cost-budget.ts';
+import { requirementsOf } from '../../shared/kube/selectors.ts';
 
 export type PolicyRequest = {
   readonly subresource: string;
@@ -26,8 +30,8 @@ const anyObject = (job: Job): AnyObject => job as unknown as AnyObject;
 const NO_RIGHTS = { authorize: () => ({ allowed: false, reason: '' }) };
 const JOB = { group: 'batch', version: 'v1' };
 
-function variablesOf({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): Record<string, unknown> {
-  const request: AdmissionRequest = {
+function admissionRequestOf({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): AdmissionRequest {
+  return {
     operation: oldObject === undefined ? 'CREATE' : 'UPDATE',
     kind: { ...JOB, kind: 'Job' },
     resource: { ...JOB, resource: 'jobs' },
@@ -41,16 +45,20 @@ function variablesOf({ subresource, object, oldObject, username, fieldManager, e
     user: { name: username, groups: [], ...(extra === undefined ? {} : { extra }) },
     warn: () => undefined,
   };
+}
+
+function variablesOf(given: PolicyRequest): Record<string, unknown> {
+  const request = admissionRequestOf(given);
   return admissionVariables(request, request, NO_RIGHTS);
 }
 
 const conditionsOf = new WeakMap<object, CompiledMatchConditions>();
 
-/** Whether a webhook with these conditions is asked. Throws where that cannot be told. */
-export function matches(conditions: readonly MatchCondition[], request: PolicyRequest): boolean {
+/** Whether a webhook with these conditions is asked; `paid` hears what it costs to find out. Throws where that cannot be told. */
+export function matches(conditions: readonly MatchCondition[], request: PolicyRequest, paid?: Paid): boolean {
   let compiled = conditionsOf.get(conditions);
   if (compiled === undefined) conditionsOf.set(conditions, (compiled = compileMatchConditions(conditions, 'Fail')));
-  const { matches: matching, error } = compiled.judge(variablesOf(request));
+  const { matches: matching, error } = compiled.judge(variablesOf(request), paid);
   if (error !== undefined) throw new Error(error);
   return matching;
 }
@@ -58,8 +66,9 @@ export function matches(conditions: readonly MatchCondition[], request: PolicyRe
 const policyOf = new WeakMap<object, CompiledPolicy>();
 
 /** The messages of the validations that a request fails, and of what cannot be evaluated; none where the policy does not match. */
-export function violations(spec: object, request: PolicyRequest): string[] {
+export function violations(spec: DecodedPolicySpec, request: PolicyRequest, paid?: Paid): string[] {
+  if (!objectSelected(requirementsOf(spec.matchConstraints?.objectSelector ?? {}), admissionRequestOf(request))) return [];
   let compiled = policyOf.get(spec);
   if (compiled === undefined) policyOf.set(spec, (compiled = compilePolicy({ ...spec, failurePolicy: 'Fail' })));
-  return compiled.refusals(variablesOf(request)).refusals.map(({ message }) => message);
+  return compiled.refusals(variablesOf(request), paid).refusals.map(({ message }) => message);
 }

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DeepReadonly, Job, KubeObject, Lease } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import type { LocalQueue } from '../../api/local-queue.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
+import { HAS_QUEUE_LABEL } from '../../policy/webhook-conditions.ts';
 import { note, ok, versionCheck, wrong, type Check } from '../checks.ts';
 import { thresholdOf, type SeenAlert } from './alerts.ts';
 
@@ -116,7 +118,9 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
   if (seesJobs !== true)
     return wrong(check, 'its rules do not cover new Jobs', 'helm upgrade writes them anew', 'SwitchyardWebhookNotCovering');
   const narrowed = [webhook.namespaceSelector, webhook.objectSelector].some(
-    (selector) => Object.keys(selector?.matchLabels ?? {}).length > 0 || (selector?.matchExpressions ?? []).length > 0,
+    (selector) =>
+      Object.keys(selector?.matchLabels ?? {}).length > 0 ||
+      ((selector?.matchExpressions ?? []).length > 0 && !isDeepStrictEqual(selector, HAS_QUEUE_LABEL)),
   );
   if (narrowed)
     return note(check, 'some namespaces or Jobs are left out by its selectors', 'webhook.excludedNamespaces of the chart says which');

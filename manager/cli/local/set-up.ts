@@ -4,10 +4,11 @@ import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { WriteClient } from '../../../shared/kube/client.ts';
+import { given } from '../../../shared/runtime/given.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { admissionPolicies } from '../../policy/admission-policies.ts';
-import { matchConditions, RESOURCE_RULES } from '../../policy/webhook-conditions.ts';
+import { matchConditions, objectSelectorOf, RESOURCE_RULES } from '../../policy/webhook-conditions.ts';
 import type { Identities } from '../../policy/writer.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
@@ -53,6 +54,7 @@ export async function installWebhooks(
             caBundle: Buffer.from(certificate.certPem).toString('base64'),
           },
           rules: RESOURCE_RULES[kind],
+          ...given({ objectSelector: objectSelectorOf(kind) }),
           matchConditions: matchConditions(kind, identities),
         },
       ],

@@ -15,6 +15,7 @@ import { replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
+import { COST_LIMIT_EXCEEDED, CostMeter, meterExpression } from './runtime-cost.ts';
 import { registerUrlLibrary } from './url-library.ts';
 
 /** A compiled CEL expression. */
@@ -23,7 +24,14 @@ export type CelProgram = {
   /** The expression's type as the checker sees it: `bool`, `string`, `dyn`, ... */
   readonly type: string;
   /** Never throws: `error` says, in cel-go's words, why there is no value. */
-  run(variables: Record<string, unknown>): { readonly value?: unknown; readonly error?: string };
+  run(variables: Record<string, unknown>): CelOutcome;
+};
+
+export type CelOutcome = {
+  readonly value?: unknown;
+  readonly error?: string;
+  /** In cel-go's units: what budgets are about. Above a limit an evaluation is cut short, which is an error. */
+  readonly cost: number;
 };
 
 /** An expression that does not compile. */
@@ -65,17 +73,26 @@ export function compileCel(environment: CelEnvironment, expression: string, chec
   replaceCalls(program.ast);
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
+  const meter = new CostMeter();
+  meterExpression(program.ast, meter);
   return {
     expression,
     type: writeType(checked.type),
     run: (variables) => {
-      try {
-        return { value: program(variables) };
-      } catch (error) {
-        return { error: celGoMessage(error) };
-      }
+      meter.cost = 0;
+      const outcome = evaluated(program, variables);
+      // `||` and `exists` pass over errors, but not over this one.
+      return meter.exceeded ? { error: COST_LIMIT_EXCEEDED, cost: meter.cost } : { ...outcome, cost: meter.cost };
     },
   };
+}
+
+function evaluated(program: (variables: Record<string, unknown>) => unknown, variables: Record<string, unknown>): Omit<CelOutcome, 'cost'> {
+  try {
+    return { value: program(variables) };
+  } catch (error) {
+    return { error: celGoMessage(error) };
+  }
 }
 
 function attempt<T>(action: () => T): T {

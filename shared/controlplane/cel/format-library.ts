@@ -1,5 +1,6 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { isDate, isDateTime } from '../apimachinery/time-syntax.ts';
+import type { CostedFormat } from './call-cost.ts';
 import {
   dns1035LabelProblems,
   dns1123LabelProblems,
@@ -9,10 +10,12 @@ import {
 } from '../apimachinery/name-formats.ts';
 
 /** One named format: `format.dns1123Label()`. */
-class Format {
+class Format implements CostedFormat {
   readonly problems: (text: string) => string[];
-  constructor(problems: (text: string) => string[]) {
+  readonly regexSize: number;
+  constructor(name: string, problems: (text: string) => string[]) {
     this.problems = problems;
+    this.regexSize = REGEX_SIZES[name] ?? DNS_LABEL_REGEX;
   }
 }
 /** The `format` of `format.dns1123Label()`: CEL namespaces are receivers here. */
@@ -40,6 +43,20 @@ const FORMATS: Readonly<Record<string, (text: string) => string[]>> = {
   datetime: (text) => (isDateTime(text) ? [] : ['invalid datetime']),
 };
 
+const DNS_LABEL_REGEX = 30;
+/** MaxRegexSize of upstream's formats; the rest are DNS labels. */
+const REGEX_SIZES: Readonly<Record<string, number>> = {
+  dns1123Subdomain: 60,
+  dns1123SubdomainPrefix: 60,
+  qualifiedName: 60,
+  labelValue: 40,
+  uri: 1_103,
+  uuid: 72,
+  byte: 84,
+  date: 72,
+  datetime: 72,
+};
+
 /** Named formats of Kubernetes; validating gives nothing, or the list of what is wrong. */
 export function registerFormatLibrary(environment: Environment): void {
   environment
@@ -53,9 +70,9 @@ export function registerFormatLibrary(environment: Environment): void {
     })
     .registerFunction('kubernetes.Formats.named(string): optional<kubernetes.NamedFormat>', (_: Formats, name: string) => {
       const problems = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
-      return problems === undefined ? Optional.none() : Optional.of(new Format(problems));
+      return problems === undefined ? Optional.none() : Optional.of(new Format(name, problems));
     });
   for (const [name, problems] of Object.entries(FORMATS)) {
-    environment.registerFunction(`kubernetes.Formats.${name}(): kubernetes.NamedFormat`, () => new Format(problems));
+    environment.registerFunction(`kubernetes.Formats.${name}(): kubernetes.NamedFormat`, () => new Format(name, problems));
   }
 }

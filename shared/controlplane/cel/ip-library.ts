@@ -1,7 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Environment } from '@marcbachmann/cel-js';
+import type { Sized } from './call-cost.ts';
 
-class Ip {
+class Ip implements Sized {
   readonly text: string;
   constructor(text: string) {
     // Zones and IPv4-mapped addresses are refused, as by Kubernetes.
@@ -15,6 +16,9 @@ class Ip {
   get family(): 4 | 6 {
     return isIPv4(this.text) ? 4 : 6;
   }
+  get costSize(): number {
+    return this.family === 4 ? 4 : 16;
+  }
 }
 
 /** Go's reasons, where they are told apart here. */
@@ -25,7 +29,7 @@ function whyNoIp(text: string): string {
   return /^[\d.]+$/.test(text) ? 'IPv4 address too short' : 'unexpected character';
 }
 
-class Cidr {
+class Cidr implements Sized {
   readonly ip: Ip;
   readonly prefixLength: number;
   constructor(text: string) {
@@ -42,6 +46,9 @@ class Cidr {
     const width = family === 4 ? 32 : 128;
     const bits = (addressBits(text, family) >> BigInt(width - this.prefixLength)) << BigInt(width - this.prefixLength);
     return new Cidr(`${addressText(bits, family)}/${this.prefixLength}`);
+  }
+  get costSize(): number {
+    return Math.ceil(this.prefixLength / 8);
   }
   contains(ip: Ip): boolean {
     if (ip.family !== this.ip.family) return false;

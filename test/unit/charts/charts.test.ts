@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { admissionPolicies } from '../../../manager/policy/admission-policies.ts';
-import { matchConditions, RESOURCE_RULES } from '../../../manager/policy/webhook-conditions.ts';
+import { matchConditions, objectSelectorOf, RESOURCE_RULES } from '../../../manager/policy/webhook-conditions.ts';
 import type { Identities } from '../../../manager/policy/writer.ts';
 import { containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
@@ -171,6 +171,9 @@ describe('the rules of who may write what', () => {
       expect(configuration?.webhooks).toEqual([
         expect.objectContaining({ rules: RESOURCE_RULES[kind], matchConditions: matchConditions(kind, identities) }),
       ]);
+      expect(configuration?.webhooks.map((webhook) => ('objectSelector' in webhook ? webhook.objectSelector : undefined))).toEqual([
+        objectSelectorOf(kind),
+      ]);
     }
   });
 
@@ -180,6 +183,7 @@ describe('the rules of who may write what', () => {
       'MutatingWebhookConfiguration',
     ) as unknown as { webhooks: object[] }[];
     expect(configuration?.webhooks).toEqual([expect.objectContaining({ matchConditions: matchConditions('Mutating', identities, true) })]);
+    expect(configuration?.webhooks[0]).not.toHaveProperty('objectSelector');
   });
 
   test('are policies where the API server offers them, and only there', () => {

@@ -1,4 +1,5 @@
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import type { Paid } from '../../cel/cost-budget.ts';
 import type { CelProgram } from '../../cel/environment.ts';
 import { createAdmissionEnvironment } from '../webhook/admission-environment.ts';
 
@@ -55,15 +56,21 @@ class Variables {}
 
 export type CompiledVariable = { readonly name: string; readonly program: CelProgram };
 
-/** `variables` of one evaluation: each is computed when it is first read, once, failures too. `all` are the variables that expressions see. */
-export function lazyVariables(compiled: readonly CompiledVariable[], all: () => Record<string, unknown>): unknown {
+/**
+ * `variables` of one evaluation: each is computed when it is first read, once, failures too. `all` are the variables that expressions see; `paid` hears
+ * what a computation has cost.
+ */
+export function lazyVariables(compiled: readonly CompiledVariable[], all: () => Record<string, unknown>, paid?: Paid): unknown {
   const variables = new Variables();
   for (const { name, program } of compiled) {
     let outcome: ReturnType<CelProgram['run']> | undefined;
     Object.defineProperty(variables, name, {
       enumerable: true,
       get: () => {
-        outcome ??= program.run(all());
+        if (outcome === undefined) {
+          outcome = program.run(all());
+          paid?.(outcome.cost);
+        }
         if (outcome.error !== undefined) throw new Error(`composited variable ${JSON.stringify(name)} fails to evaluate: ${outcome.error}`);
         return outcome.value;
       },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClusterQueue } from '../../../../../manager/api/cluster-queue.ts';
 import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
+import { HAS_QUEUE_LABEL } from '../../../../../manager/policy/webhook-conditions.ts';
 import {
   judgeClusters,
   judgeDefinitions,
@@ -77,6 +78,8 @@ describe('webhooks', () => {
       'do not cover',
     ],
     ['left out', having({ ...COVERING, namespaceSelector: { matchExpressions: [{}] } }), false, 'note', 'left out'],
+    ['ours alone', having({ ...COVERING, objectSelector: HAS_QUEUE_LABEL }), false, 'ok', 'covers all Jobs'],
+    ['left out by label', having({ ...COVERING, objectSelector: { matchLabels: { a: 'b' } } }), false, 'note', 'left out'],
     ['an empty selector', having({ ...COVERING, namespaceSelector: {} }), false, 'ok', 'covers all Jobs'],
     ['ignored failures', having({ ...COVERING, failurePolicy: 'Ignore' }), false, 'note', 'failurePolicy is Ignore'],
   ])('%s', (_name, configurations, hasPolicy, result, words) => {

@@ -98,3 +98,66 @@ describe('parameters', () => {
     expect(paramsOf(undefined, { name: 'there' }, 'mine', () => undefined)).toEqual([null]);
   });
 });
+
+describe('what evaluations of a policy may cost', () => {
+  /** About 700,000 units: less than one evaluation may cost, and more than a few together. */
+  const DEAR = 'object.many.all(x, object.many.all(y, x + y >= 0))';
+  const many = Array.from({ length: 320 }, (_, i) => BigInt(i));
+  const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
+  const times = <Each>(count: number, each: Each): Each[] => Array.from({ length: count }, () => each);
+  const refusals = (spec: Parameters<typeof compilePolicy>[0]): string[] =>
+    compilePolicy(spec)
+      .refusals({ object: { many, on: true } })
+      .refusals.map(({ message }) => message);
+
+  test('is ten million units for the validations together, and what was found before is no longer said', () => {
+    const dear = (count: number) => [{ expression: '!object.on', message: 'off' }, ...times(count, { expression: DEAR })];
+    expect(refusals({ validations: dear(13) })).toEqual(['off']);
+    expect(refusals({ validations: dear(15) })).toEqual([OUT_OF_BUDGET]);
+    expect(refusals({ failurePolicy: 'Ignore', validations: dear(15) })).toEqual([]);
+  });
+
+  test('includes variables, each once', () => {
+    const variables = times(15, DEAR).map((expression, i) => ({ name: `v${i}`, expression }));
+    const reads = (count: number) => ({
+      variables,
+      validations: variables.slice(0, count).map(({ name }) => ({ expression: `variables.${name}` })),
+    });
+    expect(refusals(reads(13))).toEqual([]);
+    expect(refusals(reads(15))).toEqual([OUT_OF_BUDGET]);
+    expect(refusals({ variables, validations: times(15, { expression: 'variables.v0' }) })).toEqual([]);
+  });
+
+  test('is less for a single evaluation', () => {
+    const expression = `${DEAR} && ${DEAR}`;
+    expect(refusals({ validations: [{ expression }] })).toEqual([
+      `expression '${expression}' resulted in error: operation cancelled: actual cost limit exceeded`,
+    ]);
+    expect(refusals({ failurePolicy: 'Ignore', validations: [{ expression }] })).toEqual([]);
+  });
+
+  test('is left over by the validations for messages, which are all computed', () => {
+    const validations = [
+      { expression: '!object.on', message: 'off' },
+      { expression: 'object.on', messageExpression: `${DEAR} ? 'a' : 'b'` },
+      ...times(13, { expression: DEAR }),
+    ];
+    expect(new Set(refusals({ validations }))).toEqual(new Set([`failed messageExpression: ${OUT_OF_BUDGET}`]));
+    expect(refusals({ validations: validations.slice(0, 13) })).toEqual(['off']);
+  });
+
+  test('is as much again for audit annotations', () => {
+    const annotations = (count: number) => times(count, { key: 'k', valueExpression: `${DEAR} ? 'a' : 'b'` });
+    const validations = [{ expression: '!object.on', message: 'off' }, ...times(13, { expression: DEAR })];
+    expect(refusals({ validations, auditAnnotations: annotations(13) })).toEqual(['off']);
+    expect(refusals({ validations, auditAnnotations: annotations(15) })).toEqual([OUT_OF_BUDGET]);
+  });
+
+  test('is two and a half million units for match conditions, all of which are evaluated', () => {
+    const conditions = (count: number) => ['!object.on', ...times(count, DEAR)].map((expression, i) => ({ name: `c${i}`, expression }));
+    const validations = [{ expression: 'false', message: 'no' }];
+    expect(refusals({ matchConditions: conditions(3), validations })).toEqual([]);
+    expect(refusals({ matchConditions: conditions(4), validations })).toEqual([OUT_OF_BUDGET]);
+    expect(refusals({ failurePolicy: 'Ignore', matchConditions: conditions(4), validations })).toEqual([]);
+  });
+});

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { CostBudget, OutOfBudgetError } from '../../../../../shared/controlplane/cel/cost-budget.ts';
+
+test('a budget can be spent to the last unit, and not beyond', () => {
+  const paid: number[] = [];
+  const budget = new CostBudget(10, (units) => paid.push(units));
+  budget.spend(4);
+  budget.spend(6);
+  budget.spend(0);
+  expect(() => budget.spend(1)).toThrow(OutOfBudgetError);
+  expect(paid).toEqual([4, 6, 0, 1]);
+});
