@@ -46,6 +46,8 @@ const PROGRAMS = {
         'test/e2e/chart-matrix',
         'test/e2e/chart-notes',
         'test/e2e/helm-install',
+        'test/e2e/helm-repeat',
+        'test/e2e/readme-install',
         'test/e2e/image',
         'test/e2e/package',
         'test/e2e/release',

@@ -68,7 +68,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/canary': 'command run',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
   'manager/cli/completion': 'command complete',
-  'manager/cli/doctor': 'command look-at-redis run',
+  'manager/cli/doctor': 'command look-at-programs look-at-redis release-judgements run',
   'manager/cli/get': 'command run',
   'manager/cli/history': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
@@ -99,7 +99,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dashboard/page': 'api follow',
   'manager/live-logs': 'follow-log live-logs worker-readers',
   'manager/submission':
-    'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
+    'ask-impersonation bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',

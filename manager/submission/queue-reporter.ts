@@ -22,6 +22,8 @@ export type QueueReporterDeps = {
   readonly tenants: () => ReadonlyMap<string, Tenant>;
   /** By tenant id, why others are not. */
   readonly problems: () => ReadonlyMap<string, TenantProblem>;
+  /** Asks why Jobs cannot be created as the ServiceAccount of a tenant; undefined: they can. Rejects where there is no answer. */
+  readonly askImpersonation: (tenant: Tenant, signal: AbortSignal) => Promise<string | undefined>;
   /** Jobs of a tenant that have not ended. */
   readonly unended: (tenant: string) => number;
   /** What is wrong with Redis; undefined: nobody has looked. */
@@ -40,6 +42,8 @@ export interface QueueReporter {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Whether Jobs can be created as a ServiceAccount, when that was seen last. */
+type Impersonation = { readonly account: string; readonly problem: string | undefined };
 type Named = { readonly namespace: string; readonly name: string };
 const labelOf = ({ metadata }: { readonly metadata: Named }): string => `${metadata.namespace}/${metadata.name}`;
 
@@ -48,10 +52,10 @@ const INTERVAL_MS = 10_000;
 const ANSWER_MS = 3_000;
 
 export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
-  const { objects, client, queues, tenants, problems, unended, redisTroubles, clock, log, metrics } = deps;
+  const { objects, client, queues, tenants, problems, askImpersonation, unended, redisTroubles, clock, log, metrics } = deps;
   const lasting = createLastingTroubles();
   const results = new Map<string, { accepted: number; refused: number }>();
-  const impersonationProblems = new Map<string, string>();
+  const impersonations = new Map<string, Impersonation>();
   /** Whose series there are. */
   const told = new Map<string, { readonly namespace: string; readonly submission_queue: string }>();
 
@@ -84,9 +88,20 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, await backlogOf(shared), unended(SHARED_TENANT));
   }
 
+  /** Of a tenant who has submitted nothing yet nobody else knows; and who was refused may be let by now, though nothing is submitted. */
+  async function impersonationProblemOf(tenant: Tenant | undefined, signal: AbortSignal): Promise<string | undefined> {
+    if (tenant?.as === undefined) return undefined;
+    const known = impersonations.get(tenant.id);
+    if (known?.account === tenant.as.name && known.problem === undefined) return undefined;
+    const problem = await askImpersonation(tenant, signal);
+    impersonations.set(tenant.id, { account: tenant.as.name, problem });
+    return problem;
+  }
+
   async function report(
     object: ReturnType<QueueReporterDeps['objects']['list']>[number],
     troubles: readonly RedisTrouble[] | undefined,
+    signal: AbortSignal,
   ): Promise<void> {
     const { uid } = object.metadata;
     const [label, problem] = [labelOf(object), problems().get(uid)];
@@ -95,8 +110,9 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     const { accepted, refused } = results.get(uid) ?? { accepted: 0, refused: 0 };
     const parked = unended(uid);
     measure(label, object.metadata, found, parked);
-    const { prefix } = tenants().get(uid)?.redis ?? {};
-    const facts = { problem, impersonationProblem: impersonationProblems.get(uid), troubles, prefix, backlog, parked, accepted, refused };
+    const tenant = tenants().get(uid);
+    const impersonationProblem = problem === undefined ? await impersonationProblemOf(tenant, signal) : undefined;
+    const facts = { problem, impersonationProblem, troubles, prefix: tenant?.redis.prefix, backlog, parked, accepted, refused };
     const status = submissionQueueStatus(object, facts, clock.now());
     if (status === undefined) return;
     const patch = { type: 'merge', body: { status } } as const;
@@ -110,7 +126,7 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       for (const gauge of [metrics.backlog, metrics.parked]) gauge.remove({ queue });
       for (const gauge of [metrics.oldest, metrics.kept]) gauge.remove(of);
     }
-    for (const each of [results, impersonationProblems]) for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
+    for (const each of [results, impersonations]) for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
   }
 
   return {
@@ -120,9 +136,8 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       if (result !== 'failed') counts[result]++;
       results.set(id, counts);
     },
-    impersonation({ id }, problem) {
-      if (problem === undefined) impersonationProblems.delete(id);
-      else impersonationProblems.set(id, problem);
+    impersonation({ id, as }, problem) {
+      if (as !== undefined) impersonations.set(id, { account: as.name, problem });
     },
     async run(signal) {
       metrics.backlog.reset();
@@ -134,7 +149,7 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
         const troubles = lasting.seen(redisTroubles(), clock.monotonic());
         await Promise.all(
           all.map((object) =>
-            report(object, troubles).catch((error: unknown) => {
+            report(object, troubles, signal).catch((error: unknown) => {
               if (!signal.aborted && !isNotFound(error)) log.warn('the status of a SubmissionQueue could not be written', { error });
             }),
           ),

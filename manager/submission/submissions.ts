@@ -12,6 +12,7 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { ApiRate } from '../config.ts';
 import type { ManagerMetrics } from '../metrics.ts';
+import { askImpersonation } from './ask-impersonation.ts';
 import { runConsumer } from './consumer.ts';
 import type { DoorsDeps } from './doors.ts';
 import { createFairGate } from './fair-gate.ts';
@@ -143,6 +144,7 @@ function fromQueues(
     queues,
     tenants,
     problems: intake.problems,
+    askImpersonation: async (tenant, signal) => (source.client === undefined ? undefined : askImpersonation(tenant, source.client, signal)),
     unended: unended.of,
     redisTroubles: redisTroubles ?? (() => undefined),
     clock,

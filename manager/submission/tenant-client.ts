@@ -29,12 +29,10 @@ export function tenantClient({ manager, creator, onImpersonation }: TenantClient
         onImpersonation(undefined);
         return created;
       } catch (error) {
-        if (!isImpersonationRefusal(error)) {
-          if (error instanceof ApiError) onImpersonation(undefined);
-          throw error;
-        }
-        const problem = `${error.message}; let the manager impersonate the ServiceAccount (chart: submissions.impersonate)`;
+        if (!(error instanceof ApiError)) throw error;
+        const problem = impersonationProblem(error);
         onImpersonation(problem);
+        if (problem === undefined) throw error;
         throw new ImpersonationRefused(problem, { cause: error });
       }
     },
@@ -42,8 +40,11 @@ export function tenantClient({ manager, creator, onImpersonation }: TenantClient
 }
 
 /**
- * Upstream says it of the resource that is impersonated (`serviceaccounts`, `userextras`), and in these words (endpoints/filters/impersonation); refusals of what
- * was asked for say `cannot create resource`, and those of admission name the Job.
+ * Why the manager may not act as somebody else, with the remedy; undefined: the server refused what was asked for. Upstream says it of the resource that is impersonated
+ * (`serviceaccounts`, `userextras`), and in these words (endpoints/filters/impersonation); refusals of what was asked for say `cannot create resource`, and those of
+ * admission name the Job.
  */
-const isImpersonationRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && error.code === 403 && / cannot impersonate[-:a-z]* resource "/.test(error.message);
+export const impersonationProblem = ({ code, message }: ApiError): string | undefined =>
+  code === 403 && / cannot impersonate[-:a-z]* resource "/.test(message)
+    ? `${message}; let the manager impersonate the ServiceAccount (chart: submissions.impersonate)`
+    : undefined;

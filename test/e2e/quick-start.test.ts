@@ -1,16 +1,20 @@
 /** `npm start`, as a user meets it: real processes, a real Redis, real containers' commands, kubectl. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JobRow } from '../../manager/cli/job-row.ts';
 import { EXAMPLES } from '../../manager/cli/local/examples.ts';
+import { connect } from '../../shared/client/client.ts';
 import { isAlive, LocalRun } from '../support/local-run.ts';
 
 /** Many times what it takes on a quiet machine. */
 const RUN_LIMIT_MS = 300_000;
+const ROOT = path.join(import.meta.dirname, '..', '..');
+const execute = promisify(execFile);
 /** It asks for more than all clusters have. */
 const HUGE_JOB = path.join(import.meta.dirname, 'huge-job.yaml');
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -120,6 +124,91 @@ describe('npm start', () => {
       expect(pids.filter(isAlive)).toEqual([]);
     },
   );
+});
+
+/** What `--keep` prints to try: commands for a shell, in their order. */
+const triesIn = (output: string): string[] =>
+  (/^Try in another terminal.*\n((?: {2}.*\n)+)/m.exec(output)?.[1] ?? '')
+    .split('\n')
+    .flatMap((line) => line.match(/^ {2}(.*)/)?.[1] ?? []);
+
+describe.runIf(hasKubectl)('npm start -- --keep', () => {
+  let run: LocalRun;
+  beforeAll(async () => {
+    run = new LocalRun({ args: ['--keep'] });
+    await run.waitFor(/Everything stays up[\s\S]*^dashboard/m);
+  }, RUN_LIMIT_MS);
+  afterAll(() => run[Symbol.asyncDispose](), RUN_LIMIT_MS);
+
+  test('what it says to try works as it is pasted: a Job shows what it writes, and its log is there afterwards', {
+    timeout: RUN_LIMIT_MS,
+  }, async () => {
+    const tries = triesIn(run.output);
+    const setUp = tries.filter((line) => /^(alias|export) /.test(line));
+    const commands = tries.filter((line) => line.startsWith('switchyard '));
+    expect(setUp).toHaveLength(2);
+    expect(commands[0]).toMatch(/^switchyard run /);
+    // `sh` reads an alias where it stands on a line before.
+    const paste = async (line: string): Promise<{ code: number; stdout: string; stderr: string }> => {
+      const child = execute('sh', ['-c', [...setUp, line].join('\n')], { cwd: ROOT, encoding: 'utf8' });
+      return child.then(
+        (said) => ({ code: 0, ...said }),
+        (error: { code: number; stdout: string; stderr: string }) => error,
+      );
+    };
+    for (const line of commands) {
+      const { code, stdout, stderr } = await paste(line);
+      expect(code, `${line}\n${stdout}${stderr}`).toBe(0);
+      if (line.startsWith('switchyard run ')) {
+        expect(stdout).toBe('hello, 1\nhello, 2\nhello, 3\n');
+        const name = /default\/(run-\w+) submitted/.exec(stderr)?.[1] ?? '';
+        expect(await paste(`switchyard logs ${name}`)).toMatchObject({ code: 0, stdout });
+      }
+      // Of how many of its pods is a matter of time: two seconds for each.
+      if (line === 'switchyard logs pi') expect(stdout).toMatch(/^(pi-\w+: )?3\.14159265358979323846264338327950288419/);
+    }
+    const contexts = execFileSync('kubectl', ['config', 'get-contexts', '-o', 'name', '--kubeconfig', run.file('kubeconfig')]);
+    expect(String(contexts)).toBe('east\nmanager\nwest\n');
+  });
+
+  test('serves the SubmissionQueue of a tenant, and says before the first submission where it may not act for him', {
+    timeout: RUN_LIMIT_MS,
+  }, async () => {
+    const manager = run.file('manager.kubeconfig');
+    for (const words of [
+      'create serviceaccount switchyard-submitter',
+      'create role submit --verb=create --resource=jobs.batch',
+      'create rolebinding submit --role=submit --serviceaccount=default:switchyard-submitter',
+    ])
+      kubectl(manager, ...words.split(' '));
+    const queue = (name: string, serviceAccountName: string): object => ({
+      apiVersion: 'switchyard.dev/v1alpha1',
+      kind: 'SubmissionQueue',
+      metadata: { namespace: 'default', name },
+      spec: { serviceAccountName, localQueues: ['batch'] },
+    });
+    for (const each of [queue('tenant', 'switchyard-submitter'), queue('other', 'somebody-else')])
+      execFileSync('kubectl', ['--kubeconfig', manager, 'create', '-f', '-'], { input: JSON.stringify(each) });
+    kubectl(manager, 'wait', '--for=condition=Ready', 'submissionqueue/tenant', '--timeout=60s');
+    kubectl(
+      manager,
+      'wait',
+      '--for=jsonpath={.status.conditions[0].reason}=ImpersonationForbidden',
+      'submissionqueue/other',
+      '--timeout=60s',
+    );
+
+    const redis = /^ +redis +(redis:\S+)$/m.exec(run.output)?.[1] ?? '';
+    const tenant = connect({ redis, prefix: 'switchyard:tenant:default', queue: 'tenant' });
+    onTestFinished(() => tenant.close());
+    const manifest = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'of-a-tenant' },
+      spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } } },
+    };
+    expect(await tenant.wait(await tenant.submit(manifest), { timeout: 120_000 })).toMatchObject({ name: 'of-a-tenant', succeeded: 1 });
+  });
 });
 
 describe('npm start on a machine that is not as it should be', () => {

@@ -19,7 +19,11 @@ export type Definition = KubeObject & {
 export function judgeDefinitions(found: readonly Definition[], wanted: readonly string[]): Check {
   const missing = wanted.filter((name) => !found.some(({ metadata }) => metadata.name === name));
   if (missing.length > 0)
-    return wrong('definitions', `not there: ${missing.join(', ')}`, 'helm upgrade switchyard-manager (its crds.enabled must not be false)');
+    return wrong(
+      'definitions',
+      `not there: ${missing.join(', ')}`,
+      'helm upgrade --install switchyard-manager (its crds.enabled must not be false)',
+    );
   const refused = found.filter(
     ({ metadata, status }) => wanted.includes(metadata.name) && findCondition(status?.conditions, 'Established')?.status !== 'True',
   );
@@ -69,7 +73,7 @@ function judgeLeader(lease: Lease | undefined, nowMs: number): Check {
 export type Webhook = DeepReadonly<{
   readonly name: string;
   readonly failurePolicy?: string;
-  readonly clientConfig: { readonly caBundle?: string };
+  readonly clientConfig: { readonly caBundle?: string; readonly service?: { readonly namespace: string; readonly name: string } };
   readonly rules?: readonly {
     readonly apiGroups?: readonly string[];
     readonly resources?: readonly string[];
@@ -83,10 +87,23 @@ export type WebhookConfiguration = KubeObject & { readonly webhooks?: readonly W
 /** Our webhook by its name, whatever the release is called. */
 const WEBHOOK_NAME = 'jobs.switchyard.dev';
 
+const webhooksOf = (configurations: readonly WebhookConfiguration[]): Webhook[] =>
+  configurations.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === WEBHOOK_NAME));
+
+/** NAMESPACE/NAME of the Service that our webhook calls; undefined: it calls a URL, or there is no such webhook. */
+export function calledService(configurations: readonly WebhookConfiguration[]): string | undefined {
+  const [service] = webhooksOf(configurations).flatMap(({ clientConfig }) => clientConfig.service ?? []);
+  return service && `${service.namespace}/${service.name}`;
+}
+
 export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: readonly WebhookConfiguration[], hasPolicy: boolean): Check {
   const check = `${kind} webhook`;
-  const ours = configurations.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === WEBHOOK_NAME));
+  const ours = webhooksOf(configurations);
   const [webhook] = ours;
+  const byCertManager = configurations.some(({ metadata, webhooks = [] }) => {
+    const isInjected = Object.keys(metadata.annotations ?? {}).some((name) => name.startsWith('cert-manager.io/inject-'));
+    return isInjected && webhooks.some(({ name }) => name === WEBHOOK_NAME);
+  });
   if (webhook === undefined)
     return kind === 'validating' && hasPolicy
       ? ok(check, 'none, and the admission policy holds its rules')
@@ -108,7 +125,9 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
     return wrong(
       check,
       'has no caBundle: the API server cannot trust it',
-      'look at the Certificate of cert-manager, or helm upgrade',
+      byCertManager
+        ? 'look at the Certificate of cert-manager, and whether its injector runs'
+        : 'a manager writes it as soon as it runs: look at its Deployment and its log',
       'SwitchyardWebhookFailing',
     );
   const seesJobs = webhook.rules?.some(
@@ -135,14 +154,12 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
 
 /** The certificates, each as PEM, that the API server trusts for our webhook. */
 export const authoritiesOf = (configurations: readonly WebhookConfiguration[]): string[] =>
-  configurations
-    .flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === WEBHOOK_NAME))
-    .flatMap(
-      ({ clientConfig }) =>
-        Buffer.from(clientConfig.caBundle ?? '', 'base64')
-          .toString()
-          .match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [],
-    );
+  webhooksOf(configurations).flatMap(
+    ({ clientConfig }) =>
+      Buffer.from(clientConfig.caBundle ?? '', 'base64')
+        .toString()
+        .match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [],
+  );
 
 export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
   const unseen = labelled.filter(({ spec, status }) => spec.managedBy !== MANAGER_CONTROLLER_NAME && !isFinished(status));

@@ -22,6 +22,7 @@ import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
 import {
   authoritiesOf,
+  calledService,
   judgeClusters,
   judgeDefinitions,
   judgeManager,
@@ -32,6 +33,7 @@ import {
   type WebhookConfiguration,
 } from './judgements.ts';
 import { judgeRedisFound } from './redis-judgements.ts';
+import { lookAtPrograms } from './look-at-programs.ts';
 import { UNSEEN_ALERTS } from './alerts.ts';
 import { judgeCertificates, judgeTokens, tokenLife, type TokenLife } from './expiry-judgements.ts';
 import { judgeDeletions, judgeStuckQueues, judgeSubmissionQueues, judgeUnmanaged, judgeWaiting } from './waiting-judgements.ts';
@@ -47,8 +49,8 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
     const checks = (
       await Promise.all([
         versionAndClock(client, session.now),
-        definitions(client),
         manager(client, config['manager-namespace'], session.now),
+        definitions(client),
         webhooks(client, session.now),
         queues(client),
         clusters(client, session.now),
@@ -119,12 +121,29 @@ const definitions = (client: KubeClient): Promise<readonly Check[]> => {
   return judged('definitions', client, CUSTOM_RESOURCE_DEFINITIONS as Resource<Definition>, {}, (found) => judgeDefinitions(found, wanted));
 };
 
-const manager = (client: KubeClient, namespace: string, now: () => number): Promise<readonly Check[]> =>
-  judged('manager', client, LEASES, { namespace }, async (leases) => {
+/** A Lease that nobody renews follows from a Deployment without pods, and is not said again. */
+async function manager(client: KubeClient, namespace: string, now: () => number): Promise<readonly Check[]> {
+  const { checks, isManagerDown, absence } = await lookAtPrograms(client, namespace, now());
+  if (isManagerDown) return checks;
+  const election = await judged('manager', client, LEASES, { namespace }, async (leases) => {
     const check = judgeManager(leases, namespace, now());
+    const absent = check.result === 'ok' ? undefined : await absence(await serviceOfWebhook(client));
     const lease = leases.find(({ metadata }) => metadata.name.endsWith('switchyard-manager'));
-    return lease === undefined ? [check] : [check, await managerRights(client, namespace, lease.metadata.name)];
+    if (lease === undefined) return [absent ?? check];
+    return [...(absent === undefined ? [] : [absent]), check, await managerRights(client, namespace, lease.metadata.name)];
   });
+  return [...checks, ...election];
+}
+
+/** NAMESPACE/NAME of what our webhook calls; undefined: it calls a URL, or there is none to be seen. */
+async function serviceOfWebhook(client: KubeClient): Promise<string | undefined> {
+  let called: string | undefined;
+  await judged('mutating webhook', client, admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'), {}, (found) => {
+    called = calledService(found);
+    return [];
+  });
+  return called;
+}
 
 /** The chart calls Lease and account alike, unless it is told otherwise. */
 async function managerRights(client: KubeClient, namespace: string, name: string): Promise<Check> {

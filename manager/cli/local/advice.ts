@@ -1,16 +1,22 @@
-import type { LocalCluster } from './clusters.ts';
+import path from 'node:path';
+import type { LocalClusters } from './clusters.ts';
 import type { RunningPrograms } from './programs.ts';
 import { shortPath } from './short-path.ts';
 
 export type AdviceInput = {
-  readonly manager: LocalCluster;
-  readonly workers: readonly LocalCluster[];
+  readonly clusters: LocalClusters;
   readonly programs: RunningPrograms;
   readonly directory: string;
+  /** Folder of the examples' manifests. */
+  readonly examples: string;
+  /** Sources run, as in a checkout, and no command of a package is on the PATH. */
+  readonly isCheckout: boolean;
 };
 
-/** What a user can do next with everything up: `--keep` prints this. */
-export function keepAdvice({ manager, workers, programs, directory }: AdviceInput): string[] {
+/** What a user can do next with everything up: `--keep` prints this. Every command works as it is pasted, in the order of the lines. */
+export function keepAdvice({ clusters, programs, directory, examples, isCheckout }: AdviceInput): string[] {
+  const { manager, workers, kubeconfigFile } = clusters;
+  const example = (file: string): string => shellWord(shortPath(path.join(examples, file)));
   return [
     '',
     'Everything stays up until Ctrl-C.',
@@ -19,13 +25,22 @@ export function keepAdvice({ manager, workers, programs, directory }: AdviceInpu
     ...[...programs.metricsUrls].map(([name, url]) => `  ${name.padEnd(25)} ${url}`),
     `  kubeconfigs and logs are in ${shortPath(directory)}`,
     'Try in another terminal, in this directory:',
-    `  export KUBECONFIG=${shortPath(manager.kubeconfigFile)}`,
-    '  kubectl get jobs',
+    ...(isCheckout ? [`  alias switchyard='npm run -s switchyard --'`] : []),
+    `  export KUBECONFIG=${shellWord(shortPath(kubeconfigFile))} SWITCHYARD_HISTORY_STORE=${shellWord(shortPath(programs.historyStore))}`,
+    `  switchyard run --image busybox -- sh -c 'for n in 1 2 3; do echo "hello, $n"; sleep 1; done'`,
+    '  switchyard logs pi',
+    '  switchyard explain waiting',
+    '  switchyard get jobs',
+    '  switchyard get clusters',
+    '  switchyard doctor',
+    '  kubectl get jobs -L switchyard.dev/cluster',
     '  kubectl get workerclusters,clusterqueues,localqueues -A',
     '  kubectl describe job waiting',
-    '  kubectl delete job pi --cascade=background',
-    '  kubectl create -f examples/pi.yaml; kubectl get jobs -w',
-    '  kubectl create -f examples/every-minute.yaml; kubectl get cronjobs,jobs',
-    ...workers.slice(0, 1).map(({ kubeconfigFile }) => `  kubectl --kubeconfig ${shortPath(kubeconfigFile)} get jobs,pods`),
+    `  kubectl delete job pi --cascade=background; kubectl create -f ${example('pi.yaml')}; kubectl get jobs -w`,
+    `  kubectl create -f ${example('every-minute.yaml')}; kubectl get cronjobs,jobs`,
+    ...workers.slice(0, 1).map(({ name }) => `  kubectl --context ${name} get jobs,pods`),
   ];
 }
+
+/** For a POSIX shell. */
+const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

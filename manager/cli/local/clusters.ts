@@ -6,6 +6,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { createLogger, type LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import { mergedKubeconfig, namedKubeconfig } from './kubeconfigs.ts';
 import type { Ports } from './ports.ts';
 
 export type ClusterName = 'manager' | 'east' | 'west';
@@ -20,7 +21,13 @@ export type LocalCluster = {
   readonly client: KubeClient;
 };
 
-export type LocalClusters = { readonly manager: LocalCluster; readonly workers: readonly LocalCluster[]; close(): Promise<void> };
+export type LocalClusters = {
+  readonly manager: LocalCluster;
+  readonly workers: readonly LocalCluster[];
+  /** Has a context for each cluster, called as the cluster: what a user names. */
+  readonly kubeconfigFile: string;
+  close(): Promise<void>;
+};
 
 export type ClustersOptions = {
   readonly manager: ClusterName;
@@ -49,15 +56,21 @@ export async function startClusters({ manager, workers, directory, ports, logLev
       nodeDir: path.join(directory, name),
     });
     planes.push(plane);
-    const { url, kubeconfig } = await plane.listen({ port: ports[`control-plane-${name}`] });
+    const { url, kubeconfig: unnamed } = await plane.listen({ port: ports[`control-plane-${name}`] });
+    const kubeconfig = namedKubeconfig(unnamed, name);
     const kubeconfigFile = path.join(directory, `${name}.kubeconfig`);
     writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
     const client = createKubeClient(plane.transport(), { userAgent: 'switchyard-local', clock });
     return { name, url, kubeconfig, kubeconfigFile, client };
   };
+  const home = await start(manager, EVERYWHERE);
+  const others = await Promise.all(workers.map((name) => start(name, [...EVERYWHERE, 'node-agent'])));
+  const kubeconfigFile = path.join(directory, 'kubeconfig');
+  writeFileSync(kubeconfigFile, mergedKubeconfig([home, ...others].map(({ kubeconfig }) => kubeconfig)), { mode: 0o600 });
   return {
-    manager: await start(manager, EVERYWHERE),
-    workers: await Promise.all(workers.map((name) => start(name, [...EVERYWHERE, 'node-agent']))),
+    manager: home,
+    workers: others,
+    kubeconfigFile,
     close: async () => void (await Promise.all(planes.map((plane) => plane.close()))),
   };
 }

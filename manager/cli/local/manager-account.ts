@@ -22,18 +22,23 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 });
 
 /**
- * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it. `kubeconfig` is
+ * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it by default. `kubeconfig` is
  * that of an administrator; the result is the same cluster as the manager sees it.
  */
 export async function createManagerAccount(client: WriteClient & RawClient, root: string, kubeconfig: string): Promise<string> {
   const metadata = { namespace: SYSTEM_NAMESPACE, name: NAME };
   await client.create({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }, { metadata });
-  const file = path.join(root, 'charts', 'switchyard-manager', 'files', 'manager-rules.yaml');
-  const rules = parse(readFileSync(file, 'utf8').replaceAll('RELEASE', NAME)) as {
-    cluster: unknown;
+  const chart = path.join(root, 'charts', 'switchyard-manager');
+  const rules = parse(readFileSync(path.join(chart, 'files', 'manager-rules.yaml'), 'utf8').replaceAll('RELEASE', NAME)) as {
+    cluster: readonly object[];
+    impersonation: readonly { readonly resources: readonly string[] }[];
     namespace: readonly object[];
     clusterSecrets: readonly object[];
   };
+  const { submissions } = parse(readFileSync(path.join(chart, 'values.yaml'), 'utf8')) as { submissions: { impersonate: string[] } };
+  const impersonation = rules.impersonation.map((rule) =>
+    rule.resources.includes('serviceaccounts') ? { ...rule, resourceNames: submissions.impersonate } : rule,
+  );
   const subjects = [{ kind: 'ServiceAccount', ...metadata }];
   const grant = async (scope: 'Cluster' | '', given: unknown): Promise<void> => {
     const kind = `${scope}Role`;
@@ -43,7 +48,7 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
     await create(rbac(kind, scope === ''), { rules: given });
     await create(rbac(`${kind}Binding`, scope === ''), { roleRef, subjects });
   };
-  await grant('Cluster', rules.cluster);
+  await grant('Cluster', [...rules.cluster, ...impersonation]);
   await grant('', [...rules.namespace, ...rules.clusterSecrets]);
   return kubeconfigWith(kubeconfig, await tokenOf(client));
 }

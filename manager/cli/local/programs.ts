@@ -11,6 +11,8 @@ import type { Certificate } from './webhook-certificate.ts';
 
 export type RunningPrograms = {
   readonly redisUrl: string;
+  /** Where the manager keeps history, as its flag has it. */
+  readonly historyStore: string;
   /** By name: what each serves on its metrics address. */
   readonly metricsUrls: ReadonlyMap<string, string>;
   /** Samples of job_controller_jobs_by_external_controller_total on the manager cluster, as the worker program there exposes them. */
@@ -65,6 +67,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     );
   };
 
+  const historyStore = path.join(directory, 'history');
   const redisUrl = `redis://127.0.0.1:${ports.redis}`;
   launch('redis', [env['REDIS_SERVER'] ?? 'redis-server', ...redisFlags(directory, ports.redis)], () => accepts(ports.redis));
   await options.prepare();
@@ -76,7 +79,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   launchOurs('switchyard-manager', 'manager/main.ts', [
     `--kubeconfig=${options.managerKubeconfigFile}`,
     `--redis-url=${redisUrl}`,
-    `--history-store=${path.join(directory, 'history')}`,
+    `--history-store=${historyStore}`,
     `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
     // Nothing else would serve it.
@@ -88,7 +91,9 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
       ? []
       : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`, '--dashboard-live-logs']),
   ]);
-  for (const { name, kubeconfigFile } of workers) launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
+  // Pods are gone with the end of their Job: whoever tries things out wants to see what they wrote all the same.
+  for (const { name, kubeconfigFile } of workers)
+    launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, '--keep-logs=All']);
   launchOurs(workerName(manager.name), 'worker/main.ts', [
     `--kubeconfig=${manager.kubeconfigFile}`,
     `--controller-name=${BUILT_IN_JOB_CONTROLLER_NAME}`,
@@ -105,6 +110,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   await Promise.all(programs.map(untilReady));
   return {
     redisUrl,
+    historyStore,
     metricsUrls,
     externalJobsOnManager: async () => {
       const text = await (await fetch(metricsUrls.get(workerName(manager.name)) ?? '')).text();

@@ -63,6 +63,7 @@ export async function quickStart(
   const clusters = await startClusters({ manager: 'manager', workers: WORKER_CLUSTERS, directory, ports, logLevel, clock: systemClock });
   cleanUp.push(() => clusters.close());
   const manager = clusters.manager;
+  const examples = path.join(ROOT, 'examples');
 
   // 2, 3
   const managerKubeconfigFile = path.join(directory, 'switchyard-manager.kubeconfig');
@@ -89,7 +90,7 @@ export async function quickStart(
       await installWebhooks(manager.client, { port: ports.webhook, certificate, identities });
       await installPolicies(manager.client, identities);
       for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
-      await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
+      await createFromFile(manager.client, path.join(examples, 'queues.yaml'));
       if (dashboardPort !== undefined) visitorToken = await createVisitor(manager.client);
       const problem = await page;
       if (problem !== undefined) display.note(`the page of the dashboard could not be built: ${problem}`);
@@ -115,7 +116,7 @@ export async function quickStart(
   const submissions = await submitExamples({
     client: manager.client,
     redisUrl: programs.redisUrl,
-    examples: path.join(ROOT, 'examples'),
+    examples,
     onConnection: (line) => display.note(line),
     cleanUp,
   });
@@ -129,14 +130,23 @@ export async function quickStart(
   const externalJobs = await programs.externalJobsOnManager();
   const summary = summarize({ rows, outcomes, results: pods.outputs(), externalJobs, tookMs, width: display.width() });
   if (config.output !== 'text') {
-    const places = { directory, redis: programs.redisUrl, metrics: Object.fromEntries(programs.metricsUrls), clusters: placesOf(clusters) };
+    const places = {
+      directory,
+      kubeconfig: clusters.kubeconfigFile,
+      history: programs.historyStore,
+      redis: programs.redisUrl,
+      metrics: Object.fromEntries(programs.metricsUrls),
+      clusters: placesOf(clusters),
+    };
     const value = { jobs: rows, submissions: outcomes, problems: summary.problems, tookMs, ...(config.keep ? { places } : {}) };
     process.stdout.write(config.output === 'json' ? asJson(value) : asYaml(value));
   } else for (const line of summary.lines) console.log(line);
   if (!config.keep) return summary.problems.length === 0 ? 0 : 1;
 
-  if (config.output === 'text')
-    for (const line of [...keepAdvice({ manager, workers: clusters.workers, programs, directory }), ...dashboard]) console.log(line);
+  if (config.output === 'text') {
+    const isCheckout = import.meta.filename.endsWith('.ts');
+    for (const line of [...keepAdvice({ clusters, programs, directory, examples, isCheckout }), ...dashboard]) console.log(line);
+  }
   return new Promise<number>(() => undefined); // until a signal comes
 }
 

@@ -20,6 +20,9 @@ let reporter: QueueReporter;
 let registry: Registry;
 let backlog: () => Promise<Backlog>;
 let problems: Map<string, TenantProblem>;
+/** What the API server says of the impersonation of a ServiceAccount, by its name. */
+let refusals: Map<string, string>;
+let asked: string[];
 let troubles: readonly RedisTrouble[] | undefined;
 let stop: AbortController;
 
@@ -34,6 +37,8 @@ beforeEach(async () => {
   registry = new Registry();
   backlog = async () => ({ waiting: 7, oldestMs: clock.now() - 90_000, failed: 3 });
   problems = new Map();
+  refusals = new Map();
+  asked = [];
   troubles = undefined;
   stop = new AbortController();
   reporter = createQueueReporter({
@@ -42,6 +47,10 @@ beforeEach(async () => {
     queues: () => new Map([[object.metadata.uid, { backlog: () => backlog() } as SubmissionQueue]]),
     problems: () => problems,
     tenants: () => new Map([[object.metadata.uid, tenantOf(object, { bytesMax: 1_000 })]]),
+    askImpersonation: async ({ as }) => {
+      asked.push(as?.name ?? '');
+      return refusals.get(as?.name ?? '');
+    },
     redisTroubles: () => troubles,
     unended: () => 2,
     clock,
@@ -67,6 +76,7 @@ test('status and metrics say what is in the queue, what became of it, and what i
   reporter.counted(tenant, 'refused');
   reporter.counted(tenant, 'failed');
   reporter.impersonation(tenant, 'the manager may not');
+  refusals.set('a', 'the manager may not');
   await clock.advance(5_000);
   expect(await status()).toMatchObject({ accepted: 0 });
   await clock.advance(10_000);
@@ -84,6 +94,19 @@ test('status and metrics say what is in the queue, what became of it, and what i
   backlog = () => new Promise(() => undefined);
   await clock.advance(20_000);
   expect(await status()).toMatchObject({ backlog: 7, conditions: [{ status: 'Unknown', reason: 'Unreachable' }] });
+});
+
+test('that the manager may not act as the ServiceAccount is said before anything is submitted, and taken back when it may', async () => {
+  refusals.set('a', 'the manager may not');
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  const refused = { status: 'False', reason: 'ImpersonationForbidden', message: 'the manager may not' };
+  expect(await status()).toMatchObject({ accepted: 0, conditions: [refused] });
+  refusals.clear();
+  await clock.advance(10_000);
+  expect(await status()).toMatchObject({ conditions: [{ status: 'True', reason: 'Serving' }] });
+  await clock.advance(60_000);
+  expect(asked).toEqual(['a', 'a']);
 });
 
 test('a queue that is not served says why, and Redis is not asked', async () => {
