@@ -201,6 +201,7 @@ class ConnectedCluster implements RemoteCluster {
     return {
       contact: served ? this.contact() : 'NotServed',
       jobController,
+      builtIn: this.#worker.isBuiltIn(),
       local,
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
