@@ -346,10 +346,20 @@ describe('with the accounts that the charts make', () => {
     await world.clock.advance(10_000);
     expect(await isComplete('sum')).toBe(true);
     expect((await world.jobsOn(HOME)).map(({ metadata }) => metadata.name)).toEqual(['sum']);
+    // One that does not start is asked about, and says why; of one that has failed the log is read.
+    await world.submit('fails');
+    await world.clock.advance(60_000);
+    const [failing] = (await world.podsOn(HOME)).filter(({ metadata }) => metadata.name.startsWith('fails-'));
+    await world.home.patchStatus(
+      PODS,
+      { namespace: NAMESPACE, name: failing?.metadata.name ?? '' },
+      { type: 'merge', body: { status: { phase: 'Failed' } } },
+    );
+    await world.clock.advance(60_000);
     expect({ manager: localManager.line.refused, worker: localWorker.line.refused }).toEqual({ manager: [], worker: [] });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
-    expect(more).toEqual(['list nodes', 'watch nodes', ...leases]);
+    expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', 'get configmaps', ...leases]);
     expect(unused(more, localManager.line.sent, {})).toEqual([]);
   });
 });
