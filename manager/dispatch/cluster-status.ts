@@ -21,6 +21,8 @@ export type Finding =
       readonly health: ClusterHealth;
       readonly ability: AbilityNow;
       readonly capacity: Capacity;
+      /** Undefined: not known now. */
+      readonly priorityClasses?: readonly string[] | undefined;
       readonly worker: WorkerFinding;
     };
 
@@ -48,6 +50,7 @@ export function clusterStatus(
   };
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
+  if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
   delete next.lostSince;
   if (lostSince !== undefined) next.lostSince = lostSince;
   if (sameJson(previous ?? {}, next)) return undefined;

@@ -10,9 +10,10 @@ import type {
   SubmissionQueue,
   SubmissionRef,
 } from '../../manager/submission/submission-queue.ts';
-import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
@@ -332,8 +333,13 @@ describe('with the accounts that the charts make', () => {
     worker.kill();
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
     await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '4' } } });
-    const localManager = world.startManager('local', { user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS) });
-    const localWorker = world.startWorker(HOME, 'local', { user: () => userOf(accountOf(local)), fenceAfterMs: 60_000 });
+    const localManager = world.startManager('local', {
+      user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS),
+    });
+    const localWorker = world.startWorker(HOME, 'local', {
+      user: () => userOf(accountOf(local)),
+      fenceAfterMs: 60_000,
+    });
     await world.clock.advance(30_000);
     await world.submit('sum');
     await world.clock.advance(5_000);
@@ -346,20 +352,27 @@ describe('with the accounts that the charts make', () => {
     await world.clock.advance(10_000);
     expect(await isComplete('sum')).toBe(true);
     expect((await world.jobsOn(HOME)).map(({ metadata }) => metadata.name)).toEqual(['sum']);
-    // One that does not start is asked about, and says why; of one that has failed the log is read.
-    await world.submit('fails');
+    // One that does not start is asked about, and says why; of one that has failed the log may be read.
+    await world.submit('fails', { spec: { backoffLimit: 0 } });
     await world.clock.advance(60_000);
     const [failing] = (await world.podsOn(HOME)).filter(({ metadata }) => metadata.name.startsWith('fails-'));
     await world.home.patchStatus(
       PODS,
       { namespace: NAMESPACE, name: failing?.metadata.name ?? '' },
-      { type: 'merge', body: { status: { phase: 'Failed' } } },
+      {
+        type: 'merge',
+        body: { status: { phase: 'Failed' } },
+      },
     );
     await world.clock.advance(60_000);
     expect({ manager: localManager.line.refused, worker: localWorker.line.refused }).toEqual({ manager: [], worker: [] });
+    const asked = localManager.line.sent.map(({ verb, resource }) => `${verb} ${resource}`);
+    expect(asked).toEqual(expect.arrayContaining(['list events', 'list pods']));
+    const asManager = createKubeClient(world.plane(HOME).transport(userOf(accountOf(chart))), { userAgent: 'test', clock: world.clock });
+    await expect(asManager.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'the-end-of-a-log' })).rejects.toMatchObject({ code: 404 });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
-    expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', 'get configmaps', ...leases]);
+    expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', ...leases]);
     expect(unused(more, localManager.line.sent, {})).toEqual([]);
   });
 });

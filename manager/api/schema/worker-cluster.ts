@@ -7,6 +7,9 @@ import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from
 const LABEL_KEY_OR_PREFIX =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[*]$';
 
+/** As many as a WorkerCluster can tell of. */
+export const PRIORITY_CLASSES_MAX = 200;
+
 export const WorkerClusterSpecSchema = Type.Object(
   {
     kubeconfigSecretRef: Type.Optional(
@@ -112,6 +115,14 @@ export const WorkerClusterStatusSchema = Type.Object({
     Type.String({ format: 'date-time', description: 'When the connection was first lost, while it has not come back.' }),
   ),
   allocatable: Type.Optional(ResourceList('Sum of what the schedulable nodes offer.')),
+  priorityClasses: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), {
+      maxItems: PRIORITY_CLASSES_MAX,
+      'x-kubernetes-list-type': 'set',
+      description:
+        'PriorityClasses there, those of the system excepted: a Job whose pods name another one is not placed there. Absent while they are not known, or are too many.',
+    }),
+  ),
   used: Type.Optional(ResourceList('Sum of what the Jobs placed there request.')),
   version: Type.Optional(Type.String({ description: 'Version of the API server.' })),
   worker: Type.Optional(
