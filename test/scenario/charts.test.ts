@@ -1,4 +1,6 @@
 /** Goal: what the charts install is accepted by an API server, and grants each program what it needs and nothing else. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
@@ -10,6 +12,7 @@ import type {
   SubmissionQueue,
   SubmissionRef,
 } from '../../manager/submission/submission-queue.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -25,7 +28,7 @@ import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
-import { createWholeWorld, HOME, manifest, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, HOME, manifest, NAMESPACE, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 const kind = (group: string, plural: string, name: string, namespaced: boolean): Resource => ({
   group,
@@ -140,11 +143,12 @@ test('the manager may read ConfigMaps on a worker cluster, where the ends of log
   expect(onMaps('managerAccess.logs=false')).toEqual([]);
 });
 
-test('bound to namespaces, the manager has rights in these, to look at nodes and to see which cluster it is, and no others', () => {
+test('bound to namespaces, the manager has rights in these, to look at nodes and PriorityClasses and to see which cluster it is, and no others', () => {
   const rendered = renderChart('worker', 'managerAccess.namespaces={a,b}');
   const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
   const itsIdentity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
-  expect(cluster?.['rules']).toEqual([itsIdentity, { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }]);
+  const looks = (group: string, resource: string) => ({ apiGroups: [group], resources: [resource], verbs: ['list', 'watch'] });
+  expect(cluster?.['rules']).toEqual([itsIdentity, looks('', 'nodes'), looks('scheduling.k8s.io', 'priorityclasses')]);
   const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
   expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
   const leases = ofKind(rendered, 'Role').find(({ metadata }) => metadata.name === `${MANAGER_ACCESS}-leases`);
@@ -152,7 +156,10 @@ test('bound to namespaces, the manager has rights in these, to look at nodes and
   const itsLease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] };
   expect(leases?.['rules']).toEqual([itsLease]);
   const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
-  expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([itsIdentity]);
+  expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([
+    itsIdentity,
+    looks('scheduling.k8s.io', 'priorityclasses'),
+  ]);
 });
 
 const accountOf = (rendered: readonly Rendered[]): string => {
@@ -238,6 +245,65 @@ const unused = (grants: readonly string[], used: readonly SentRequest[], explain
 };
 const isComplete = async (name: string): Promise<boolean> =>
   (await world.job(name)).status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True') ?? false;
+
+type JoiningRow = { readonly values: readonly string[]; readonly spec: object; readonly worker?: ProgramOptions };
+/** docs/joining.md: what the chart and the WorkerCluster say of a cluster, and how its worker is started by that chart. */
+const JOINING_ROWS: Readonly<Record<string, JoiningRow>> = {
+  defaults: { values: [], spec: {} },
+  'managerAccess.namespaces': { values: ['managerAccess.namespaces={team}'], spec: { servedNamespaces: ['team'] } },
+  'managerAccess.createNamespaces': { values: ['managerAccess.createNamespaces=true'], spec: { namespaces: 'Create' } },
+  'managerAccess.nodes': { values: ['managerAccess.nodes=false'], spec: { capacity: { cpu: '4' } } },
+  'config.leaseNamespace': {
+    values: ['config.leaseNamespace=leases'],
+    spec: { leaseNamespace: 'leases' },
+    worker: { leaseNamespace: 'leases' },
+  },
+  'config.controllerName': {
+    values: [`config.controllerName=${BUILT_IN_JOB_CONTROLLER_NAME}`],
+    spec: { jobController: BUILT_IN_JOB_CONTROLLER_NAME },
+    worker: { controllerName: BUILT_IN_JOB_CONTROLLER_NAME },
+  },
+};
+
+test('a cluster that has joined by objects alone is played with each value that docs/joining.md lists', () => {
+  const [, table = ''] = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'joining.md'), 'utf8').split(
+    '| value of switchyard-worker |',
+  );
+  const told = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([\w.]+):/gm)].map(([, value]) => value);
+  expect(told.toSorted()).toEqual(
+    Object.keys(JOINING_ROWS)
+      .filter((name) => name !== 'defaults')
+      .toSorted(),
+  );
+});
+
+describe('a cluster that has joined by objects alone runs Jobs with these values of its chart, and the accounts that the charts make', () => {
+  afterEach(() => world.close());
+
+  test.each(Object.entries(JOINING_ROWS))('%s', async (_name, { values, spec, worker }) => {
+    const managerChart = renderChart('manager');
+    const workerChart = renderChart('worker', ...values);
+    world = await createWholeWorld({
+      clusters: ['east'],
+      install: async (client, cluster) => {
+        if (cluster !== HOME) await client.create(NAMESPACES, { metadata: { name: 'leases' } });
+        await install(client, cluster === HOME ? managerChart : workerChart);
+      },
+    });
+    if ('namespaces' in spec) await world.client('east').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
+    await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec } });
+    await world.clock.advance(5_000);
+    world.startManager('manager', { user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS) });
+    world.startWorker('east', 'worker', { user: () => userOf(accountOf(workerChart)), fenceAfterMs: 60_000, ...worker });
+    await world.clock.advance(10_000);
+    await world.submit('short');
+    await world.submit('long', { seconds: 90 });
+    await world.clock.advance(120_000);
+    expect([await isComplete('short'), await isComplete('long')]).toEqual([true, true]);
+    const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'east' });
+    expect(status?.worker?.fenceAfterSeconds).toBe(60);
+  });
+});
 
 describe('with the accounts that the charts make', () => {
   afterEach(async () => {

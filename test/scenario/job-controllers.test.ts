@@ -38,7 +38,7 @@ describe('a Job runs to its end, and so does one after the time of a fence', () 
   ];
   test.each(ways)('%s', { timeout: LIMIT_MS }, async (_way, spec, programs) => {
     await joinedWith(spec);
-    programs.forEach((options, index) => world.startWorker('east', `program-${index}`, options));
+    for (const [index, options] of programs.entries()) world.startWorker('east', `program-${index}`, options);
     world.startManager('manager');
     await world.clock.advance(5_000);
     await world.submit('first');

@@ -62,6 +62,8 @@ export type ProgramOptions = {
   readonly fenceAfterMs?: number;
   /** Of a worker: whose Jobs it runs; default: those with `managedBy: switchyard.dev/worker`. */
   readonly controllerName?: string;
+  /** Of a worker: where its Lease and that of its manager are; default: kube-system. */
+  readonly leaseNamespace?: string;
   /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
   readonly podLogs?: string;
   /** Takes the spans of a worker. */
@@ -207,7 +209,7 @@ export async function createWholeWorld(options: {
             client: connect(cluster, line, { ...programOptions, qps: 0 }),
             identity,
             version: '0',
-            settings: { fenceAfterMs: programOptions.fenceAfterMs, leaseNamespace: 'kube-system' },
+            settings: { fenceAfterMs: programOptions.fenceAfterMs, leaseNamespace: programOptions.leaseNamespace ?? 'kube-system' },
           },
         }),
       });
