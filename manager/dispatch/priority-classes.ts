@@ -1,6 +1,5 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
-import type { PriorityClass } from '../api/priority-class.ts';
-import { PRIORITY_CLASSES_MAX } from '../api/schema/worker-cluster.ts';
+import { PRIORITY_CLASSES_MAX, type PriorityClass } from '../api/priority-class.ts';
 
 /** What a WorkerCluster tells of the PriorityClasses there: their names, those of the system excepted. Undefined: there are more than it can tell of. */
 export function namesOfClasses(classes: readonly DeepReadonly<PriorityClass>[]): readonly string[] | undefined {

@@ -1,14 +1,12 @@
 import { Type } from 'typebox';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
 
 /** A label key, or its prefix with a star for the name. */
 const LABEL_KEY_OR_PREFIX =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[*]$';
-
-/** As many as a WorkerCluster can tell of. */
-export const PRIORITY_CLASSES_MAX = 200;
 
 export const WorkerClusterSpecSchema = Type.Object(
   {

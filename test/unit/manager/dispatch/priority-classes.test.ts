@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PRIORITY_CLASSES_MAX } from '../../../../manager/api/schema/worker-cluster.ts';
+import { PRIORITY_CLASSES_MAX } from '../../../../manager/api/priority-class.ts';
 import { essentialsOfPriorityClass, namesOfClasses } from '../../../../manager/dispatch/priority-classes.ts';
 
 const classes = (...names: string[]) =>
