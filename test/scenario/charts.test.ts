@@ -269,12 +269,8 @@ test('a cluster that has joined by objects alone is played with each value that 
   const [, table = ''] = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'joining.md'), 'utf8').split(
     '| value of switchyard-worker |',
   );
-  const told = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([\w.]+):/gm)].map(([, value]) => value);
-  expect(told.toSorted()).toEqual(
-    Object.keys(JOINING_ROWS)
-      .filter((name) => name !== 'defaults')
-      .toSorted(),
-  );
+  const told = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([\w.]+):/gm)].map(([, value = '']) => value);
+  expect(new Set([...told, 'defaults'])).toEqual(new Set(Object.keys(JOINING_ROWS)));
 });
 
 describe('a cluster that has joined by objects alone runs Jobs with these values of its chart, and the accounts that the charts make', () => {
