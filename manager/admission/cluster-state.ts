@@ -25,6 +25,8 @@ export type ClusterState = {
   readonly otherCapacity: Amount;
   /** Whose Jobs it takes; undefined: everybody's. */
   readonly servedNamespaces: readonly string[] | undefined;
+  /** The PriorityClasses that pods may have there, those of the system excepted; undefined: not known. */
+  readonly priorityClasses: readonly string[] | undefined;
 };
 
 export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterState {
@@ -46,6 +48,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
     servedNamespaces: spec.servedNamespaces,
+    priorityClasses: status?.priorityClasses,
   };
 }
 

@@ -137,7 +137,7 @@ export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefine
     problem: told.barred === QuotaReservedReason.InvalidJob ? told.barred : undefined,
     checks: NO_CHECKS,
     forbidden: told.barred === QuotaReservedReason.ForbiddenByLimitRange ? told.barred : undefined,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, record),
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, told.priority?.podClass, record),
   };
 }
 const ANYWHERE: ClusterWish = { kind: 'Any' };

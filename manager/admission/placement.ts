@@ -198,7 +198,13 @@ type Asked = readonly (readonly [string, Amount])[];
 const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amount]) => amount > ZERO);
 
 const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
-  isWished(workload, cluster) && servesNamespace(cluster.servedNamespaces, workload.namespace);
+  isWished(workload, cluster) &&
+  servesNamespace(cluster.servedNamespaces, workload.namespace) &&
+  missingClass(workload, cluster) === undefined;
+
+/** The PriorityClass without which its API server would refuse every pod. Those of the system are everywhere. */
+const missingClass = ({ priorityWish: { podClass } }: Workload, { priorityClasses }: ClusterState): string | undefined =>
+  podClass?.startsWith('system-') === true || priorityClasses?.includes(podClass ?? '') !== false ? undefined : podClass;
 
 function couldHold(asked: Asked, cluster: ClusterState): boolean {
   for (const [resource, amount] of asked) if (amount > capacityOf(cluster, resource)) return false;
@@ -285,6 +291,8 @@ function problemOf(
 ): string | undefined {
   if (!isWished(workload, cluster)) return 'not wished for by the Job';
   if (!servesNamespace(cluster.servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
+  const missing = missingClass(workload, cluster);
+  if (missing !== undefined) return `no PriorityClass ${missing}`;
   if (flavors === undefined)
     return groups.length > 1 ? 'offers no flavors that have quota and go together' : 'offers no flavor that has quota';
   if (cluster.closed !== undefined) return cluster.closed;

@@ -169,7 +169,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     problem: compactProblem(job) ?? wishProblemOf(wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, record),
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, job.spec.template.spec?.priorityClassName, record),
   };
 }
 
@@ -234,10 +234,11 @@ export function schedulingHashOf(
   minPods: number | undefined,
   wish: ClusterWish,
   nodeWish: NodeWish,
+  podClass: string | undefined,
   record: AdmissionRecord | undefined,
 ): string {
   const places = [record?.cluster ?? null, record?.clusterUID ?? null, record?.avoid ?? null];
-  return JSON.stringify([[...requests].toSorted(byName), minPods ?? null, wish, nodeWish.digest, ...places]);
+  return JSON.stringify([[...requests].toSorted(byName), minPods ?? null, wish, nodeWish.digest, podClass ?? null, ...places]);
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);

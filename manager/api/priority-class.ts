@@ -17,3 +17,6 @@ export const PRIORITY_CLASSES: Resource<PriorityClass> = {
   kind: 'PriorityClass',
   namespaced: false,
 };
+
+/** As many as the status of a WorkerCluster can tell of. */
+export const PRIORITY_CLASSES_MAX = 200;

@@ -1,4 +1,5 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
@@ -9,7 +10,7 @@ import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { sameJson } from './json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
-import type { Pulse, WorkerFinding } from './worker-watch.ts';
+import type { WorkerFinding } from './worker-watch.ts';
 
 /** Why a cluster cannot even be connected to. */
 export type ConfigurationProblem = { readonly reason: string; readonly message: string };
@@ -20,6 +21,8 @@ export type Finding =
       readonly health: ClusterHealth;
       readonly ability: AbilityNow;
       readonly capacity: Capacity;
+      /** Undefined: not known now. */
+      readonly priorityClasses?: readonly string[] | undefined;
       readonly worker: WorkerFinding;
     };
 
@@ -47,6 +50,7 @@ export function clusterStatus(
   };
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
+  if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
   delete next.lostSince;
   if (lostSince !== undefined) next.lostSince = lostSince;
   if (sameJson(previous ?? {}, next)) return undefined;
@@ -134,12 +138,25 @@ function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, fi
         'NoWorkerLease',
         `no worker has announced itself in Lease ${worker.where}: it is not there, older than such Leases, or has another --lease-namespace`,
       );
+    case 'Other':
+      return {
+        status: 'False',
+        reason: 'OtherController',
+        message:
+          `worker "${worker.worker.name}" runs the Jobs of ${worker.worker.controllerName}, and no copy, whose jobController is ${worker.jobController}: ` +
+          'make spec.jobController and its --controller-name the same',
+      };
     case 'Announced':
-      return announced(worker.pulse, worker.worker.name ?? '', stays);
+      return announced(worker, stays);
   }
 }
 
-function announced(pulse: Pulse, name: string, stays: ConditionSaid | undefined): ConditionSaid {
+function announced(
+  { pulse, where, worker: { name = '', controllerName } }: WorkerFinding & { readonly kind: 'Announced' },
+  stays: ConditionSaid | undefined,
+): ConditionSaid {
+  const remedy =
+    controllerName === BUILT_IN_JOB_CONTROLLER_NAME ? `; if the built-in Job controller runs the Jobs again, delete Lease ${where}` : '';
   switch (pulse) {
     case 'Beating':
       return { status: 'True', reason: 'Renewing', message: `worker "${name}" renews its Lease` };
@@ -148,9 +165,9 @@ function announced(pulse: Pulse, name: string, stays: ConditionSaid | undefined)
         ? stays
         : unknown('Connecting', `worker "${name}" has not renewed its Lease since it was first looked at`);
     case 'Silent':
-      return { status: 'False', reason: 'LeaseExpired', message: `worker "${name}" does not renew its Lease: is it running?` };
+      return { status: 'False', reason: 'LeaseExpired', message: `worker "${name}" does not renew its Lease: is it running?${remedy}` };
     case 'Stopped':
-      return { status: 'False', reason: 'LeaseReleased', message: 'the worker has stopped' };
+      return { status: 'False', reason: 'LeaseReleased', message: `the worker has stopped${remedy}` };
   }
 }
 

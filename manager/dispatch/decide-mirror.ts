@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME, COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { admittedPart } from '../api/admitted-part.ts';
@@ -35,7 +35,7 @@ import {
   type Copy,
   type MirrorGroup,
 } from './mirror-group.ts';
-import { changesTemplate, copyIdentity, copyName, fencingChange, hasLostController, remoteJob, specChange } from './remote-job.ts';
+import { changesTemplate, copyIdentity, copyName, fencingChange, hasOtherController, remoteJob, specChange } from './remote-job.ts';
 import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
 import { retainedCopies } from './retained-copies.ts';
 import { isWaitingToStart } from './start-troubles.ts';
@@ -302,10 +302,10 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   return { remote: seed === undefined ? [] : [{ kind: 'Seed', cluster, copy: copy.job, status: seed }], home };
 }
 
-/** An API server has dropped parts of it: what was asked for is not what would run. */
+/** What was asked for is not what would run: an API server has dropped parts of it, or another Job controller runs the copies there by now. */
 const isMismade = (group: MirrorGroup, { epoch }: AdmissionRecord, { cluster, job }: Copy): boolean => {
-  const problem = group.clusters.get(cluster)?.problem;
-  return hasLostController(job) || (problem?.reason === DispatchedReason.FieldsDropped && isRefusalOf(epoch, problem));
+  const { problem, jobController } = group.clusters.get(cluster) ?? {};
+  return hasOtherController(job, jobController) || (problem?.reason === DispatchedReason.FieldsDropped && isRefusalOf(epoch, problem));
 };
 
 /** Both are told to rest, and the copy does, as far as anybody knows. */
@@ -484,7 +484,7 @@ const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecor
 
 /** What a Job that asks for a fence has to know. */
 const unfencedBecause = (group: MirrorGroup, record: AdmissionRecord, cluster: string): string | undefined =>
-  group.clusters.get(cluster)?.jobController === BUILT_IN_JOB_CONTROLLER_NAME && record.unfenced !== true
+  group.clusters.get(cluster)?.builtIn === true && record.unfenced !== true
     ? 'not fenced: the built-in Job controller runs it there, and goes on when the manager is out of reach'
     : undefined;
 

@@ -46,6 +46,8 @@ export type ClusterView = {
   /** Its WorkerCluster is being deleted. */
   readonly leaving?: boolean;
   readonly jobController: string;
+  /** The built-in Job controller itself runs its copies, and no worker in its place: there is no fence. */
+  readonly builtIn?: boolean;
   readonly local: boolean;
   /** How long copies of Jobs that have ended stay there; absent: they go. */
   readonly retains?: Retention;

@@ -58,6 +58,8 @@ export interface RemoteCluster {
   heardMs(): number | undefined;
   /** What its schedulable nodes offer; empty while unknown. */
   capacity(): Capacity;
+  /** Names of its PriorityClasses, those of the system excepted; undefined while they are not known, as where they may not be listed. */
+  priorityClasses(): readonly string[] | undefined;
   /**
    * Zero, or after how many milliseconds the manager cluster may be asked whether this Job is gone: a cluster can show any number of copies of
    * Jobs that never were.

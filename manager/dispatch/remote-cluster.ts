@@ -13,6 +13,7 @@ import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts'
 import { sleep, type Timer } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { PRIORITY_CLASSES, type PriorityClass } from '../api/priority-class.ts';
 import { RETAINED_MAX } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
@@ -31,6 +32,7 @@ import type { ClusterView, Contact, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
+import { essentialsOfPriorityClass, namesOfClasses } from './priority-classes.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { copyIdentity } from './remote-job.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
@@ -64,6 +66,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<Job>;
   readonly #nodes: Informer<Node>;
+  readonly #classes: Informer<PriorityClass>;
   readonly #ownWrites: OwnWrites<Job>;
   readonly #finished: FinishedCopies;
   readonly #queue: Workqueue;
@@ -131,6 +134,8 @@ class ConnectedCluster implements RemoteCluster {
     this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
     const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
     this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
+    this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
+    this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
@@ -201,6 +206,7 @@ class ConnectedCluster implements RemoteCluster {
     return {
       contact: served ? this.contact() : 'NotServed',
       jobController,
+      builtIn: this.#worker.isBuiltIn(),
       local,
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
@@ -236,6 +242,10 @@ class ConnectedCluster implements RemoteCluster {
 
   capacity(): Capacity {
     return { ...capacityOf(this.#nodes.list()), isAll: this.#nodes.hasSynced() };
+  }
+
+  priorityClasses(): readonly string[] | undefined {
+    return this.#classes.hasSynced() ? namesOfClasses(this.#classes.list()) : undefined;
   }
 
   mayAskAfterMs(localKey: string): number {
@@ -287,6 +297,12 @@ class ConnectedCluster implements RemoteCluster {
     await Promise.all([
       this.#copies.run(watching),
       this.#nodes.run(watching),
+      this.#classes.run(watching),
+      // Also where there is none, which no handler hears of.
+      this.#classes.waitForSync(watching).then(
+        () => this.#tell(),
+        () => undefined,
+      ),
       this.starts.run(signal),
       this.#worker.run(watching),
       this.#reconciliation.run(watching),
@@ -359,7 +375,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #tell(): void {
-    const now = describe(this.#health, this.worker());
+    const now = describe(this.#health, this.worker(), this.priorityClasses());
     if (this.#told === now) return;
     this.#told = now;
     this.#options.onHealthChanged(this);
@@ -457,7 +473,17 @@ function localKeyOf(copy: DeepReadonly<Job>): string {
 }
 
 /** What others should hear of when it changes. */
-function describe(health: ClusterHealth, worker: WorkerFinding): string {
+function describe(health: ClusterHealth, worker: WorkerFinding, classes: readonly string[] | undefined): string {
   const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
-  return JSON.stringify([contact, connected, reason, version, failingSinceMs, contact === 'Ready' ? 0 : renewalSentMs, unheard, worker]);
+  return JSON.stringify([
+    contact,
+    connected,
+    reason,
+    version,
+    failingSinceMs,
+    contact === 'Ready' ? 0 : renewalSentMs,
+    unheard,
+    worker,
+    classes,
+  ]);
 }

@@ -86,6 +86,12 @@ export const hasLostController = ({ metadata, spec }: DeepReadonly<Job>): boolea
   return sent !== undefined && spec.managedBy !== sent;
 };
 
+/** The same, or another controller runs the copies there by now, and none has begun with this one. */
+export const hasOtherController = (copy: DeepReadonly<Job>, jobController: string | undefined): boolean =>
+  hasLostController(copy) || (jobController !== undefined && !isBegun(copy) && controllerOf(copy) !== jobController);
+const isBegun = ({ status }: DeepReadonly<Job>): boolean => Object.keys(status ?? {}).length > 0;
+const controllerOf = ({ spec }: DeepReadonly<Job>): string => spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME;
+
 /**
  * Fields of the spec that stay mutable after creation: an edit of the original is carried to the copy.
  * `ttlSecondsAfterFinished` is not among them: the copy has none.

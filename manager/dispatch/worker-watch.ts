@@ -1,5 +1,5 @@
 import { readWorkerAnnouncement, workerLeaseName, type WorkerAnnouncement } from '../../shared/api/fence-leases.ts';
-import type { DeepReadonly, Lease } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Lease, ObjectKey } from '../../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_NAME_ANNOTATION,
@@ -17,13 +17,16 @@ import { essentialsOfLease } from './lease-essentials.ts';
 
 /** What is known of the worker on a cluster. */
 export type WorkerFinding =
-  /** The built-in Job controller runs the copies there. */
+  /** The built-in Job controller runs the copies there: no worker has a Lease that says that it runs them in its place. */
   | { readonly kind: 'BuiltIn' }
   /** The cluster is out of reach, or not looked at yet: what was known stays. */
   | { readonly kind: 'OutOfSight' }
   /** No worker has a Lease there. */
   | { readonly kind: 'None'; readonly where: string }
-  | { readonly kind: 'Announced'; readonly pulse: Pulse; readonly worker: NonNullable<WorkerClusterStatus['worker']> };
+  /** The only worker that has one runs the Jobs of another controller name: nobody runs the copies, or answers its fence. */
+  | { readonly kind: 'Other'; readonly jobController: string; readonly worker: AnnouncedWorker }
+  | { readonly kind: 'Announced'; readonly where: string; readonly pulse: Pulse; readonly worker: AnnouncedWorker };
+export type AnnouncedWorker = NonNullable<WorkerClusterStatus['worker']>;
 /** Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of. */
 export type Pulse = 'Beating' | 'Unproven' | 'Silent' | 'Stopped';
 
@@ -33,7 +36,7 @@ export type WorkerWatchOptions = Pick<
 > & {
   readonly namespace: string;
   readonly jobController: string;
-  /** Its Lease has changed. */
+  /** The Lease of a worker has changed. */
   readonly onChanged: () => void;
 };
 
@@ -41,6 +44,8 @@ export type WorkerWatchOptions = Pick<
 export interface WorkerWatch {
   /** `inReach`: the cluster answers, so that silence is the worker's. */
   finding(inReach: boolean): WorkerFinding;
+  /** As far as is known, the built-in Job controller runs the copies, and nothing there has a fence. */
+  isBuiltIn(): boolean;
   /** What it asks its manager to answer before copies go on; undefined while it asks nothing. */
   fenceToken(): string | undefined;
   run(signal: AbortSignal): Promise<void>;
@@ -48,22 +53,23 @@ export interface WorkerWatch {
 
 const ANNOTATIONS = [CONTROLLER_NAME_ANNOTATION, VERSION_ANNOTATION, FENCE_AFTER_ANNOTATION, FENCE_TOKEN_ANNOTATION];
 
-export const createWorkerWatch = (options: WorkerWatchOptions): WorkerWatch =>
-  options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? NO_WORKER : new LeaseWatch(options);
+export const createWorkerWatch = (options: WorkerWatchOptions): WorkerWatch => new LeaseWatch(options);
 
-const NO_WORKER: WorkerWatch = { finding: () => ({ kind: 'BuiltIn' }), fenceToken: () => undefined, run: async () => undefined };
+/** What was heard of one Lease before our eyes: since when it has been silent, by a clock that does not step, and whether it was renewed before that. */
+type Heard = { readonly silentSinceMs: number; readonly renewed: boolean };
 
 class LeaseWatch implements WorkerWatch {
   readonly #clock: Clock;
-  readonly #key: { readonly namespace: string; readonly name: string };
+  readonly #jobController: string;
+  readonly #key: ObjectKey;
   readonly #leases: Informer<Lease>;
-  /** Since when it has been silent before our eyes, by a clock that does not step. */
-  #silentSinceMs: number | undefined;
-  #renewed = false;
+  /** By the name of the Lease. */
+  readonly #heard = new Map<string, Heard>();
 
   constructor(options: WorkerWatchOptions) {
     const { namespace, jobController, clock, onChanged } = options;
     this.#clock = clock;
+    this.#jobController = jobController;
     this.#key = { namespace, name: workerLeaseName(jobController) };
     this.#leases = createInformer({
       ...options,
@@ -71,30 +77,35 @@ class LeaseWatch implements WorkerWatch {
       labelSelector: `${WORKER_LABEL}=true`,
       transform: (lease: Lease) => essentialsOfLease(lease, ANNOTATIONS),
     });
-    const seen = (lease: DeepReadonly<Lease>, renewed: boolean): void => {
-      if (lease.metadata.name !== this.#key.name) return;
-      this.#silentSinceMs = clock.monotonic();
-      this.#renewed = renewed;
+    const seen = ({ metadata }: DeepReadonly<Lease>, renewed: boolean): void => {
+      this.#heard.set(metadata.name, { silentSinceMs: clock.monotonic(), renewed });
       onChanged();
     };
     this.#leases.addHandler({
       added: (lease, isInInitialList) => seen(lease, !isInInitialList),
       updated: (lease) => seen(lease, true),
-      deleted: (lease) => seen(lease, false),
+      deleted: ({ metadata }) => {
+        this.#heard.delete(metadata.name);
+        onChanged();
+      },
     });
   }
 
   finding(inReach: boolean): WorkerFinding {
     if (!inReach || !this.#leases.hasSynced()) {
       // Nobody hears a worker that is out of reach.
-      this.#silentSinceMs = undefined;
-      this.#renewed = false;
+      this.#heard.clear();
       return { kind: 'OutOfSight' };
     }
-    const lease = this.#leases.get(this.#key);
-    const announcement = lease && readWorkerAnnouncement(lease);
-    if (lease === undefined || announcement === undefined) return { kind: 'None', where: `${this.#key.namespace}/${this.#key.name}` };
-    return { kind: 'Announced', pulse: this.#pulse(lease), worker: workerOf(lease, announcement) };
+    const where = `${this.#key.namespace}/${this.#key.name}`;
+    const own = this.#announced(this.#leases.get(this.#key));
+    if (own !== undefined) return { kind: 'Announced', where, ...own };
+    if (this.#isForBuiltIn) return { kind: 'BuiltIn' };
+    return this.#other() ?? { kind: 'None', where };
+  }
+
+  isBuiltIn(): boolean {
+    return this.#isForBuiltIn && this.#announced(this.#leases.get(this.#key)) === undefined;
   }
 
   fenceToken(): string | undefined {
@@ -106,19 +117,36 @@ class LeaseWatch implements WorkerWatch {
     return this.#leases.run(signal);
   }
 
-  #pulse({ spec }: DeepReadonly<Lease>): Pulse {
+  get #isForBuiltIn(): boolean {
+    return this.#jobController === BUILT_IN_JOB_CONTROLLER_NAME;
+  }
+
+  #announced(lease: DeepReadonly<Lease> | undefined): { readonly pulse: Pulse; readonly worker: AnnouncedWorker } | undefined {
+    const announcement = lease && readWorkerAnnouncement(lease);
+    return announcement && { pulse: this.#pulse(lease), worker: workerOf(lease, announcement) };
+  }
+
+  /** A Lease that its worker has left behind says nothing. */
+  #other(): WorkerFinding | undefined {
+    for (const lease of this.#leases.list()) {
+      const other = this.#announced(lease);
+      if (other !== undefined && other.pulse !== 'Silent' && other.pulse !== 'Stopped')
+        return { kind: 'Other', jobController: this.#jobController, worker: other.worker };
+    }
+    return undefined;
+  }
+
+  #pulse({ metadata, spec }: DeepReadonly<Lease>): Pulse {
     if ((spec?.holderIdentity ?? '') === '') return 'Stopped';
     const nowMs = this.#clock.monotonic();
-    this.#silentSinceMs ??= nowMs;
-    if (nowMs - this.#silentSinceMs >= (spec?.leaseDurationSeconds ?? 0) * 1000) return 'Silent';
-    return this.#renewed ? 'Beating' : 'Unproven';
+    const heard = this.#heard.get(metadata.name) ?? { silentSinceMs: nowMs, renewed: false };
+    this.#heard.set(metadata.name, heard);
+    if (nowMs - heard.silentSinceMs >= (spec?.leaseDurationSeconds ?? 0) * 1000) return 'Silent';
+    return heard.renewed ? 'Beating' : 'Unproven';
   }
 }
 
-function workerOf(
-  { spec }: DeepReadonly<Lease>,
-  { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement,
-): NonNullable<WorkerClusterStatus['worker']> {
+function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement): AnnouncedWorker {
   return {
     name: toldText(spec?.holderIdentity ?? '', 253),
     version: toldText(version, 64),

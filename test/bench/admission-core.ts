@@ -44,6 +44,7 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   draining: false,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,
+  priorityClasses: undefined,
   capacity: parseRequests({ cpu }),
 });
 

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { readWorkerAccess } from '../../manager/dispatch/worker-access.ts';
-import { SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { workerAnnotations, workerLeaseName } from '../../shared/api/fence-leases.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_LABEL } from '../../shared/api/names.ts';
+import { LEASES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
@@ -132,6 +134,29 @@ test('the same command again renews the token; another name for the same cluster
   const itself = await cli.run(['clusters', 'join', 'home', '--name', 'self'], { kubeconfig });
   expect(itself).toMatchObject({ code: 1, stdout: expect.stringContaining('it is the manager cluster itself') });
   expect(await names()).toEqual(['east', 'west']);
+});
+
+test('a cluster whose worker runs all Jobs joins as such, and not as one whose worker runs the copies alone', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const west = cli.world.client('west');
+  const controllerName = BUILT_IN_JOB_CONTROLLER_NAME;
+  const key = { namespace: 'kube-system', name: workerLeaseName(controllerName) };
+  const annotations = workerAnnotations({ controllerName, version: '1.2.3', fenceAfterSeconds: 60, fenceToken: 't', renewalsSeen: new Map() });
+  await west.create(LEASES, { metadata: { ...key, labels: { [WORKER_LABEL]: 'true' }, annotations }, spec: { holderIdentity: 'stand-in' } });
+  const jobController = async (): Promise<string | undefined> =>
+    (await cli.world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'west' })).spec.jobController;
+  const before = await jobController();
+  const refused = await cli.run(['clusters', 'join', 'west'], { kubeconfig });
+  expect(refused.code).toBe(1);
+  expect(refused.stdout.replace(/\s+/g, ' ')).toContain(
+    `wrong controller the worker 1.2.3 there runs the Jobs of ${controllerName}, and would run no copy -> write --built-in-controller, or install it with`,
+  );
+  expect(await jobController()).toBe(before);
+  const joined = await cli.run(['clusters', 'join', 'west', '--built-in-controller', '--timeout', '0s'], { kubeconfig });
+  expect(joined).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +controller +the worker 1\.2\.3 has announced itself in place of/m) });
+  expect(await jobController()).toBe(controllerName);
+  await west.delete(LEASES, key);
 });
 
 test('a cluster that leaves with --worker-context leaves nothing behind there', { timeout: LIMIT_MS }, async () => {

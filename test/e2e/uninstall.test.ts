@@ -6,8 +6,17 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
-import { COPIES_FINALIZER, SUBMISSION_FINALIZER, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
+import { originLeaseName, workerLeaseName } from '../../shared/api/fence-leases.ts';
+import { JOBS, LEASES, NAMESPACES } from '../../shared/api/resources.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  COPIES_FINALIZER,
+  ORIGIN_LABEL,
+  SUBMISSION_FINALIZER,
+  WORKER_CLUSTER_FINALIZER,
+  WORKER_CONTROLLER_NAME,
+  WORKER_LABEL,
+} from '../../shared/api/names.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { createCrds } from '../support/crds.ts';
 import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
@@ -26,12 +35,16 @@ const [kubectl] = findKubectls(process.env);
 async function follow(heading: string, kubeconfig: string): Promise<void> {
   const blocks = shellBlocks(readFileSync(DOCUMENT, 'utf8')).filter((block) => block.heading === heading);
   expect(blocks).toHaveLength(1);
+  await sh(blocks[0]?.text ?? '', kubeconfig);
+}
+
+async function sh(text: string, kubeconfig: string): Promise<void> {
   const environment = {
     ...process.env,
     KUBECONFIG: kubeconfig,
     PATH: `${path.dirname(kubectl?.file ?? '')}${path.delimiter}${process.env['PATH']}`,
   };
-  await promisify(execFile)('sh', ['-euc', blocks[0]?.text ?? ''], { env: environment });
+  await promisify(execFile)('sh', ['-euc', text], { env: environment });
 }
 
 describe.skipIf(kubectl === undefined)('the documented command', () => {
@@ -65,6 +78,25 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
         [namespace, 'theirs', ['example.com/own']],
       ]),
     );
+  });
+
+  test('leaves no Lease of a worker or a manager, whatever the controller name of the worker is, and all others', { timeout: 120_000 }, async () => {
+    cluster = await startCluster(systemClock);
+    const { client, plane } = cluster;
+    const file = path.join(directory, 'kubeconfig');
+    writeFileSync(file, (await plane.listen()).kubeconfig);
+    const lease = (name: string, labels: Record<string, string>) =>
+      client.create(LEASES, { metadata: { namespace: 'kube-system', name, labels }, spec: {} });
+    for (const controller of [WORKER_CONTROLLER_NAME, BUILT_IN_JOB_CONTROLLER_NAME]) await lease(workerLeaseName(controller), { [WORKER_LABEL]: 'true' });
+    await lease(originLeaseName('m1'), { [ORIGIN_LABEL]: 'm1' });
+    await lease('kube-controller-manager', {});
+    const lines = shellBlocks(readFileSync(DOCUMENT, 'utf8'))
+      .filter(({ heading }) => heading === 'Uninstall')
+      .flatMap(({ text }) => text.split('\n'))
+      .filter((line) => line.includes('delete leases'));
+    await sh(['cluster=$(kubectl config current-context)', ...lines].join('\n'), file);
+    const left = (await client.list(LEASES, { namespace: 'kube-system' })).items.map(({ metadata }) => metadata.name);
+    expect(left).toEqual(['kube-controller-manager']);
   });
 
   test('lets WorkerClusters go of which no manager takes the finalizer off', { timeout: 120_000 }, async () => {

@@ -1,4 +1,6 @@
 /** Goal: what the charts install is accepted by an API server, and grants each program what it needs and nothing else. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
@@ -10,9 +12,11 @@ import type {
   SubmissionQueue,
   SubmissionRef,
 } from '../../manager/submission/submission-queue.ts';
-import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
@@ -24,7 +28,7 @@ import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
-import { createWholeWorld, HOME, manifest, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, HOME, manifest, NAMESPACE, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 const kind = (group: string, plural: string, name: string, namespaced: boolean): Resource => ({
   group,
@@ -139,11 +143,12 @@ test('the manager may read ConfigMaps on a worker cluster, where the ends of log
   expect(onMaps('managerAccess.logs=false')).toEqual([]);
 });
 
-test('bound to namespaces, the manager has rights in these, to look at nodes and to see which cluster it is, and no others', () => {
+test('bound to namespaces, the manager has rights in these, to look at nodes and PriorityClasses and to see which cluster it is, and no others', () => {
   const rendered = renderChart('worker', 'managerAccess.namespaces={a,b}');
   const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
   const itsIdentity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
-  expect(cluster?.['rules']).toEqual([itsIdentity, { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }]);
+  const looks = (group: string, resource: string) => ({ apiGroups: [group], resources: [resource], verbs: ['list', 'watch'] });
+  expect(cluster?.['rules']).toEqual([itsIdentity, looks('', 'nodes'), looks('scheduling.k8s.io', 'priorityclasses')]);
   const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
   expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
   const leases = ofKind(rendered, 'Role').find(({ metadata }) => metadata.name === `${MANAGER_ACCESS}-leases`);
@@ -151,7 +156,10 @@ test('bound to namespaces, the manager has rights in these, to look at nodes and
   const itsLease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] };
   expect(leases?.['rules']).toEqual([itsLease]);
   const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
-  expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([itsIdentity]);
+  expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([
+    itsIdentity,
+    looks('scheduling.k8s.io', 'priorityclasses'),
+  ]);
 });
 
 const accountOf = (rendered: readonly Rendered[]): string => {
@@ -237,6 +245,61 @@ const unused = (grants: readonly string[], used: readonly SentRequest[], explain
 };
 const isComplete = async (name: string): Promise<boolean> =>
   (await world.job(name)).status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True') ?? false;
+
+type JoiningRow = { readonly values: readonly string[]; readonly spec: object; readonly worker?: ProgramOptions };
+/** docs/joining.md: what the chart and the WorkerCluster say of a cluster, and how its worker is started by that chart. */
+const JOINING_ROWS: Readonly<Record<string, JoiningRow>> = {
+  defaults: { values: [], spec: {} },
+  'managerAccess.namespaces': { values: ['managerAccess.namespaces={team}'], spec: { servedNamespaces: ['team'] } },
+  'managerAccess.createNamespaces': { values: ['managerAccess.createNamespaces=true'], spec: { namespaces: 'Create' } },
+  'managerAccess.nodes': { values: ['managerAccess.nodes=false'], spec: { capacity: { cpu: '4' } } },
+  'config.leaseNamespace': {
+    values: ['config.leaseNamespace=leases'],
+    spec: { leaseNamespace: 'leases' },
+    worker: { leaseNamespace: 'leases' },
+  },
+  'config.controllerName': {
+    values: [`config.controllerName=${BUILT_IN_JOB_CONTROLLER_NAME}`],
+    spec: { jobController: BUILT_IN_JOB_CONTROLLER_NAME },
+    worker: { controllerName: BUILT_IN_JOB_CONTROLLER_NAME },
+  },
+};
+
+test('a cluster that has joined by objects alone is played with each value that docs/joining.md lists', () => {
+  const [, table = ''] = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'joining.md'), 'utf8').split(
+    '| value of switchyard-worker |',
+  );
+  const told = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([\w.]+):/gm)].map(([, value = '']) => value);
+  expect(new Set([...told, 'defaults'])).toEqual(new Set(Object.keys(JOINING_ROWS)));
+});
+
+describe('a cluster that has joined by objects alone runs Jobs with these values of its chart, and the accounts that the charts make', () => {
+  afterEach(() => world.close());
+
+  test.each(Object.entries(JOINING_ROWS))('%s', async (_name, { values, spec, worker }) => {
+    const managerChart = renderChart('manager');
+    const workerChart = renderChart('worker', ...values);
+    world = await createWholeWorld({
+      clusters: ['east'],
+      install: async (client, cluster) => {
+        if (cluster !== HOME) await client.create(NAMESPACES, { metadata: { name: 'leases' } });
+        await install(client, cluster === HOME ? managerChart : workerChart);
+      },
+    });
+    if ('namespaces' in spec) await world.client('east').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
+    await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec } });
+    await world.clock.advance(5_000);
+    world.startManager('manager', { user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS) });
+    world.startWorker('east', 'worker', { user: () => userOf(accountOf(workerChart)), fenceAfterMs: 60_000, ...worker });
+    await world.clock.advance(10_000);
+    await world.submit('short');
+    await world.submit('long', { seconds: 90 });
+    await world.clock.advance(120_000);
+    expect([await isComplete('short'), await isComplete('long')]).toEqual([true, true]);
+    const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'east' });
+    expect(status?.worker?.fenceAfterSeconds).toBe(60);
+  });
+});
 
 describe('with the accounts that the charts make', () => {
   afterEach(async () => {
@@ -332,8 +395,13 @@ describe('with the accounts that the charts make', () => {
     worker.kill();
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
     await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '4' } } });
-    const localManager = world.startManager('local', { user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS) });
-    const localWorker = world.startWorker(HOME, 'local', { user: () => userOf(accountOf(local)), fenceAfterMs: 60_000 });
+    const localManager = world.startManager('local', {
+      user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS),
+    });
+    const localWorker = world.startWorker(HOME, 'local', {
+      user: () => userOf(accountOf(local)),
+      fenceAfterMs: 60_000,
+    });
     await world.clock.advance(30_000);
     await world.submit('sum');
     await world.clock.advance(5_000);
@@ -346,10 +414,27 @@ describe('with the accounts that the charts make', () => {
     await world.clock.advance(10_000);
     expect(await isComplete('sum')).toBe(true);
     expect((await world.jobsOn(HOME)).map(({ metadata }) => metadata.name)).toEqual(['sum']);
+    // One that does not start is asked about, and says why; of one that has failed the log may be read.
+    await world.submit('fails', { spec: { backoffLimit: 0 } });
+    await world.clock.advance(60_000);
+    const [failing] = (await world.podsOn(HOME)).filter(({ metadata }) => metadata.name.startsWith('fails-'));
+    await world.home.patchStatus(
+      PODS,
+      { namespace: NAMESPACE, name: failing?.metadata.name ?? '' },
+      {
+        type: 'merge',
+        body: { status: { phase: 'Failed' } },
+      },
+    );
+    await world.clock.advance(60_000);
     expect({ manager: localManager.line.refused, worker: localWorker.line.refused }).toEqual({ manager: [], worker: [] });
+    const asked = localManager.line.sent.map(({ verb, resource }) => `${verb} ${resource}`);
+    expect(asked).toEqual(expect.arrayContaining(['list events', 'list pods']));
+    const asManager = createKubeClient(world.plane(HOME).transport(userOf(accountOf(chart))), { userAgent: 'test', clock: world.clock });
+    await expect(asManager.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'the-end-of-a-log' })).rejects.toMatchObject({ code: 404 });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
-    expect(more).toEqual(['list nodes', 'watch nodes', ...leases]);
+    expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', ...leases]);
     expect(unused(more, localManager.line.sent, {})).toEqual([]);
   });
 });

@@ -7,7 +7,8 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type Manager, type ManagerDeps } from '../../manager/manager.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { workerLeaseName } from '../../shared/api/fence-leases.ts';
+import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane, type ControlPlaneOptions } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
@@ -17,6 +18,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
@@ -58,6 +60,10 @@ export type ProgramOptions = {
   readonly line?: Line;
   /** Of a worker: how long copies run without a sign of their manager; default: it keeps no Lease and has no fence. */
   readonly fenceAfterMs?: number;
+  /** Of a worker: whose Jobs it runs; default: those with `managedBy: switchyard.dev/worker`. */
+  readonly controllerName?: string;
+  /** Of a worker: where its Lease and that of its manager are; default: kube-system. */
+  readonly leaseNamespace?: string;
   /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
   readonly podLogs?: string;
   /** Takes the spans of a worker. */
@@ -186,14 +192,14 @@ export async function createWholeWorld(options: {
         election: {
           client: connect(cluster, line, { ...programOptions, qps: 0 }),
           namespace: 'switchyard',
-          name: 'switchyard-worker',
+          name: workerLeaseName(programOptions.controllerName ?? WORKER_CONTROLLER_NAME),
           identity,
         },
         registry: new Registry(),
         clock,
         random,
         log,
-        settings: MIRRORED_JOBS_SETTINGS,
+        settings: { ...MIRRORED_JOBS_SETTINGS, ...given({ controllerName: programOptions.controllerName }) },
         ...(programOptions.spans !== undefined && { spans: programOptions.spans }),
         ...(programOptions.podLogs !== undefined && {
           logs: { client: connect(cluster, line, { ...programOptions, qps: 0 }), keepLogs: 'Failed', tailBytes: 65_536 },
@@ -203,7 +209,7 @@ export async function createWholeWorld(options: {
             client: connect(cluster, line, { ...programOptions, qps: 0 }),
             identity,
             version: '0',
-            settings: { fenceAfterMs: programOptions.fenceAfterMs, leaseNamespace: 'kube-system' },
+            settings: { fenceAfterMs: programOptions.fenceAfterMs, leaseNamespace: programOptions.leaseNamespace ?? 'kube-system' },
           },
         }),
       });

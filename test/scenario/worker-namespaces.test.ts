@@ -133,11 +133,13 @@ describe('a manager that is bound to two namespaces, over HTTPS with a token', {
         'list batch/jobs',
         'list coordination.k8s.io/leases',
         'list nodes',
+        'list scheduling.k8s.io/priorityclasses',
         'patch batch/jobs',
         'update coordination.k8s.io/leases',
         'watch batch/jobs',
         'watch coordination.k8s.io/leases',
         'watch nodes',
+        'watch scheduling.k8s.io/priorityclasses',
       ]);
     expect(line.refused).toEqual([]);
     expect(line.sent.filter(({ path }) => path.includes('/batch/') && !/\/namespaces\/team-[ab]\/jobs/.test(path))).toEqual([]);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
 
@@ -112,6 +113,14 @@ export const WorkerClusterStatusSchema = Type.Object({
     Type.String({ format: 'date-time', description: 'When the connection was first lost, while it has not come back.' }),
   ),
   allocatable: Type.Optional(ResourceList('Sum of what the schedulable nodes offer.')),
+  priorityClasses: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), {
+      maxItems: PRIORITY_CLASSES_MAX,
+      'x-kubernetes-list-type': 'set',
+      description:
+        'PriorityClasses there, those of the system excepted: a Job whose pods name another one is not placed there. Absent while they are not known, or are too many.',
+    }),
+  ),
   used: Type.Optional(ResourceList('Sum of what the Jobs placed there request.')),
   version: Type.Optional(Type.String({ description: 'Version of the API server.' })),
   worker: Type.Optional(

@@ -66,6 +66,7 @@ export function rulesOf({
         ...(servedNamespaces.length === 0 ? work : []),
         ...(createNamespaces ? [{ apiGroups: [''], resources: ['namespaces'], verbs: ['create'] }] : []),
         { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
+        { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: ['list', 'watch'] },
       ],
     },
     { where: leaseNamespace, name: '-leases', rules: LEASES },

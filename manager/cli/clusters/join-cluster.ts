@@ -1,7 +1,6 @@
 import { SECRETS, NAMESPACES, LEASES } from '../../../shared/api/resources.ts';
 import { readWorkerAnnouncement, workerLeaseName } from '../../../shared/api/fence-leases.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import { isNotFound } from '../../../shared/kube/api-error.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME, WORKER_LABEL } from '../../../shared/api/names.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { ClusterCondition, WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
@@ -121,18 +120,28 @@ async function versionOf(client: KubeClient): Promise<string> {
   return typeof gitVersion === 'string' ? gitVersion : 'unknown';
 }
 
+/** Workers that have announced themselves there, against what the WorkerCluster is to say of who runs the copies. */
 async function controllerCheck(config: JoinConfig, worker: KubeClient): Promise<Check> {
+  const namespace = config['lease-namespace'];
+  const jobController = config['built-in-controller'] ? BUILT_IN_JOB_CONTROLLER_NAME : WORKER_CONTROLLER_NAME;
+  const { items } = await worker.list(LEASES, { namespace, labelSelector: WORKER_LABEL });
+  const announced = items.flatMap((lease) => {
+    const said = readWorkerAnnouncement(lease);
+    return said === undefined ? [] : [{ lease: `${namespace}/${lease.metadata.name}`, ...said }];
+  });
+  const own = announced.find(({ controllerName }) => controllerName === jobController);
+  if (own !== undefined) return ok('controller', `the worker ${own.version} has announced itself${config['built-in-controller'] ? ' in place of the built-in Job controller' : ''}`);
   if (config['built-in-controller']) return note('controller', 'the built-in Job controller runs the copies: there is no fencing');
-  const key = { namespace: config['lease-namespace'], name: workerLeaseName(WORKER_CONTROLLER_NAME) };
-  try {
-    const announced = readWorkerAnnouncement(await worker.get(LEASES, key));
-    if (announced !== undefined) return ok('controller', `the worker ${announced.version} has announced itself`);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const [other] = announced;
+  if (other !== undefined)
+    return wrong(
+      'controller',
+      `the worker ${other.version} there runs the Jobs of ${other.controllerName}, and would run no copy`,
+      `${other.controllerName === BUILT_IN_JOB_CONTROLLER_NAME ? 'write --built-in-controller, or ' : ''}install it with config.controllerName=${WORKER_CONTROLLER_NAME}; delete Lease ${other.lease} if that worker is gone`,
+    );
   return note(
     'controller',
-    `no worker has announced itself in Lease ${key.namespace}/${key.name}`,
+    `no worker has announced itself in Lease ${namespace}/${workerLeaseName(WORKER_CONTROLLER_NAME)}`,
     'helm install switchyard-worker there before Jobs are sent to it; look at --lease-namespace if it is installed',
   );
 }

@@ -34,7 +34,9 @@ const FLAGS = {
     about:
       'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag a right that it had ends',
   },
-  'built-in-controller': { about: 'the built-in Job controller runs the copies there: no worker is installed, and there is no fencing' },
+  'built-in-controller': {
+    about: 'the built-in Job controller runs the copies there, and there is no fencing; or a worker in its place (--controller-name kubernetes.io/job-controller), with one',
+  },
   'token-life': {
     value: 'DURATION',
     fallback: '24h',

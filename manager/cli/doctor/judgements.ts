@@ -79,9 +79,13 @@ export type Webhook = DeepReadonly<{
     readonly resources?: readonly string[];
     readonly operations?: readonly string[];
   }[];
-  readonly namespaceSelector?: { readonly matchLabels?: object; readonly matchExpressions?: readonly object[] };
-  readonly objectSelector?: { readonly matchLabels?: object; readonly matchExpressions?: readonly object[] };
+  readonly namespaceSelector?: WebhookSelector;
+  readonly objectSelector?: WebhookSelector;
 }>;
+type WebhookSelector = {
+  readonly matchLabels?: object;
+  readonly matchExpressions?: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[];
+};
 export type WebhookConfiguration = KubeObject & { readonly webhooks?: readonly Webhook[] };
 
 /** Our webhook by its name, whatever the release is called. */
@@ -136,12 +140,8 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
   );
   if (seesJobs !== true)
     return wrong(check, 'its rules do not cover new Jobs', 'helm upgrade writes them anew', 'SwitchyardWebhookNotCovering');
-  const narrowed = [webhook.namespaceSelector, webhook.objectSelector].some(
-    (selector) =>
-      Object.keys(selector?.matchLabels ?? {}).length > 0 ||
-      ((selector?.matchExpressions ?? []).length > 0 && !isDeepStrictEqual(selector, HAS_QUEUE_LABEL)),
-  );
-  if (narrowed)
+  const { leavesOutMore, leavesOutSystem } = leftOutBy(webhook);
+  if (leavesOutMore)
     return note(check, 'some namespaces or Jobs are left out by its selectors', 'webhook.excludedNamespaces of the chart says which');
   if (webhook.failurePolicy === 'Ignore')
     return note(
@@ -149,7 +149,20 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
       'failurePolicy is Ignore: Jobs that are made while no manager answers are not looked at',
       hasPolicy ? undefined : 'webhook.failurePolicy: Fail, or admissionPolicy.enabled=true',
     );
-  return ok(check, 'covers all Jobs');
+  return ok(check, leavesOutSystem ? `covers all Jobs but those in ${SYSTEM_NAMESPACE}` : 'covers all Jobs');
+}
+
+/** The chart's default leaves it out: the cluster itself must not wait for the manager there, and no Job of a tenant is. */
+const SYSTEM_NAMESPACE = 'kube-system';
+
+function leftOutBy({ namespaceSelector, objectSelector }: Webhook): { readonly leavesOutMore: boolean; readonly leavesOutSystem: boolean } {
+  const expressions = namespaceSelector?.matchExpressions ?? [];
+  const labels = [namespaceSelector, objectSelector].flatMap((selector) => Object.keys(selector?.matchLabels ?? {}));
+  const isSystemAlone = ({ key, operator, values = [] }: (typeof expressions)[number]): boolean =>
+    key === 'kubernetes.io/metadata.name' && operator === 'NotIn' && values.every((name) => name === SYSTEM_NAMESPACE);
+  const leavesOutJobs = (objectSelector?.matchExpressions ?? []).length > 0 && !isDeepStrictEqual(objectSelector, HAS_QUEUE_LABEL);
+  const leavesOutMore = labels.length > 0 || leavesOutJobs || !expressions.every(isSystemAlone);
+  return { leavesOutMore, leavesOutSystem: expressions.length > 0 && !leavesOutMore };
 }
 
 /** The certificates, each as PEM, that the API server trusts for our webhook. */
@@ -222,6 +235,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [ClusterCondition.Able]: 'look at the rights of the manager there: switchyard clusters join checks and repairs them',
   [ClusterCondition.WorkerAlive]: 'look at the pods of switchyard-worker there',
 };
+/** Where it is not for want of a program that no copy runs. */
+const OTHER_CONTROLLER_REMEDY =
+  'switchyard clusters join CONTEXT --built-in-controller where the worker is to run all Jobs there, or helm upgrade switchyard-worker without config.controllerName';
 
 function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number): Check {
   const check = `cluster ${metadata.name}`;
@@ -233,7 +249,12 @@ function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number):
     return note(check, `the manager is connecting to it: ${broken.message}`, 'look again in a minute');
   const alert: SeenAlert = broken?.type === ClusterCondition.Able ? 'SwitchyardClusterNotAble' : 'SwitchyardClusterLost';
   if (broken !== undefined)
-    return wrong(check, `${broken.type}=False (${broken.reason}): ${broken.message}`, REMEDIES[broken.type] ?? '', alert);
+    return wrong(
+      check,
+      `${broken.type}=False (${broken.reason}): ${broken.message}`,
+      broken.reason === 'OtherController' ? OTHER_CONTROLLER_REMEDY : (REMEDIES[broken.type] ?? ''),
+      alert,
+    );
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   if (ready === undefined) return note(check, 'the manager has said nothing of it yet', 'look whether the manager runs');
   if (ready.status !== 'True')

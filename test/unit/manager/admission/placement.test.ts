@@ -54,6 +54,21 @@ describe('placing a Workload', () => {
     expect(place(aWorkload('x'), anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'a' });
   });
 
+  test('a cluster without the PriorityClass of its pods is not chosen; one that does not tell of classes may be, and those of the system are everywhere', () => {
+    const clusters = [aCluster('a', { priorityClasses: ['batch'] }), aCluster('b', { priorityClasses: ['batch', 'urgent'] })];
+    const urgent = (podClass: string) => aWorkload('x', { cpu: '1' }, { priorityWish: { podClass } });
+    const placed = (podClass: string, among = clusters) => place(urgent(podClass), anywhere, among, busy({}), NOW);
+    expect(placed('urgent')).toMatchObject({
+      cluster: 'b',
+      verdicts: [{ cluster: 'a', problem: 'no PriorityClass urgent' }, { cluster: 'b' }],
+    });
+    expect(formatVerdicts(placed('other').verdicts)).toBe('a: no PriorityClass other; b: no PriorityClass other');
+    expect(couldEverBePlaced(urgent('other'), anywhere, clusters)).toBe(false);
+    expect(placed('system-node-critical')).toMatchObject({ cluster: 'a' });
+    expect(placed('other', [...clusters, aCluster('c')])).toMatchObject({ cluster: 'c' });
+    expect(place(aWorkload('x'), anywhere, [aCluster('a', { priorityClasses: [] })], busy({}), NOW)).toMatchObject({ cluster: 'a' });
+  });
+
   test('where no capacity is known, Jobs spread by number', () => {
     const usage = createUsage();
     usage.set(clusterHolder('a'), 'pods', parseAmount('pods', 3));

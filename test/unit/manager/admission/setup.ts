@@ -54,6 +54,7 @@ export const aCluster = (
   draining: false,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,
+  priorityClasses: undefined,
   ...parts,
   capacity: parseRequests(parts.capacity),
 });

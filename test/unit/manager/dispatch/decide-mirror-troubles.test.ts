@@ -72,6 +72,13 @@ describe('a copy that its cluster has not made as it was sent', () => {
     expect(actions(plan(local, [{ cluster: 'eu-1', job: older, deleting: false }]))).toEqual([]);
   });
 
+  test('is made anew where another Job controller is to run the copies by now, and none has begun with it', () => {
+    const local = anAdmittedJob();
+    const builtIn = { 'eu-1': { ...CLUSTER, jobController: 'kubernetes.io/job-controller' } };
+    expect(actions(plan(local, [copyOn('eu-1', local)], builtIn))).toEqual(['Delete eu-1']);
+    expect(actions(plan(local, [copyOn('eu-1', local, { status: { active: 1 } })], builtIn))).toEqual([]);
+  });
+
   test('of an earlier placement says nothing of this one', () => {
     const local = anAdmittedJob({}, { epoch: 2 });
     expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 2 })], { 'eu-1': refusing }))).toEqual([]);

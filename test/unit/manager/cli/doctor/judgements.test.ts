@@ -15,6 +15,7 @@ import {
   type WebhookConfiguration,
 } from '../../../../../manager/cli/doctor/judgements.ts';
 import type { Lease } from '../../../../../shared/api/kubernetes.ts';
+import { ofKind, renderChart } from '../../../../support/helm.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 
 const meta = (name: string, namespace = 'team') => ({
@@ -64,6 +65,7 @@ describe('webhooks', () => {
     rules: [{ apiGroups: ['batch'], resources: ['jobs'], operations: ['CREATE', 'UPDATE'] }],
   };
   const having = (...webhooks: Webhook[]): WebhookConfiguration[] => [{ metadata: meta('w'), webhooks }];
+  const leavingOut = (...values: string[]) => ({ matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values }] });
   test.each<[string, WebhookConfiguration[], boolean, string, string]>([
     ['all Jobs', having(COVERING), false, 'ok', 'covers all Jobs'],
     ['none, but a policy', [], true, 'ok', 'the admission policy holds'],
@@ -79,11 +81,29 @@ describe('webhooks', () => {
     ],
     ['left out', having({ ...COVERING, namespaceSelector: { matchExpressions: [{}] } }), false, 'note', 'left out'],
     ['ours alone', having({ ...COVERING, objectSelector: HAS_QUEUE_LABEL }), false, 'ok', 'covers all Jobs'],
-    ['left out by label', having({ ...COVERING, objectSelector: { matchLabels: { a: 'b' } } }), false, 'note', 'left out'],
+    ['the cluster’s own namespace left out', having({ ...COVERING, namespaceSelector: leavingOut('kube-system') }), false, 'ok', 'but those in kube-system'],
+    ['a tenant left out', having({ ...COVERING, namespaceSelector: leavingOut('kube-system', 'team') }), false, 'note', 'left out'],
+    ['Jobs left out', having({ ...COVERING, objectSelector: { matchLabels: { a: 'b' } } }), false, 'note', 'left out'],
     ['an empty selector', having({ ...COVERING, namespaceSelector: {} }), false, 'ok', 'covers all Jobs'],
     ['ignored failures', having({ ...COVERING, failurePolicy: 'Ignore' }), false, 'note', 'failurePolicy is Ignore'],
   ])('%s', (_name, configurations, hasPolicy, result, words) => {
     expect(judgeWebhooks('validating', configurations, hasPolicy)).toMatchObject({ result, found: expect.stringContaining(words) });
+  });
+
+  test('of the chart as it is installed give no note, and those of one that leaves a tenant out do', () => {
+    const judged = (...values: string[]) => {
+      const rendered = renderChart('manager', ...values);
+      return (['mutating', 'validating'] as const).map((kind) => {
+        const configurations = ofKind(rendered, kind === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration');
+        const trusted = (configurations as unknown as WebhookConfiguration[]).map(({ metadata, webhooks = [] }) => ({
+          metadata,
+          webhooks: webhooks.map((webhook) => ({ ...webhook, clientConfig: { caBundle: 'x' } })),
+        }));
+        return judgeWebhooks(kind, trusted, true).result;
+      });
+    };
+    expect(judged()).toEqual(['ok', 'ok']);
+    expect(judged('webhook.excludedNamespaces={kube-system,team}')).toEqual(['note', 'note']);
   });
 
   test('without a mutating one users write more', () => {
@@ -158,6 +178,12 @@ describe('clusters', () => {
     ],
     ['not ready', [cluster({}, condition('Ready', 'False', 'why'))], 'wrong', 'Ready=False (R): why'],
     ['cordoned', [cluster({ state: 'Cordoned' }, READY)], 'note', 'ready, and Cordoned'],
+    [
+      'whose worker runs other Jobs',
+      [cluster({}, condition('Ready', 'False'), condition('WorkerAlive', 'False', 'runs the Jobs of x', 'OtherController'))],
+      'wrong',
+      'WorkerAlive=False (OtherController): runs the Jobs of x',
+    ],
     ['without a worker', [cluster({}, READY, condition('WorkerAlive', 'Unknown', 'no worker', 'NoWorkerLease'))], 'note', 'no worker'],
   ])('%s', (_name, clusters, result, words) => {
     expect(judgeClusters(clusters, NOW)).toMatchObject([{ result, found: expect.stringContaining(words) }]);
