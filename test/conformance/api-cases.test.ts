@@ -14,7 +14,7 @@ let http: RawHttp;
 let hooks: HookServer;
 
 beforeAll(async () => {
-  server = await startServerUnderTest();
+  server = await startServerUnderTest({ whoseControllers: 'ours' });
   http = await createRawHttp(server.access);
   hooks = await startHookServer();
 }, CASE_LIMIT_MS);
