@@ -8,6 +8,7 @@ import {
   startRealControlPlane as startControlPlane,
 } from '../../shared/controlplane/binaries/real-control-plane.ts';
 import { type RealEtcd, startRealEtcd as startEtcd } from '../../shared/controlplane/binaries/real-etcd.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { ChildProgram } from './child-program.ts';
 
@@ -35,7 +36,7 @@ export async function startRealControlPlane(options: RealControlPlaneOptions = {
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
     const more = given({ controllers, etcd, port, apiServerFlags });
-    const plane = await startControlPlane({ assets, directory, launch, name, ...more });
+    const plane = await startControlPlane({ assets, directory, launch, clock: systemClock, name, ...more });
     const kubeconfigFile = path.join(directory, 'kubeconfig');
     writeFileSync(kubeconfigFile, plane.kubeconfig, { mode: 0o600 });
     const stop = async (): Promise<void> => {
@@ -53,7 +54,7 @@ export async function startRealControlPlane(options: RealControlPlaneOptions = {
 export async function startRealEtcd(assetsGiven?: string): Promise<RealEtcd> {
   const assets = required(assetsGiven);
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-etcd-'));
-  const etcd = await startEtcd({ assets, directory, launch });
+  const etcd = await startEtcd({ assets, directory, launch, clock: systemClock });
   return {
     url: etcd.url,
     async [Symbol.asyncDispose]() {

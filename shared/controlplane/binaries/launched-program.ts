@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { type Clock, sleep } from '../../runtime/clock.ts';
 import { given } from '../../runtime/given.ts';
 
 /** A program in a process of its own. How it is started, and where what it prints goes, is the caller's choice. */
@@ -14,11 +15,11 @@ const READY_WITHIN_MS = 60_000;
 const PROBE_EVERY_MS = 100;
 
 /** Asks until `isReady`. Throws when the program ends before, or is not ready in time. */
-export async function untilReady(program: LaunchedProgram, isReady: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + READY_WITHIN_MS;
+export async function untilReady(program: LaunchedProgram, clock: Clock, isReady: () => Promise<boolean>): Promise<void> {
+  const deadline = clock.now() + READY_WITHIN_MS;
   while (!(await Promise.race([isReady(), program.failsWhenEnded()]))) {
-    if (performance.now() > deadline) throw new Error(`a control plane was not ready within ${READY_WITHIN_MS / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
+    if (clock.now() > deadline) throw new Error(`a control plane was not ready within ${READY_WITHIN_MS / 1000} s`);
+    await sleep(clock, PROBE_EVERY_MS);
   }
 }
 

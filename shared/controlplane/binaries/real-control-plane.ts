@@ -4,6 +4,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Clock } from '../../runtime/clock.ts';
 import { kubeconfigFor, newToken } from '../server/kubeconfig-file.ts';
 import { freePort } from './free-port.ts';
 import { apiServerFlags, controllerManagerFlags, HOST } from './program-flags.ts';
@@ -17,6 +18,7 @@ export type RealControlPlaneOptions<P extends LaunchedProgram> = {
   /** For keys, certificates and data. Must exist; whoever made it removes it. */
   readonly directory: string;
   readonly launch: Launch<P>;
+  readonly clock: Clock;
   /** Of the context, and of its keys in etcd. */
   readonly name: string;
   /** Absent: an etcd of its own. */
@@ -50,7 +52,7 @@ export const hasControllerManager = (assets: string): boolean => existsSync(path
 
 /** Starts the programs and waits until they are of use. Throws when one of them ends. */
 export async function startRealControlPlane<P extends LaunchedProgram>(options: RealControlPlaneOptions<P>): Promise<RealControlPlane<P>> {
-  const { assets, directory, launch, name } = options;
+  const { assets, directory, launch, clock, name } = options;
   await using starting = new AsyncDisposableStack();
   const controllers = hasControllerManager(assets) ? options.controllers : undefined;
   const port = options.port ?? (await freePort());
@@ -58,7 +60,7 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
   const token = newToken();
   const { certPem } = await writeSecrets(directory, token);
   const kubeconfig = kubeconfigFor({ url, caPem: certPem }, token, name);
-  const etcd = options.etcd ?? starting.use(await startRealEtcd({ assets, directory, launch }));
+  const etcd = options.etcd ?? starting.use(await startRealEtcd({ assets, directory, launch, clock }));
 
   const flags = [
     ...apiServerFlags({ directory, etcdUrl: etcd.url, etcdPrefix: `/${name}`, port, hasServiceAccounts: controllers !== undefined }),
@@ -68,7 +70,7 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
   let apiServer = startApiServer();
   // Before its storage: without that it would take its time to end.
   starting.defer(() => apiServer.stop());
-  await untilReady(apiServer, () => answersOk(`${url}/readyz`, { ca: certPem }));
+  await untilReady(apiServer, clock, () => answersOk(`${url}/readyz`, { ca: certPem }));
 
   if (controllers !== undefined) {
     const kubeconfigFile = path.join(directory, 'controller-manager.kubeconfig');
@@ -80,7 +82,7 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
     const manager = launch(`kube-controller-manager of ${name}`, command);
     starting.defer(() => manager.stop());
     const account = `${url}/api/v1/namespaces/default/serviceaccounts/default`;
-    await untilReady(manager, () => answersOk(account, { ca: certPem, token }));
+    await untilReady(manager, clock, () => answersOk(account, { ca: certPem, token }));
   }
   const programs = starting.move();
   return {
@@ -92,7 +94,7 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
     async restart() {
       await apiServer.stop();
       apiServer = startApiServer();
-      await untilReady(apiServer, () => answersOk(`${url}/readyz`, { ca: certPem }));
+      await untilReady(apiServer, clock, () => answersOk(`${url}/readyz`, { ca: certPem }));
     },
     stop: () => programs.disposeAsync(),
   };
