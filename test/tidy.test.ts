@@ -106,7 +106,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
   'shared/controlplane/auth': 'bootstrap-roles',
   'shared/controlplane': 'bootstrap config control-plane guards main',
-  'shared/controlplane/binaries': 'free-port launched-program real-control-plane real-etcd secrets',
+  'shared/controlplane/binaries': 'free-port kubelet-server launched-program own-controllers real-control-plane real-etcd secrets',
   'shared/controlplane/controllers':
     'controller-processes cron-job deployment discovery garbage-collector namespace-controller node-agent pod-gc replica-set start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',

@@ -8,16 +8,15 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { COPIES_FINALIZER, SUBMISSION_FINALIZER, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { createCrds } from '../support/crds.ts';
-import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { findKubectls } from '../support/kubectl.ts';
 import { shellBlocks } from '../support/shell-document.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '..', '..', 'docs', 'uninstall.md');
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-uninstall-'));
-let cluster: EmbeddedCluster | undefined;
-afterEach(() => cluster?.plane.close());
+let cluster: ServerUnderTest | undefined;
+afterEach(() => cluster?.close());
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const [kubectl] = findKubectls(process.env);
@@ -36,10 +35,10 @@ async function follow(heading: string, kubeconfig: string): Promise<void> {
 
 describe.skipIf(kubectl === undefined)('the documented command', () => {
   test('takes our finalizer off every Job, and nobody else’s', { timeout: 120_000 }, async () => {
-    cluster = await startCluster(systemClock);
-    const { client, plane } = cluster;
+    cluster = await startServerUnderTest();
+    const { client, kubeconfig } = cluster;
     const file = path.join(directory, 'kubeconfig');
-    writeFileSync(file, (await plane.listen()).kubeconfig);
+    writeFileSync(file, kubeconfig);
     const finalizers: Readonly<Record<string, string[]>> = {
       ours: [COPIES_FINALIZER],
       both: ['example.com/own', COPIES_FINALIZER],
@@ -68,10 +67,10 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
   });
 
   test('lets WorkerClusters go of which no manager takes the finalizer off', { timeout: 120_000 }, async () => {
-    cluster = await startCluster(systemClock);
-    const { client, plane } = cluster;
+    cluster = await startServerUnderTest();
+    const { client, kubeconfig } = cluster;
     const file = path.join(directory, 'kubeconfig');
-    writeFileSync(file, (await plane.listen()).kubeconfig);
+    writeFileSync(file, kubeconfig);
     await createCrds(client);
     for (const name of ['east', 'west'])
       await client.create(WORKER_CLUSTERS, {

@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { divideControllers } from '../../shared/controlplane/binaries/upstream-controllers.ts';
+import { startOwnControllers } from '../../shared/controlplane/binaries/own-controllers.ts';
 import type { RealEtcd } from '../../shared/controlplane/binaries/real-etcd.ts';
 import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
-import { startControllers } from '../../shared/controlplane/controllers/controller-processes.ts';
 import type { ControlPlaneController } from '../../shared/controlplane/controllers/controllers.ts';
 import type { NodeShape } from '../../shared/controlplane/controllers/node-agent/node-status.ts';
-import { createPodLogs } from '../../shared/controlplane/subresources/pod-log.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
@@ -31,6 +30,8 @@ export type ServerUnderTest = {
   readonly kubeconfigFile: string;
   readonly access: ClusterAccess;
   readonly client: KubeClient;
+  /** The administrator's connections, which {@link close} ends. */
+  transport(): Transport;
   close(): Promise<void>;
 };
 
@@ -70,6 +71,7 @@ async function startEmbedded({ controllers = CONTROLLERS, nodes }: ServerOptions
     kubeconfigFile,
     access,
     client,
+    transport: () => transport,
     close: async () => {
       await transport.close();
       await plane.close();
@@ -87,13 +89,14 @@ async function startReal(options: ServerOptions): Promise<ServerUnderTest> {
   const { access, client, transport } = connect(kubeconfigFile);
   const ours = real.hasControllerManager ? divided.ours : controllers;
   const deps = { clock: systemClock, random: Math.random, log: silentLogger };
-  const running = startControllers({ ...deps, controllers: ours, ...given({ nodes }) }, transport, createPodLogs());
+  const running = await startOwnControllers({ ...deps, controllers: ours, ...given({ nodes }) }, transport);
   return {
     url,
     kubeconfig,
     kubeconfigFile,
     access,
     client,
+    transport: () => transport,
     close: async () => {
       await running.stop();
       await transport.close();

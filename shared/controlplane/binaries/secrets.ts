@@ -16,6 +16,6 @@ export async function writeSecrets(directory: string, token: string): Promise<{ 
   writeFileSync(path.join(directory, 'server.crt'), certPem);
   writeFileSync(path.join(directory, 'server.key'), keyPem, secret);
   writeFileSync(path.join(directory, 'service-account.key'), privateKey, secret);
-  writeFileSync(path.join(directory, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`, secret);
+  writeFileSync(path.join(directory, 'tokens.csv'), `${token},kubernetes-admin,kubernetes-admin,"system:masters"\n`, secret);
   return { certPem };
 }
