@@ -84,7 +84,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/import-kueue': 'command program run',
   'manager/cli/what-if': 'changes command run',
   'manager/cli/local':
-    'advice clusters command config dashboard examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
+    'advice clusters command config dashboard examples job-watch launch manager-account pod-watch ports program programs prometheus quick-start real-clusters run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
     'admission-flags ask-world awaited-informers canary-flags certificate-flags client-factory config copy-endings dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager manager-dashboard read-redis-settings record-key redis-flags series-keeper serve-webhook serving-certificates worker-connection world-thread',
   'manager/certificates': 'certificate-keeper make-key-pair',

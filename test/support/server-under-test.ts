@@ -42,6 +42,10 @@ export type ServerOptions = {
   readonly upstream?: readonly string[];
   /** Those that the node agent is; default: one, `node-1`. */
   readonly nodes?: readonly NodeShape[];
+  /** Where the node agent keeps logs and working directories; default: a temporary directory. */
+  readonly nodeDir?: string;
+  /** More flags of a real API server. */
+  readonly apiServerFlags?: readonly string[];
   /** `ours`: also beside a real API server, on which pods need no ServiceAccount then. Default: upstream's, where there are any. */
   readonly whoseControllers?: 'ours' | 'upstream';
   /** Of the context. Servers on one etcd have different ones. */
@@ -57,9 +61,9 @@ const CONTROLLERS = ['garbage-collector', 'namespace'] as const;
 export const startServerUnderTest = (options: ServerOptions = {}): Promise<ServerUnderTest> =>
   isServerReal() ? startReal(options) : startEmbedded(options);
 
-async function startEmbedded({ controllers = CONTROLLERS, nodes }: ServerOptions): Promise<ServerUnderTest> {
+async function startEmbedded({ controllers = CONTROLLERS, nodes, nodeDir }: ServerOptions): Promise<ServerUnderTest> {
   const log = silentLogger;
-  const plane = await createControlPlane({ clock: systemClock, random: Math.random, log, controllers, ...given({ nodes }) });
+  const plane = await createControlPlane({ clock: systemClock, random: Math.random, log, controllers, ...given({ nodes, nodeDir }) });
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-under-test-'));
   const kubeconfigFile = path.join(directory, 'kubeconfig');
   const { url, kubeconfig } = await plane.listen();
@@ -81,15 +85,24 @@ async function startEmbedded({ controllers = CONTROLLERS, nodes }: ServerOptions
 }
 
 async function startReal(options: ServerOptions): Promise<ServerUnderTest> {
-  const { controllers = CONTROLLERS, upstream: more = [], whoseControllers = 'upstream', nodes, name, etcd } = options;
+  const {
+    controllers = CONTROLLERS,
+    upstream: more = [],
+    whoseControllers = 'upstream',
+    nodes,
+    nodeDir,
+    name,
+    etcd,
+    apiServerFlags,
+  } = options;
   const divided = divideControllers(controllers);
   const upstream = whoseControllers === 'ours' ? undefined : [...divided.upstream, ...more];
-  const real = await startRealControlPlane(given({ controllers: upstream, name, etcd }));
+  const real = await startRealControlPlane(given({ controllers: upstream, name, etcd, apiServerFlags }));
   const { url, kubeconfig, kubeconfigFile } = real;
   const { access, client, transport } = connect(kubeconfigFile);
   const ours = real.hasControllerManager ? divided.ours : controllers;
   const deps = { clock: systemClock, random: Math.random, log: silentLogger };
-  const running = await startOwnControllers({ ...deps, controllers: ours, ...given({ nodes }) }, transport);
+  const running = await startOwnControllers({ ...deps, controllers: ours, ...given({ nodes, nodeDir }) }, transport);
   return {
     url,
     kubeconfig,

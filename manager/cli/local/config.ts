@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
@@ -12,6 +13,8 @@ export type LocalConfig = {
   readonly directory: string | undefined;
   /** First of the ports to listen on; 0: any free ports. */
   readonly portBase: number;
+  /** Directory of the control planes' programs; undefined: embedded control planes. */
+  readonly assets: string | undefined;
   /** A Prometheus looks at the programs. */
   readonly prometheus: boolean;
   /** Give up on the examples after this long, in milliseconds. */
@@ -34,6 +37,12 @@ const FLAGS = {
     fallback: '0',
     about: `listen on PORT and the ${PORT_NAMES.length - 1} after it; 0 takes any free ones`,
     parse: portBase,
+  },
+  assets: {
+    value: 'DIR',
+    about:
+      'control planes of the etcd, kube-apiserver and, if it is there, kube-controller-manager in DIR (as from setup-envtest use -p path) instead of embedded ones',
+    parse: assetsDirectory,
   },
   prometheus: {
     about:
@@ -59,11 +68,19 @@ function configOf(flags: FlagValues<typeof FLAGS>): LocalConfig {
     keep: flags.keep,
     directory: flags.dir,
     portBase: flags['port-base'],
+    assets: flags.assets,
     prometheus: flags.prometheus,
     timeoutMs: flags.timeout * 1000,
     logLevel: flags['log-level'],
     output: flags.output,
   };
+}
+
+function assetsDirectory(given: string): string {
+  const directory = path.resolve(text(given));
+  const missing = ['etcd', 'kube-apiserver'].filter((program) => !existsSync(path.join(directory, program)));
+  if (missing.length > 0) throw new FlagError(`${directory} has no ${missing.join(' and no ')}; name the directory that has both`);
+  return directory;
 }
 
 function portBase(given: string): number {
