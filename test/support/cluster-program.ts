@@ -57,8 +57,12 @@ export async function startClusterProgram(options: ClusterProgramOptions): Promi
     kubeconfig: readFileSync(kubeconfigFile, 'utf8'),
     port: Number(new URL(access.server).port),
     client: createKubeClient(transport, { userAgent: 'test', clock: systemClock }),
-    pause: () => programs.forEach((program) => program.pause()),
-    resume: () => programs.forEach((program) => program.resume()),
+    pause() {
+      for (const program of programs) program.pause();
+    },
+    resume() {
+      for (const program of programs) program.resume();
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

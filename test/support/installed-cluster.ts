@@ -122,7 +122,9 @@ async function startEmbedded({ directory, kubelet, controllers, nodes, nodeDir }
     });
     return { plane, persistence, ...(await plane.listen({ port })) };
   };
-  let { plane, persistence, url, kubeconfig } = await start(0);
+  const first = await start(0);
+  const { url, kubeconfig } = first;
+  let { plane, persistence } = first;
   return {
     url,
     kubeconfig,

@@ -19,7 +19,7 @@ export type RealControlPlaneOptions<P extends LaunchedProgram> = {
   readonly directory: string;
   readonly launch: Launch<P>;
   readonly clock: Clock;
-  /** Of the context, and of its keys in etcd. */
+  /** Of the context, and of its keys in an etcd that is shared. */
   readonly name: string;
   /** Absent: an etcd of its own. */
   readonly etcd?: RealEtcd;
@@ -63,7 +63,14 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
   const etcd = options.etcd ?? starting.use(await startRealEtcd({ assets, directory, launch, clock }));
 
   const flags = [
-    ...apiServerFlags({ directory, etcdUrl: etcd.url, etcdPrefix: `/${name}`, port, hasServiceAccounts: controllers !== undefined }),
+    // Upstream's default, which messages name, where nobody else is.
+    ...apiServerFlags({
+      directory,
+      etcdUrl: etcd.url,
+      etcdPrefix: options.etcd === undefined ? '/registry' : `/${name}`,
+      port,
+      hasServiceAccounts: controllers !== undefined,
+    }),
     ...(options.apiServerFlags ?? []),
   ];
   const startApiServer = (): P => launch(`kube-apiserver of ${name}`, [path.join(assets, 'kube-apiserver'), ...flags]);
