@@ -7,6 +7,8 @@ const UPSTREAM: Readonly<Record<ControlPlaneController, string | undefined>> = {
   'pod-gc': 'pod-garbage-collector-controller',
   'taint-eviction': 'taint-eviction-controller',
   'cron-job': 'cronjob-controller',
+  deployment: 'deployment-controller',
+  'replica-set': 'replicaset-controller',
   'node-agent': undefined,
 };
 
