@@ -60,6 +60,36 @@ const PROGRAMS = {
       ],
     ],
   },
+  // Whatever can run on a real kube-apiserver, on the one that KUBEBUILDER_ASSETS names: a quarter of an hour, as root. In one process, because a control plane takes half a gigabyte.
+  'test-real': {
+    redis: true,
+    needs: 'KUBEBUILDER_ASSETS',
+    commands: [
+      [
+        'vitest',
+        'run',
+        '--retry=1',
+        '--maxWorkers=1',
+        'test/conformance/api-cases',
+        'test/conformance/job-scenarios-real-time',
+        'test/conformance/compatibility',
+        'test/e2e/applied-charts',
+        'test/e2e/chart-matrix',
+        'test/e2e/chart-notes',
+        'test/e2e/decision-log',
+        'test/e2e/helm-install',
+        'test/e2e/http-submissions',
+        'test/e2e/install',
+        'test/e2e/kubectl',
+        'test/e2e/metrics-authentication',
+        'test/e2e/operations',
+        'test/e2e/partition',
+        'test/e2e/quick-start',
+        'test/e2e/uninstall',
+        'test/hostile/tenant-writes',
+      ],
+    ],
+  },
   // What a controller throws away is small and short-lived: a young generation of Node's default size costs memory and saves no time.
   worker: { redis: false, commands: [['node', '--max-semi-space-size=8', 'worker/main.ts']] },
   'control-plane': { redis: false, commands: [['node', 'shared/controlplane/main.ts']] },
@@ -211,6 +241,12 @@ if (!Object.hasOwn(PROGRAMS, name ?? '')) {
   fail(`run: ${problem}; write node scripts/run.mjs PROGRAM with one of ${Object.keys(PROGRAMS).join(', ')}`, EXIT_USAGE);
 }
 const program = PROGRAMS[name];
+// A run that tests nothing real must not pass for one that did.
+if (program.needs !== undefined && !process.env[program.needs])
+  fail(
+    `${name}: set ${program.needs} to a directory with etcd and kube-apiserver, and kube-controller-manager if it is to run as well (setup-envtest use -p path prints one)`,
+    EXIT_USAGE,
+  );
 installModules();
 checkNode();
 if (program.redis) provideRedis();

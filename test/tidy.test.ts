@@ -39,6 +39,7 @@ const ALLOWED: Record<string, readonly string[]> = {
  */
 const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
   [''],
+  ['binaries'],
   ['controllers'],
   ['subresources'],
   ['crd'],
@@ -83,7 +84,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/import-kueue': 'command program run',
   'manager/cli/what-if': 'changes command run',
   'manager/cli/local':
-    'advice clusters command config dashboard examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
+    'advice clusters command config dashboard examples job-watch launch manager-account pod-watch ports program programs prometheus quick-start real-clusters run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
     'admission-flags ask-world awaited-informers canary-flags certificate-flags client-factory config copy-endings dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager manager-dashboard read-redis-settings record-key redis-flags series-keeper serve-webhook serving-certificates worker-connection world-thread',
   'manager/certificates': 'certificate-keeper make-key-pair',
@@ -105,6 +106,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
   'shared/controlplane/auth': 'bootstrap-roles',
   'shared/controlplane': 'bootstrap config control-plane guards main',
+  'shared/controlplane/binaries': 'free-port kubelet-server launched-program own-controllers real-control-plane real-etcd secrets',
   'shared/controlplane/controllers':
     'controller-processes cron-job deployment discovery garbage-collector namespace-controller node-agent pod-gc replica-set start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',

@@ -53,7 +53,8 @@ export function customResourceDefinition(kind: KindDefinition): object {
         listKind: `${resource.kind}List`,
         plural: resource.plural,
         singular: kind.singular,
-        shortNames: kind.shortNames,
+        // An API server keeps no empty list, and whoever applies one finds it changed each time.
+        ...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),
         categories: ['switchyard'],
       },
       scope: resource.namespaced ? 'Namespaced' : 'Cluster',
@@ -79,9 +80,15 @@ function objectSchema(kind: KindDefinition): object {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      ...kind.fields,
+      ...Object.fromEntries(Object.entries(kind.fields).map(([name, schema]) => [name, withProperties(schema)])),
     },
     ...(kind.required.length > 0 ? { required: kind.required } : {}),
     ...(kind.rules === undefined ? {} : { 'x-kubernetes-validations': kind.rules }),
   };
+}
+
+/** Without `properties` where there are none: an API server drops the empty map as well. */
+function withProperties(schema: TSchema): object {
+  const { properties, ...rest } = schema as TSchema & { readonly properties?: object };
+  return properties === undefined || Object.keys(properties).length > 0 ? schema : rest;
 }

@@ -24,7 +24,7 @@ describe.runIf(isServerReal() || isSlow)('in real time', { timeout: SUITE_LIMIT_
   let outcomes: ReadonlyMap<string, Promise<Outcome>>;
 
   beforeAll(async () => {
-    server = await startServerUnderTest();
+    server = await startServerUnderTest({ whoseControllers: 'ours' });
     worker = startWorker(server.kubeconfigFile);
     outcomes = playAll(server, scenarios);
   }, SUITE_LIMIT_MS);

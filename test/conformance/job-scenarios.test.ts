@@ -11,7 +11,7 @@ import { playScenario } from './support/scenario-player.ts';
 test.each(loadScenarios().map((scenario) => [scenario.name, scenario] as const))('%s', async (name, scenario) => {
   const clock = new FakeClock();
   const cluster = await startCluster(clock);
-  const worker = startWorker(cluster, clock, BUILT_IN_SETTINGS);
+  const worker = startWorker(cluster.plane, clock, BUILT_IN_SETTINGS);
   await clock.settle();
   try {
     const stage = { client: cluster.client, now: () => clock.now(), pass: (ms: number) => clock.advance(ms) };

@@ -4,9 +4,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { combinations, type Combination } from '../support/chart-matrix.ts';
-import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { FOREIGN_KINDS } from '../support/foreign-kinds.ts';
 import { CHARTS, findHelms, setting, templateArguments, type Rendered } from '../support/helm.ts';
 import { isSlow } from '../support/slow.ts';
@@ -41,15 +40,15 @@ const KINDS: ReadonlyMap<string, Resource> = new Map(
   ].map((resource) => [resource.kind, resource]),
 );
 
-let cluster: EmbeddedCluster;
+let cluster: ServerUnderTest;
 beforeAll(async () => {
-  cluster = await startCluster(systemClock, []);
+  cluster = await startServerUnderTest({ controllers: [] });
   for (const name of ['switchyard', 'monitoring', 'a', 'b']) await cluster.client.create(NAMESPACES, { metadata: { name } });
   for (const { definition } of FOREIGN_KINDS) await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition as never);
   // A definition takes a moment to be served.
   for (const { resource } of FOREIGN_KINDS) await vi.waitFor(() => cluster.client.list(resource), { timeout: 30_000 });
 }, LIMIT_MS);
-afterAll(() => cluster.plane.close());
+afterAll(() => cluster.close());
 
 /** What an API server says against it; undefined: nothing. */
 async function objection(object: Rendered): Promise<string | undefined> {

@@ -142,8 +142,17 @@ test('a cluster whose worker runs all Jobs joins as such, and not as one whose w
   const west = cli.world.client('west');
   const controllerName = BUILT_IN_JOB_CONTROLLER_NAME;
   const key = { namespace: 'kube-system', name: workerLeaseName(controllerName) };
-  const annotations = workerAnnotations({ controllerName, version: '1.2.3', fenceAfterSeconds: 60, fenceToken: 't', renewalsSeen: new Map() });
-  await west.create(LEASES, { metadata: { ...key, labels: { [WORKER_LABEL]: 'true' }, annotations }, spec: { holderIdentity: 'stand-in' } });
+  const annotations = workerAnnotations({
+    controllerName,
+    version: '1.2.3',
+    fenceAfterSeconds: 60,
+    fenceToken: 't',
+    renewalsSeen: new Map(),
+  });
+  await west.create(LEASES, {
+    metadata: { ...key, labels: { [WORKER_LABEL]: 'true' }, annotations },
+    spec: { holderIdentity: 'stand-in' },
+  });
   const jobController = async (): Promise<string | undefined> =>
     (await cli.world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'west' })).spec.jobController;
   const before = await jobController();
@@ -154,7 +163,10 @@ test('a cluster whose worker runs all Jobs joins as such, and not as one whose w
   );
   expect(await jobController()).toBe(before);
   const joined = await cli.run(['clusters', 'join', 'west', '--built-in-controller', '--timeout', '0s'], { kubeconfig });
-  expect(joined).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +controller +the worker 1\.2\.3 has announced itself in place of/m) });
+  expect(joined).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^ok +controller +the worker 1\.2\.3 has announced itself in place of/m),
+  });
   expect(await jobController()).toBe(controllerName);
   await west.delete(LEASES, key);
 });

@@ -1,5 +1,5 @@
 /** Goal: an operator lets a manager write down what it decides, and is told by the program what another policy would have made of it. All programs are processes, Jobs run for real. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,13 +13,11 @@ import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
-import { createHttpTransport } from '../../shared/kube/http-transport.ts';
-import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { silentLogger } from '../../shared/runtime/logger.ts';
 import { ChildProgram } from '../support/child-program.ts';
+import { startClusterProgram } from '../support/cluster-program.ts';
+import { startRealEtcd } from '../support/real-control-plane.ts';
+import { isServerReal } from '../support/server-under-test.ts';
 import { switchyard } from '../support/switchyard-process.ts';
 
 const LIMIT_MS = 300_000;
@@ -56,25 +54,20 @@ async function aDay(): Promise<void> {
   await using programs = new AsyncDisposableStack();
   const start = (name: string, main: string, flags: readonly string[]): ChildProgram =>
     programs.use(new ChildProgram(name, [process.execPath, path.join(ROOT, main), ...flags]));
-  const startPlane = async (name: string, controllers: readonly string[]): Promise<KubeClient> => {
-    const plane = start(name, 'shared/controlplane/main.ts', [`--kubeconfig-out=${file(name)}`, `--with=${controllers.join(',')}`]);
-    await plane.find((line) => (line.includes('control plane is serving') ? true : undefined));
-    const transport = createHttpTransport(accessFromKubeconfig({ kind: 'file', path: file(name) }, systemClock), silentLogger);
-    programs.defer(() => transport.close());
-    return createKubeClient(transport, { userAgent: 'test', clock: systemClock });
-  };
-  const controllers = ['garbage-collector', 'namespace', 'pod-gc'];
-  const home = await startPlane('home', controllers);
-  const east = await startPlane('east', [...controllers, 'node-agent']);
+  const etcd = isServerReal() ? programs.use(await startRealEtcd()) : undefined;
+  const controllers = ['garbage-collector', 'namespace', 'pod-gc'] as const;
+  const homeCluster = programs.use(await startClusterProgram({ name: 'home', controllers, etcd }));
+  const eastCluster = programs.use(await startClusterProgram({ name: 'east', controllers: [...controllers, 'node-agent'], etcd }));
+  const [home, east] = [homeCluster.client, eastCluster.client];
   await installKinds(home, ROOT);
   await Promise.all([home, east].map((client) => client.create(NAMESPACES, { metadata: { name: NAMESPACE } })));
   await home.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
   await home.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: queueOf(1) });
   await home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
   for (const name of NAMES) await home.create(JOBS, prepared(aJob(name)));
-  await joinCluster(home, 'east', readFileSync(file('east'), 'utf8'));
-  start('worker', 'worker/main.ts', [`--kubeconfig=${file('east')}`]);
-  const manager = start('manager', 'manager/main.ts', [`--kubeconfig=${file('home')}`, `--decision-log=${LOG}`]);
+  await joinCluster(home, 'east', eastCluster.kubeconfig);
+  start('worker', 'worker/main.ts', [`--kubeconfig=${eastCluster.kubeconfigFile}`]);
+  const manager = start('manager', 'manager/main.ts', [`--kubeconfig=${homeCluster.kubeconfigFile}`, `--decision-log=${LOG}`]);
   const complete = async (): Promise<void> => {
     for (const name of NAMES) {
       while (!hasTrueCondition((await home.get(JOBS, { namespace: NAMESPACE, name })).status?.conditions, 'Complete'))

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { CUSTOM_RESOURCE_DEFINITIONS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { CHARTS, findHelms, type Chart } from '../support/helm.ts';
 import { findKubectls } from '../support/kubectl.ts';
-import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { isServerReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { isSlow } from '../support/slow.ts';
 
 const TIME_LIMIT_MS = 120_000;
@@ -124,7 +124,11 @@ describe.skipIf(!isSlow)('charts', () => {
       return major > 3 || minor >= 12;
     };
 
-    test.each(HELMS.flatMap(({ file, version }) => BOTH.map((chart) => ({ file, version, chart }))))(
+    // Its definition of ClusterQueues has rules that an estimator of costs refuses: it was never installed on a real API server.
+    const before = BOTH.filter((chart) => !(isServerReal() && chart === 'manager'));
+    test.runIf(isServerReal())('of the manager', ({ skip }) => skip('a real API server refuses its definition of ClusterQueues'));
+
+    test.each(HELMS.flatMap(({ file, version }) => before.map((chart) => ({ file, version, chart }))))(
       'of the $chart is upgraded by Helm $version with the values it has, and nothing else to do',
       { timeout: TIME_LIMIT_MS },
       async ({ file, version, chart }) => {

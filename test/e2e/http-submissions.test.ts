@@ -11,9 +11,8 @@ import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { installKinds } from '../../manager/cli/local/set-up.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { ChildProgram } from '../support/child-program.ts';
-import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -27,7 +26,7 @@ const manifest = (metadata: object = {}): object => ({
 });
 
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-api-'));
-let cluster: EmbeddedCluster;
+let cluster: ServerUnderTest;
 let redis: TestRedis;
 let manager: ChildProgram;
 let url = '';
@@ -35,8 +34,8 @@ const tokens = new Map<string, string>();
 
 beforeAll(async () => {
   redis = await startRedis();
-  cluster = await startCluster(systemClock);
-  const { kubeconfig } = await cluster.plane.listen();
+  cluster = await startServerUnderTest();
+  const { kubeconfig } = cluster;
   const file = path.join(directory, 'kubeconfig');
   writeFileSync(file, kubeconfig);
   await installKinds(cluster.client, process.cwd());
@@ -55,7 +54,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await manager.stop();
-  await cluster.plane.close();
+  await cluster.close();
   await redis.stop();
   rmSync(directory, { recursive: true, force: true });
 });

@@ -8,8 +8,9 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { type EmbeddedCluster, type RunningWorker, startCluster, startWorker } from '../support/embedded-cluster.ts';
+import { type RunningWorker, startWorker } from '../support/embedded-cluster.ts';
 import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 
 const TEST_LIMIT_MS = 300_000;
 /** How long something is waited for that comes by itself. */
@@ -17,19 +18,19 @@ const PATIENCE = { timeout: 120_000, interval: 200 };
 const kubectls = findKubectls(process.env).slice(-1);
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-kubectl-'));
 const kubeconfig = path.join(directory, 'kubeconfig');
-let cluster: EmbeddedCluster;
+let cluster: ServerUnderTest;
 let worker: RunningWorker;
 
 beforeAll(async () => {
   if (kubectls.length === 0) return;
-  cluster = await startCluster(systemClock, ['garbage-collector', 'namespace', 'pod-gc', 'cron-job', 'node-agent']);
+  cluster = await startServerUnderTest({ controllers: ['garbage-collector', 'namespace', 'pod-gc', 'cron-job', 'node-agent'] });
   worker = startWorker(cluster, systemClock);
-  writeFileSync(kubeconfig, (await cluster.plane.listen()).kubeconfig);
+  writeFileSync(kubeconfig, cluster.kubeconfig);
 }, TEST_LIMIT_MS);
 
 afterAll(async () => {
   await worker?.stop();
-  await cluster?.plane.close();
+  await cluster?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -8,24 +8,23 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crdFiles } from '../../scripts/generate-crds.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
 import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 
 const TEST_LIMIT_MS = 300_000;
 const kubectls = findKubectls(process.env).slice(-1);
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-kubectl-'));
 const kubeconfig = path.join(directory, 'kubeconfig');
-let cluster: EmbeddedCluster;
+let cluster: ServerUnderTest;
 
 beforeAll(async () => {
   if (kubectls.length === 0) return;
-  cluster = await startCluster(systemClock, []);
-  writeFileSync(kubeconfig, (await cluster.plane.listen()).kubeconfig);
+  cluster = await startServerUnderTest({ controllers: [] });
+  writeFileSync(kubeconfig, cluster.kubeconfig);
 }, TEST_LIMIT_MS);
 
 afterAll(async () => {
-  await cluster?.plane.close();
+  await cluster?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -6,21 +6,20 @@ import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { TestAuthority } from '../support/certificates.ts';
 import { ChildProgram } from '../support/child-program.ts';
-import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-metrics-'));
-let cluster: EmbeddedCluster | undefined;
+let cluster: ServerUnderTest | undefined;
 afterEach(async () => {
-  await cluster?.plane.close();
+  await cluster?.close();
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test('the metrics of both programs ask for a token, their health does not', { timeout: 120_000 }, async () => {
-  cluster = await startCluster(systemClock);
-  const { kubeconfig } = await cluster.plane.listen();
+  cluster = await startServerUnderTest();
+  const { kubeconfig } = cluster;
   const file = path.join(directory, 'kubeconfig');
   writeFileSync(file, kubeconfig);
   // The administrator may read everything.
@@ -40,8 +39,8 @@ test('the metrics of both programs ask for a token, their health does not', { ti
 test('both serve them over HTTPS to those who trust the authority, and a renewed certificate without a restart', {
   timeout: 120_000,
 }, async () => {
-  cluster = await startCluster(systemClock);
-  const { kubeconfig } = await cluster.plane.listen();
+  cluster = await startServerUnderTest();
+  const { kubeconfig } = cluster;
   const file = path.join(directory, 'kubeconfig');
   writeFileSync(file, kubeconfig);
   const authority = await TestAuthority.create();

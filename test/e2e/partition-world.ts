@@ -2,7 +2,7 @@
  * A manager cluster and two worker clusters in real time: each control plane, the manager and each worker is a process of its own, and
  * between the manager and each worker cluster is a wire that can be cut. Pods are processes of this machine.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
@@ -14,18 +14,18 @@ import { prepared } from '../../manager/prepare-job.ts';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import type { ControlPlaneController } from '../../shared/controlplane/controllers/controllers.ts';
 import { JOBS, LEASES, NAMESPACES } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
-import { createHttpTransport } from '../../shared/kube/http-transport.ts';
-import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { silentLogger } from '../../shared/runtime/logger.ts';
 import { parseSamples, total } from '../bench/prometheus-text.ts';
 import { ChildProgram } from '../support/child-program.ts';
+import { type ClusterProgram, startClusterProgram } from '../support/cluster-program.ts';
+import { startRealEtcd } from '../support/real-control-plane.ts';
+import { isServerReal } from '../support/server-under-test.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { createRunRecorder, type RunRecorder } from './run-recorder.ts';
 
@@ -53,8 +53,7 @@ export interface WorkerSide {
   readonly name: string;
   /** Between the manager and the control plane. */
   readonly wire: TcpProxy;
-  /** Control plane and kubelet. */
-  readonly plane: ChildProgram;
+  readonly plane: ClusterProgram;
   copy(name: string): Promise<Job | undefined>;
   /** When the manager sent the renewal of its Lease that was carried out last, in epoch milliseconds. */
   renewedMs(): Promise<number | undefined>;
@@ -73,47 +72,40 @@ const NAMESPACE = 'team';
 const QUEUE = 'main';
 export const WORKERS = ['east', 'west'];
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-const CONTROLLERS = ['garbage-collector', 'namespace', 'pod-gc'];
+const CONTROLLERS = ['garbage-collector', 'namespace', 'pod-gc'] as const;
 const LINES_KEPT = 200;
 const POLL_MS = 100;
-
-type Plane = { readonly program: ChildProgram; readonly kubeconfigFile: string; readonly port: number; readonly client: KubeClient };
 
 export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Promise<PartitionWorld> {
   await using starting = new AsyncDisposableStack();
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-partition-'));
   starting.defer(async () => rmSync(directory, { recursive: true, force: true }));
   const lines: string[] = [];
+  const keep = (name: string) => (line: string) => {
+    lines.push(`${name}: ${line}`);
+    if (lines.length > LINES_KEPT) lines.shift();
+  };
   const start = (name: string, main: string, flags: readonly string[]): ChildProgram => {
     const program = starting.use(new ChildProgram(name, [process.execPath, path.join(ROOT, main), ...flags]));
-    program.onLine((line) => {
-      lines.push(`${name}: ${line}`);
-      if (lines.length > LINES_KEPT) lines.shift();
-    });
+    program.onLine(keep(name));
     return program;
   };
 
-  const startPlane = async (name: string, controllers: readonly string[]): Promise<Plane> => {
-    const kubeconfigFile = path.join(directory, `${name}.kubeconfig`);
-    const program = start(name, 'shared/controlplane/main.ts', [`--kubeconfig-out=${kubeconfigFile}`, `--with=${controllers.join(',')}`]);
-    await program.find((line) => (line.includes('control plane is serving') ? true : undefined));
-    const access = accessFromKubeconfig({ kind: 'file', path: kubeconfigFile }, systemClock);
-    const transport = createHttpTransport(access, silentLogger);
-    starting.defer(() => transport.close());
-    const client = createKubeClient(transport, { userAgent: 'test', clock: systemClock });
-    return { program, kubeconfigFile, port: Number(new URL(access.server).port), client };
-  };
+  const etcd = isServerReal() ? starting.use(await startRealEtcd()) : undefined;
+  const startPlane = async (name: string, controllers: readonly ControlPlaneController[]): Promise<ClusterProgram> =>
+    starting.use(await startClusterProgram({ name, controllers, etcd, onLine: keep(name) }));
 
-  const join = async (home: KubeClient, name: string, { program, kubeconfigFile, port, client }: Plane): Promise<WorkerSide> => {
+  const join = async (home: KubeClient, name: string, plane: ClusterProgram): Promise<WorkerSide> => {
+    const { kubeconfigFile, port, client } = plane;
     const wire = starting.use(await startTcpProxy({ host: '127.0.0.1', port }));
-    const kubeconfig = readFileSync(kubeconfigFile, 'utf8').replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wire.port}`);
+    const kubeconfig = plane.kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wire.port}`);
     await joinCluster(home, name, kubeconfig);
     const worker = start(`worker-${name}`, 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, `--fence-after=${FENCE_SECONDS}s`]);
     const http = (await worker.find((line) => /"http":"(http:[^"]+)"/.exec(line)?.[1])) ?? '';
     return {
       name,
       wire,
-      plane: program,
+      plane,
       copy: (job) => orNone(client.get(JOBS, { namespace: NAMESPACE, name: job })),
       async renewedMs() {
         const { items } = await client.list(LEASES, { namespace: DEFAULT_LEASE_NAMESPACE, labelSelector: ORIGIN_LABEL });

@@ -17,16 +17,15 @@ import {
   WORKER_CONTROLLER_NAME,
   WORKER_LABEL,
 } from '../../shared/api/names.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { createCrds } from '../support/crds.ts';
-import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { findKubectls } from '../support/kubectl.ts';
 import { shellBlocks } from '../support/shell-document.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '..', '..', 'docs', 'uninstall.md');
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-uninstall-'));
-let cluster: EmbeddedCluster | undefined;
-afterEach(() => cluster?.plane.close());
+let cluster: ServerUnderTest | undefined;
+afterEach(() => cluster?.close());
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const [kubectl] = findKubectls(process.env);
@@ -49,10 +48,10 @@ async function sh(text: string, kubeconfig: string): Promise<void> {
 
 describe.skipIf(kubectl === undefined)('the documented command', () => {
   test('takes our finalizer off every Job, and nobody else’s', { timeout: 120_000 }, async () => {
-    cluster = await startCluster(systemClock);
-    const { client, plane } = cluster;
+    cluster = await startServerUnderTest();
+    const { client, kubeconfig } = cluster;
     const file = path.join(directory, 'kubeconfig');
-    writeFileSync(file, (await plane.listen()).kubeconfig);
+    writeFileSync(file, kubeconfig);
     const finalizers: Readonly<Record<string, string[]>> = {
       ours: [COPIES_FINALIZER],
       both: ['example.com/own', COPIES_FINALIZER],
@@ -80,14 +79,17 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
     );
   });
 
-  test('leaves no Lease of a worker or a manager, whatever the controller name of the worker is, and all others', { timeout: 120_000 }, async () => {
-    cluster = await startCluster(systemClock);
-    const { client, plane } = cluster;
+  test('leaves no Lease of a worker or a manager, whatever the controller name of the worker is, and all others', {
+    timeout: 120_000,
+  }, async () => {
+    cluster = await startServerUnderTest();
+    const { client, kubeconfig } = cluster;
     const file = path.join(directory, 'kubeconfig');
-    writeFileSync(file, (await plane.listen()).kubeconfig);
+    writeFileSync(file, kubeconfig);
     const lease = (name: string, labels: Record<string, string>) =>
       client.create(LEASES, { metadata: { namespace: 'kube-system', name, labels }, spec: {} });
-    for (const controller of [WORKER_CONTROLLER_NAME, BUILT_IN_JOB_CONTROLLER_NAME]) await lease(workerLeaseName(controller), { [WORKER_LABEL]: 'true' });
+    for (const controller of [WORKER_CONTROLLER_NAME, BUILT_IN_JOB_CONTROLLER_NAME])
+      await lease(workerLeaseName(controller), { [WORKER_LABEL]: 'true' });
     await lease(originLeaseName('m1'), { [ORIGIN_LABEL]: 'm1' });
     await lease('kube-controller-manager', {});
     const lines = shellBlocks(readFileSync(DOCUMENT, 'utf8'))
@@ -100,10 +102,10 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
   });
 
   test('lets WorkerClusters go of which no manager takes the finalizer off', { timeout: 120_000 }, async () => {
-    cluster = await startCluster(systemClock);
-    const { client, plane } = cluster;
+    cluster = await startServerUnderTest();
+    const { client, kubeconfig } = cluster;
     const file = path.join(directory, 'kubeconfig');
-    writeFileSync(file, (await plane.listen()).kubeconfig);
+    writeFileSync(file, kubeconfig);
     await createCrds(client);
     for (const name of ['east', 'west'])
       await client.create(WORKER_CLUSTERS, {

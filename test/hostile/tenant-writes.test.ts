@@ -32,7 +32,6 @@ import {
   WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
-import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient, Patch } from '../../shared/kube/client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -40,7 +39,7 @@ import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
-import { seededRandom } from '../../shared/runtime/random.ts';
+import { startServerUnderTest } from '../support/server-under-test.ts';
 import { formatAdmissionRecord } from '../../manager/api/records.ts';
 import { aRecord } from '../support/jobs.ts';
 
@@ -74,13 +73,8 @@ const clientOf = (yaml: string): KubeClient =>
   });
 
 async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
-  const plane: ControlPlane = await createControlPlane({
-    clock: systemClock,
-    random: seededRandom(1),
-    log: silentLogger,
-    controllers: ['garbage-collector'],
-  });
-  const { kubeconfig } = await plane.listen();
+  const server = await startServerUnderTest();
+  const { kubeconfig } = server;
   const admin = clientOf(kubeconfig);
   for (const name of [SYSTEM_NAMESPACE, NAMESPACE]) await admin.create(NAMESPACES, { metadata: { name } });
   const manager = clientOf(await createManagerAccount(admin, ROOT, kubeconfig));
@@ -116,7 +110,7 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
     shared,
     close: async () => {
       await Promise.all([tenant, manager, worker, admin].map((client) => client.close()));
-      await plane.close();
+      await server.close();
       await closeWebhook();
       rmSync(directory, { recursive: true, force: true });
     },

@@ -55,7 +55,7 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   const clock = new FakeClock();
   const home = await startCluster(clock);
   const east = await startCluster(clock, ['garbage-collector', 'namespace', 'node-agent'], 2);
-  const worker = startWorker(east, clock, { ...BUILT_IN_SETTINGS, controllerName: WORKER_CONTROLLER_NAME, controllers: ['job'] });
+  const worker = startWorker(east.plane, clock, { ...BUILT_IN_SETTINGS, controllerName: WORKER_CONTROLLER_NAME, controllers: ['job'] });
 
   // An administrator has set up one cluster and one queue of four CPUs.
   await createCrds(home.client);

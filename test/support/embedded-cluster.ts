@@ -4,6 +4,7 @@ import type { ControlPlaneController } from '../../shared/controlplane/controlle
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Transport } from '../../shared/kube/transport.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
@@ -42,10 +43,12 @@ export const MIRRORED_JOBS_SETTINGS: WorkerSettings = {
 
 export type RunningWorker = { readonly registry: Registry; stop(): Promise<void> };
 
+type WorkedOn = { transport(): Transport };
+
 /** A worker in this process, working on the cluster until it is stopped. */
-export function startWorker(cluster: EmbeddedCluster, clock: Clock, settings: WorkerSettings = BUILT_IN_SETTINGS, seed = 2): RunningWorker {
+export function startWorker(cluster: WorkedOn, clock: Clock, settings: WorkerSettings = BUILT_IN_SETTINGS, seed = 2): RunningWorker {
   const registry = new Registry();
-  const client = createKubeClient(cluster.plane.transport(), { userAgent: 'switchyard-worker', clock });
+  const client = createKubeClient(cluster.transport(), { userAgent: 'switchyard-worker', clock });
   const worker = createWorker({ client, registry, clock, random: seededRandom(seed), log: silentLogger, settings });
   const stopping = new AbortController();
   const running = worker.run(stopping.signal);

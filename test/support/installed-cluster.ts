@@ -1,4 +1,4 @@
-/** A cluster to install on: an embedded control plane that listens, helm and an administrator there, and a kubelet for what was installed. It can be put back to an earlier state. */
+/** A cluster to install on: a control plane that listens, embedded or with KUBEBUILDER_ASSETS real, helm and an administrator there, and a kubelet for what was installed. An embedded one can be put back to an earlier state. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { ControlPlaneController } from '../../shared/controlplane/controllers/controllers.ts';
+import type { NodeShape } from '../../shared/controlplane/controllers/node-agent/node-status.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -15,6 +16,8 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import type { Image } from './image-root.ts';
 import { type Backup, createMemoryPersistence, type MemoryPersistence } from './memory-persistence.ts';
+import { isServerReal, startServerUnderTest } from './server-under-test.ts';
+import { startServiceProxy } from './service-proxy.ts';
 import { TestKubelet } from './test-kubelet.ts';
 
 export interface InstalledCluster extends AsyncDisposable {
@@ -43,31 +46,9 @@ export async function startInstalledCluster(
 ): Promise<InstalledCluster> {
   const directory = mkdtempSync(path.join(tmpdir(), `switchyard-${name}-`));
   const kubelet = new TestKubelet(image);
-  const start = async (
-    port: number,
-    backup?: Backup,
-  ): Promise<{
-    readonly plane: ControlPlane;
-    readonly persistence: MemoryPersistence;
-    readonly url: string;
-    readonly kubeconfig: string;
-  }> => {
-    const persistence = createMemoryPersistence(backup);
-    const plane = await createControlPlane({
-      clock: systemClock,
-      random: Math.random,
-      log: silentLogger,
-      controllers,
-      nodes: [{ name: `${name}-node`, capacity: NODE }],
-      nodeDir: path.join(directory, 'node'),
-      clusterNetwork: kubelet.network,
-      // Keeps its certificate and the administrator's token there.
-      dataDir: path.join(directory, 'identity'),
-      persistence,
-    });
-    return { plane, persistence, ...(await plane.listen({ port })) };
-  };
-  let server = await start(0);
+  const nodes = [{ name: `${name}-node`, capacity: NODE }];
+  const options = { name, directory, kubelet, controllers, nodes, nodeDir: path.join(directory, 'node') };
+  const server = await (isServerReal() ? startReal : startEmbedded)(options);
   const { url, kubeconfig } = server;
   const kubeconfigFile = path.join(directory, 'kubeconfig');
   writeFileSync(kubeconfigFile, renamed(kubeconfig, name), { mode: 0o600 });
@@ -75,6 +56,7 @@ export async function startInstalledCluster(
   const client = createKubeClient(transport, { userAgent: 'test', clock: systemClock });
   const { clusters } = parse(kubeconfig) as { clusters: [{ cluster: { 'certificate-authority-data': string } }] };
   kubelet.attach({ client, url, caPem: Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString() });
+  server.attach?.(client);
   const environment = {
     ...process.env,
     KUBECONFIG: kubeconfigFile,
@@ -88,18 +70,90 @@ export async function startInstalledCluster(
     kubeconfigFile,
     kubelet,
     helm: async (...args) => (await promisify(execFile)('helm', [...args], { env: environment })).stdout,
-    backUp: () => server.persistence.backUp(),
-    stop: () => server.plane.close(),
-    async restore(backup) {
-      await server.plane.close();
-      server = await start(Number(new URL(url).port), backup);
-    },
+    backUp: () => server.backUp(),
+    stop: () => server.close(),
+    restore: (backup) => server.restore(backup),
     async [Symbol.asyncDispose]() {
       await kubelet[Symbol.asyncDispose]();
       await transport.close();
-      await server.plane.close();
+      await server.close();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+type ServerOptions = {
+  readonly name: string;
+  readonly directory: string;
+  readonly kubelet: TestKubelet;
+  readonly controllers: readonly ControlPlaneController[];
+  readonly nodes: readonly NodeShape[];
+  readonly nodeDir: string;
+};
+
+type Server = Pick<InstalledCluster, 'backUp' | 'restore'> & {
+  readonly url: string;
+  readonly kubeconfig: string;
+  /** With an administrator it finds what is behind Services. */
+  attach?(client: KubeClient): void;
+  close(): Promise<void>;
+};
+
+async function startEmbedded({ directory, kubelet, controllers, nodes, nodeDir }: ServerOptions): Promise<Server> {
+  type Started = {
+    readonly plane: ControlPlane;
+    readonly persistence: MemoryPersistence;
+    readonly url: string;
+    readonly kubeconfig: string;
+  };
+  const start = async (port: number, backup?: Backup): Promise<Started> => {
+    const persistence = createMemoryPersistence(backup);
+    const plane = await createControlPlane({
+      clock: systemClock,
+      random: Math.random,
+      log: silentLogger,
+      controllers,
+      nodes,
+      nodeDir,
+      clusterNetwork: kubelet.network,
+      // Keeps its certificate and the administrator's token there.
+      dataDir: path.join(directory, 'identity'),
+      persistence,
+    });
+    return { plane, persistence, ...(await plane.listen({ port })) };
+  };
+  const first = await start(0);
+  const { url, kubeconfig } = first;
+  let { plane, persistence } = first;
+  return {
+    url,
+    kubeconfig,
+    backUp: () => persistence.backUp(),
+    close: () => plane.close(),
+    async restore(backup) {
+      await plane.close();
+      ({ plane, persistence } = await start(Number(new URL(url).port), backup));
+    },
+  };
+}
+
+/** Upstream's API server, whose calls of webhooks find what the kubelet runs. */
+async function startReal({ name, directory, kubelet, controllers, nodes, nodeDir }: ServerOptions): Promise<Server> {
+  const proxy = await startServiceProxy(directory, kubelet.network);
+  const server = await startServerUnderTest({ name, controllers, nodes, nodeDir, apiServerFlags: [proxy.apiServerFlag] });
+  const notOfARealOne = (): never => {
+    throw new Error('a real control plane is not put back to an earlier state by this test');
+  };
+  return {
+    url: server.url,
+    kubeconfig: server.kubeconfig,
+    attach: proxy.attach,
+    close: async () => {
+      await server.close();
+      await proxy[Symbol.asyncDispose]();
+    },
+    backUp: notOfARealOne,
+    restore: notOfARealOne,
   };
 }
 

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { realControlPlaneAssets } from './real-control-plane.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LOCAL = path.join(ROOT, 'manager', 'cli', 'local.ts');
@@ -16,7 +17,7 @@ export type LocalRunOptions = {
   readonly cwd?: string;
 };
 
-/** The quick start as a user runs it, in a child process with its output in a pipe. */
+/** The quick start as a user runs it, with KUBEBUILDER_ASSETS on real control planes, in a child process with its output in a pipe. */
 export class LocalRun implements AsyncDisposable {
   readonly #scratch = mkdtempSync(path.join(tmpdir(), 'switchyard-test-'));
   readonly directory: string;
@@ -29,11 +30,21 @@ export class LocalRun implements AsyncDisposable {
     const { args = [], environment, directory, command = [process.execPath, LOCAL], cwd = ROOT } = options;
     this.directory = directory ?? path.join(this.#scratch, 'run');
     const [program, ...fixed] = command;
-    this.#child = spawn(program, [...fixed, ...(directory === undefined ? ['--dir', this.directory] : []), ...args], {
-      cwd,
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const assets = realControlPlaneAssets();
+    this.#child = spawn(
+      program,
+      [
+        ...fixed,
+        ...(directory === undefined ? ['--dir', this.directory] : []),
+        ...(assets === undefined ? [] : ['--assets', assets]),
+        ...args,
+      ],
+      {
+        cwd,
+        env: { ...process.env, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text;

@@ -130,7 +130,11 @@ async function controllerCheck(config: JoinConfig, worker: KubeClient): Promise<
     return said === undefined ? [] : [{ lease: `${namespace}/${lease.metadata.name}`, ...said }];
   });
   const own = announced.find(({ controllerName }) => controllerName === jobController);
-  if (own !== undefined) return ok('controller', `the worker ${own.version} has announced itself${config['built-in-controller'] ? ' in place of the built-in Job controller' : ''}`);
+  if (own !== undefined)
+    return ok(
+      'controller',
+      `the worker ${own.version} has announced itself${config['built-in-controller'] ? ' in place of the built-in Job controller' : ''}`,
+    );
   if (config['built-in-controller']) return note('controller', 'the built-in Job controller runs the copies: there is no fencing');
   const [other] = announced;
   if (other !== undefined)

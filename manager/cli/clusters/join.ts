@@ -35,7 +35,8 @@ const FLAGS = {
       'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag a right that it had ends',
   },
   'built-in-controller': {
-    about: 'the built-in Job controller runs the copies there, and there is no fencing; or a worker in its place (--controller-name kubernetes.io/job-controller), with one',
+    about:
+      'the built-in Job controller runs the copies there, and there is no fencing; or a worker in its place (--controller-name kubernetes.io/job-controller), with one',
   },
   'token-life': {
     value: 'DURATION',

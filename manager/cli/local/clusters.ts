@@ -1,6 +1,6 @@
 import { createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createControlPlane, type ControlPlane } from '../../../shared/controlplane/control-plane.ts';
+import { createControlPlane } from '../../../shared/controlplane/control-plane.ts';
 import type { ControlPlaneController } from '../../../shared/controlplane/controllers/controllers.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
@@ -8,6 +8,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { createLogger, type LogLevel } from '../../../shared/runtime/pino-logger.ts';
 import { mergedKubeconfig, namedKubeconfig } from './kubeconfigs.ts';
 import type { Ports } from './ports.ts';
+import { prepareRealClusters, type PlaneOptions, type StartedPlane } from './real-clusters.ts';
 
 export type ClusterName = 'manager' | 'east' | 'west';
 
@@ -17,7 +18,7 @@ export type LocalCluster = {
   readonly url: string;
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
-  /** Straight into the control plane, without a socket. */
+  /** Of an administrator; straight into an embedded control plane, without a socket. */
   readonly client: KubeClient;
 };
 
@@ -36,18 +37,26 @@ export type ClustersOptions = {
   readonly ports: Ports;
   readonly logLevel: LogLevel;
   readonly clock: Clock;
+  /** Directory of etcd, kube-apiserver and kube-controller-manager; undefined: embedded control planes. */
+  readonly assets: string | undefined;
+  /** Where commands are looked for. */
+  readonly searched: string | undefined;
 };
 
 /** Each worker cluster has one node of this size; what it really is does not matter to the examples. */
 const NODE_CAPACITY = { cpu: '4', memory: '8Gi', pods: '110' };
 const EVERYWHERE: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc', 'cron-job'];
 
-/** One embedded control plane per cluster. Only the worker clusters have nodes, so only they can run pods. */
-export async function startClusters({ manager, workers, directory, ports, logLevel, clock }: ClustersOptions): Promise<LocalClusters> {
-  const planes: ControlPlane[] = [];
+/** One control plane per cluster. Only the worker clusters have nodes, so only they can run pods. */
+export async function startClusters(options: ClustersOptions): Promise<LocalClusters> {
+  const { manager, workers, directory, ports, logLevel, clock, assets, searched } = options;
+  const planes: StartedPlane[] = [];
+  const real = assets === undefined ? undefined : await prepareRealClusters(assets, directory, { clock, searched });
   const start = async (name: ClusterName, controllers: readonly ControlPlaneController[]): Promise<LocalCluster> => {
     const log = createLogger(logLevel, createWriteStream(path.join(directory, `control-plane-${name}.log`)));
-    const plane = await createControlPlane({
+    const plane = await (real?.start ?? startEmbedded)({
+      name,
+      port: ports[`control-plane-${name}`],
       clock,
       random: Math.random,
       log,
@@ -56,11 +65,11 @@ export async function startClusters({ manager, workers, directory, ports, logLev
       nodeDir: path.join(directory, name),
     });
     planes.push(plane);
-    const { url, kubeconfig: unnamed } = await plane.listen({ port: ports[`control-plane-${name}`] });
+    const { url, kubeconfig: unnamed } = plane;
     const kubeconfig = namedKubeconfig(unnamed, name);
     const kubeconfigFile = path.join(directory, `${name}.kubeconfig`);
     writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
-    const client = createKubeClient(plane.transport(), { userAgent: 'switchyard-local', clock });
+    const client = createKubeClient(plane.transport, { userAgent: 'switchyard-local', clock });
     return { name, url, kubeconfig, kubeconfigFile, client };
   };
   const home = await start(manager, EVERYWHERE);
@@ -71,6 +80,14 @@ export async function startClusters({ manager, workers, directory, ports, logLev
     manager: home,
     workers: others,
     kubeconfigFile,
-    close: async () => void (await Promise.all(planes.map((plane) => plane.close()))),
+    close: async () => {
+      await Promise.all(planes.map((plane) => plane.close()));
+      await real?.close();
+    },
   };
+}
+
+async function startEmbedded({ port, ...options }: PlaneOptions): Promise<StartedPlane> {
+  const plane = await createControlPlane(options);
+  return { ...(await plane.listen({ port })), transport: plane.transport(), close: () => plane.close() };
 }

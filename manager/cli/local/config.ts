@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
@@ -12,6 +13,8 @@ export type LocalConfig = {
   readonly directory: string | undefined;
   /** First of the ports to listen on; 0: any free ports. */
   readonly portBase: number;
+  /** Directory of the control planes' programs; undefined: embedded control planes. */
+  readonly assets: string | undefined;
   /** A Prometheus looks at the programs. */
   readonly prometheus: boolean;
   /** Give up on the examples after this long, in milliseconds. */
@@ -35,6 +38,12 @@ const FLAGS = {
     about: `listen on PORT and the ${PORT_NAMES.length - 1} after it; 0 takes any free ones`,
     parse: portBase,
   },
+  assets: {
+    value: 'DIR',
+    about:
+      'control planes of the etcd, kube-apiserver and, if it is there, kube-controller-manager in DIR (as from setup-envtest use -p path) instead of embedded ones',
+    parse: assetsDirectory,
+  },
   prometheus: {
     about:
       'bring up Prometheus, too (Debian’s package of that name), at a port behind the others; it scrapes the programs and has the alerts of Switchyard',
@@ -47,7 +56,7 @@ const FLAGS = {
 export const LOCAL_PROGRAM: Program<typeof FLAGS, LocalConfig> = {
   name: 'npm start',
   usage: 'npm start --',
-  about: `Brings up one manager cluster and two worker clusters (embedded control planes in this process), Redis, the manager and a worker
+  about: `Brings up one manager cluster and two worker clusters (control planes in this process, or with --assets beside it), Redis, the manager and a worker
 for each cluster; runs the Jobs of examples/ on them for real, shows them in a live table and ends with a summary.
 Exit status: 0 when every Job ended as expected, 1 otherwise, 2 for flags that cannot be used.`,
   flags: FLAGS,
@@ -59,11 +68,19 @@ function configOf(flags: FlagValues<typeof FLAGS>): LocalConfig {
     keep: flags.keep,
     directory: flags.dir,
     portBase: flags['port-base'],
+    assets: flags.assets,
     prometheus: flags.prometheus,
     timeoutMs: flags.timeout * 1000,
     logLevel: flags['log-level'],
     output: flags.output,
   };
+}
+
+function assetsDirectory(given: string): string {
+  const directory = path.resolve(text(given));
+  const missing = ['etcd', 'kube-apiserver'].filter((program) => !existsSync(path.join(directory, program)));
+  if (missing.length > 0) throw new FlagError(`${directory} has no ${missing.join(' and no ')}; name the directory that has both`);
+  return directory;
 }
 
 function portBase(given: string): number {

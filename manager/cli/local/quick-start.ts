@@ -1,7 +1,7 @@
 /**
  * The quick start: one manager cluster and two worker clusters in this process, Redis, the manager and the workers beside it.
  *
- *  1. three embedded control planes, and Redis
+ *  1. three control planes, embedded or upstream's programs, and Redis
  *  2. what an installation would bring: CRDs, webhooks, queues, worker clusters
  *  3. the programs: manager, and a worker for each cluster
  *  4. the examples' Jobs, some through BullMQ and some through the API
@@ -60,7 +60,16 @@ export async function quickStart(
   const { logLevel } = config;
   const page = dashboardPort === undefined ? undefined : buildPage(ROOT);
   let visitorToken = '';
-  const clusters = await startClusters({ manager: 'manager', workers: WORKER_CLUSTERS, directory, ports, logLevel, clock: systemClock });
+  const clusters = await startClusters({
+    manager: 'manager',
+    workers: WORKER_CLUSTERS,
+    directory,
+    ports,
+    logLevel,
+    clock: systemClock,
+    assets: config.assets,
+    searched: process.env['PATH'],
+  });
   cleanUp.push(() => clusters.close());
   const manager = clusters.manager;
   const examples = path.join(ROOT, 'examples');

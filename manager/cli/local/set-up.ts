@@ -3,7 +3,9 @@ import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
-import type { WriteClient } from '../../../shared/kube/client.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
+import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
+import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { given } from '../../../shared/runtime/given.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
@@ -23,12 +25,27 @@ const admissionKind = (kind: string, plural = `${kind.toLowerCase()}s`): Resourc
 /** Namespace of the kubeconfig Secrets. */
 export const SYSTEM_NAMESPACE = 'switchyard-system';
 
-/** Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, and the namespace of the kubeconfigs. */
-export async function installKinds(client: WriteClient, root: string): Promise<void> {
+/** Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, and the namespace of the kubeconfigs. Resolves when the kinds are served. */
+export async function installKinds(client: WriteClient & RawClient, root: string): Promise<void> {
   const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
   for (const file of readdirSync(folder).toSorted())
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
+  while (!(await areServed(client))) await sleep(systemClock, POLL_MS);
+}
+
+const POLL_MS = 50;
+
+/** A real API server takes a moment between taking a definition and serving it. */
+async function areServed(client: RawClient): Promise<boolean> {
+  try {
+    const answer = await client.raw({ method: 'GET', path: '/apis/switchyard.dev/v1alpha1' });
+    const { resources } = JSON.parse(answer) as { resources: readonly { name: string }[] };
+    return SWITCHYARD_KINDS.every(({ resource }) => resources.some(({ name }) => name === resource.plural));
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
 }
 
 /** And the webhooks, served by a manager on this machine. */

@@ -21,6 +21,8 @@ export type ControllersOptions = {
   readonly nodes?: readonly NodeShape[];
   /** Where the node agent keeps logs and working directories; default: below `dataDir`, else a temporary directory that goes at the end. */
   readonly nodeDir?: string;
+  /** Where the node agent answers an API server that asks it for logs; absent: it is asked in this process. */
+  readonly kubeletPort?: number;
   /** Where the control plane keeps its objects, if anywhere. */
   readonly dataDir?: string;
 };
@@ -31,7 +33,8 @@ export function startControllers(options: ControllersOptions, transport: Transpo
   if (controllers.length === 0) return { stop: async () => undefined };
   const directory = controllers.includes('node-agent') ? nodeDirectory(options) : undefined;
   const client = createKubeClient(transport, { userAgent: 'kube-controller-manager', clock });
-  const nodeAgent = directory === undefined ? undefined : { directory: directory.path, logs: podLogs, ...given({ nodes: options.nodes }) };
+  const { nodes, kubeletPort } = options;
+  const nodeAgent = directory === undefined ? undefined : { directory: directory.path, logs: podLogs, ...given({ nodes, kubeletPort }) };
   const stopping = new AbortController();
   const running = createControllers(controllers, { client, clock, random, log }, nodeAgent)
     .run(stopping.signal)

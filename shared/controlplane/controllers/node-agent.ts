@@ -26,6 +26,8 @@ export type NodeAgentOptions = {
   readonly nodes?: readonly NodeShape[];
   /** Where `kubectl logs` finds the logs. */
   readonly logs?: PodLogs;
+  /** Where an API server in another process asks for them. */
+  readonly kubeletPort?: number;
 };
 
 const NODE_RATE_LIMIT = { baseDelayMs: 100, maxDelayMs: 10_000 };
@@ -68,7 +70,8 @@ class NodeAgent {
   constructor(deps: ControllerDeps, options: NodeAgentOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#shapes = new Map((options.nodes ?? [{ name: 'node-1' }]).map((shape) => [shape.name, shape]));
+    const { nodes = [{ name: 'node-1' }], kubeletPort } = options;
+    this.#shapes = new Map(nodes.map((shape) => [shape.name, { ...shape, ...given({ kubeletPort }) }]));
     this.#nodes = createInformer({ ...deps, resource: NODES });
     this.#pods = createInformer({ ...deps, resource: PODS, indexers: { [BY_NODE]: ({ spec }) => [spec.nodeName ?? ''] } });
     this.#processes = createProcessContainers(options.directory, deps.clock);

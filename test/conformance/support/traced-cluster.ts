@@ -74,9 +74,9 @@ export async function traceCluster(): Promise<TracedCluster> {
       return response;
     },
   });
-  const plane = { ...cluster.plane, transport: () => listen(cluster.plane.transport()) };
+  const heard = { transport: () => listen(cluster.plane.transport()) };
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
-  const worker = startWorker({ plane, client }, clock, BUILT_IN_SETTINGS);
+  const worker = startWorker(heard, clock, BUILT_IN_SETTINGS);
   await clock.settle();
 
   const job = async (): Promise<Job | undefined> => {

@@ -1,14 +1,13 @@
 /** Goal: docs/operations.md, "Versions of the definitions": objects of a version that comes and one that goes are the same objects, and none is lost on the way or on the way back. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LOCAL_QUEUES } from '../../../manager/api/local-queue.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CRDS } from '../../support/crds.ts';
-import { startCluster, type EmbeddedCluster } from '../../support/embedded-cluster.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../../support/server-under-test.ts';
 import { findKubectls } from '../../support/kubectl.ts';
 import { ReadersShell, shellBlocks } from '../../support/shell-document.ts';
 import { isSlow } from '../../support/slow.ts';
@@ -23,22 +22,20 @@ type Definition = KubeObject & {
   readonly status?: { readonly storedVersions: readonly string[] };
 };
 
-let cluster: EmbeddedCluster | undefined;
+let cluster: ServerUnderTest | undefined;
 const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-definitions-'));
 afterEach(async () => {
-  await cluster?.plane.close();
+  await cluster?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 describe.skipIf(!isSlow || KUBECTL === undefined)('definitions', () => {
   test('get another version, store it, and lose the one before', { timeout: LIMIT_MS }, async () => {
-    cluster = await startCluster(systemClock);
-    const { client, plane } = cluster;
-    const kubeconfig = path.join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, (await plane.listen()).kubeconfig);
+    cluster = await startServerUnderTest();
+    const { client, kubeconfigFile } = cluster;
     const shell = new ReadersShell(ROOT, {
       HOME: folder,
-      KUBECONFIG: kubeconfig,
+      KUBECONFIG: kubeconfigFile,
       PATH: `${path.dirname(KUBECTL?.file ?? '')}${path.delimiter}${process.env['PATH']}`,
     });
     const sh = async (text: string): Promise<string> => {

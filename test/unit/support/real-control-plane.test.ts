@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { accessFromKubeconfig } from '../../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { apiServerFlags, startRealControlPlane } from '../../support/real-control-plane.ts';
+import { startRealControlPlane } from '../../support/real-control-plane.ts';
 
 let assets: string;
 beforeEach(() => {
@@ -38,7 +38,7 @@ process.on('SIGTERM', () => process.exit(0));
 test('both programs are started with matching ports and secrets, and the kubeconfig names the server', async () => {
   writeBinary('etcd', '--listen-client-urls=http:\\/\\/127\\.0\\.0\\.1:(\\d+)');
   writeBinary('kube-apiserver', '--secure-port=(\\d+)');
-  const plane = await startRealControlPlane(assets);
+  const plane = await startRealControlPlane({ assets });
   const argsOf = (name: string): string[] => JSON.parse(readFileSync(path.join(assets, `${name}.args`), 'utf8')) as string[];
   const apiServer = argsOf('kube-apiserver');
   const flag = (name: string): string => apiServer.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '';
@@ -56,17 +56,13 @@ test('a program that ends at once is reported with what it said', async () => {
   const file = path.join(assets, 'etcd');
   writeFileSync(file, '#!/bin/sh\necho no space left on device >&2\nexit 3\n');
   chmodSync(file, 0o755);
-  await expect(startRealControlPlane(assets)).rejects.toThrow(/etcd has ended \(3\):\nno space left on device/);
+  await expect(startRealControlPlane({ assets })).rejects.toThrow(/etcd has ended \(3\):\nno space left on device/);
 });
 
 test('a directory without binaries is reported', async () => {
-  await expect(startRealControlPlane(assets)).rejects.toThrow(/etcd has ended.*\n.*ENOENT/);
+  await expect(startRealControlPlane({ assets })).rejects.toThrow(/etcd has ended.*\n.*ENOENT/);
 });
 
 test('without a directory there is nothing to start', async () => {
-  await expect(startRealControlPlane('')).rejects.toThrow('KUBEBUILDER_ASSETS');
-});
-
-test('the API server admits pods without the ServiceAccounts that no controller creates', () => {
-  expect(apiServerFlags('/d', 1, 2)).toContain('--disable-admission-plugins=ServiceAccount');
+  await expect(startRealControlPlane({ assets: '' })).rejects.toThrow('KUBEBUILDER_ASSETS');
 });

@@ -13,6 +13,8 @@ export type NodeShape = {
   readonly labels?: Readonly<Record<string, string>>;
   /** Quantities of cpu, memory, pods and others; what is absent has a generous default. */
   readonly capacity?: Readonly<Record<string, string>>;
+  /** Where the API server asks for the logs of its pods, if it must ask. */
+  readonly kubeletPort?: number;
 };
 
 export const HOST_IP = '127.0.0.1';
@@ -98,7 +100,7 @@ function nodeObject({ name, labels }: NodeShape): Unsaved<Node> {
 
 const architecture = (): string => (arch() === 'x64' ? 'amd64' : arch());
 
-function nodeStatus({ name, capacity }: NodeShape, now: string): Node['status'] {
+function nodeStatus({ name, capacity, kubeletPort }: NodeShape, now: string): Node['status'] {
   const amounts = { ...CAPACITY, ...capacity };
   const condition = (type: string, status: string, reason: string, message: string) => ({
     type,
@@ -123,6 +125,7 @@ function nodeStatus({ name, capacity }: NodeShape, now: string): Node['status'] 
       osImage: operatingSystem(),
       systemUUID: '',
     },
+    ...(kubeletPort === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } }),
     addresses: [
       { type: 'InternalIP', address: HOST_IP },
       { type: 'Hostname', address: name },

@@ -76,3 +76,9 @@ describe('a CustomResourceDefinition', () => {
     expect(required()).toBeUndefined();
   });
 });
+
+test('what an API server would drop is not in a definition, so that applying it again changes nothing', () => {
+  const definition = JSON.stringify(definitionOf({ shortNames: [] }));
+  expect(definition).not.toContain('shortNames');
+  expect(definition).not.toContain('"properties":{}');
+});
