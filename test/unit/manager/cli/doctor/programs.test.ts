@@ -191,7 +191,8 @@ describe('doctor', () => {
       const rendered = renderChart(chart);
       const [made] = ofKind(rendered, 'Deployment');
       const { metadata } = await cluster.client.create(builtIn('Deployment'), made as never);
-      const { selector } = made?.['spec'] as { selector: { matchLabels: Record<string, string> } };
+      if (made === undefined) throw new Error(`the chart of the ${chart} renders no Deployment`);
+      const { selector } = made['spec'] as { selector: { matchLabels: Record<string, string> } };
       const labels = { ...selector.matchLabels, 'app.kubernetes.io/part-of': 'switchyard' };
       const container = { name: chart, image: IMAGE };
       const created = await cluster.client.create(PODS, {
