@@ -29,23 +29,32 @@ function macroFor({ op, args }: Node): Macro | undefined {
   return own === undefined || !isNode(first) || !Array.isArray(second) ? undefined : calling(own, first, second.filter(isNode));
 }
 
-const calling = (own: OwnFunction, receiver: MacroNode, args: readonly MacroNode[]): Macro => ({
-  typeCheck: (checker, _macro, scope) => {
-    for (const each of [receiver, ...args]) checker.check(each, scope);
-    return checker.getType('dyn');
-  },
-  evaluate: (evaluator, _macro, scope) =>
-    own(
-      evaluator.run(receiver, scope),
-      args.map((each) => evaluator.run(each, scope)),
-    ),
-});
+/** A call of a function of ours on a value. The cost meter wraps `call`. */
+export type OwnCall = Macro & { readonly operands: readonly MacroNode[]; call(values: readonly unknown[]): unknown };
 
-function presenceOf(subject: unknown): Macro | undefined {
+/** Whether a value has a field. */
+export type Presence = Macro & { readonly operand: MacroNode };
+
+function calling(own: OwnFunction, receiver: MacroNode, args: readonly MacroNode[]): OwnCall {
+  const operands = [receiver, ...args];
+  const macro: OwnCall = {
+    operands,
+    call: ([first, ...others]) => own(first, others),
+    typeCheck: (checker, _macro, scope) => {
+      for (const each of operands) checker.check(each, scope);
+      return checker.getType('dyn');
+    },
+    evaluate: (evaluator, _macro, scope) => macro.call(operands.map((each) => evaluator.run(each, scope))),
+  };
+  return macro;
+}
+
+function presenceOf(subject: unknown): Presence | undefined {
   if (!isNode(subject) || subject.op !== '.' || !Array.isArray(subject.args)) return undefined;
   const [operand, field]: unknown[] = subject.args;
   if (!isNode(operand) || typeof field !== 'string') return undefined;
   return {
+    operand,
     typeCheck: (checker, _macro, scope) => {
       checker.check(operand, scope);
       return checker.getType('bool');

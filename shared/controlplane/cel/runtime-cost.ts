@@ -1,5 +1,6 @@
 import { Optional } from '@marcbachmann/cel-js';
 import { callCost, comparisonCost, concatenationCost, sizeOf } from './call-cost.ts';
+import type { OwnCall } from './own-calls.ts';
 
 /** What one evaluation may cost (PerCallLimit of apiserver). */
 const CALL_LIMIT = 1_000_000;
@@ -60,7 +61,7 @@ function instrument(node: Node, meter: CostMeter, head: Head = 'named'): number 
   const { alternate, macro } = node.meta;
   if (alternate?.op === 'comprehension') return instrumentComprehension(node, alternate, meter);
   if (alternate !== undefined) return 0;
-  if (macro !== undefined) return instrumentMacro(macro, meter);
+  if (macro !== undefined) return instrumentMacro(node, macro, meter);
   if (ACCESS.has(node.op)) return instrumentAccess(node, meter, head);
   switch (node.op) {
     case 'id':
@@ -229,13 +230,25 @@ function instrumentCall(node: Node, meter: CostMeter): number {
   return units;
 }
 
-/** `has`, whose steps cost one each, and what has no cost of its own: `or`, `orValue`, `bind`. */
-function instrumentMacro(macro: Macro, meter: CostMeter): number {
-  const steps = macro['macroHasProps'];
-  if (Array.isArray(steps)) return steps.length - 1;
+/** `has`, whose steps cost one each, calls of functions of ours, and what has no cost of its own: `or`, `orValue`, `bind`. */
+function instrumentMacro(node: Node, macro: Macro, meter: CostMeter): number {
+  if (isNode(macro['operand'])) return instrument(macro['operand'], meter, 'free') + 1;
+  if (isOwnCall(macro)) return instrumentOwnCall(nameOf(node), macro, meter);
   const { receiver, arg, val, exp } = macro;
   if (isNode(arg)) chargeBefore(arg, meter, instrument(arg, meter));
   return instrumentAll([receiver, val, exp].filter(isNode), meter);
+}
+
+const isOwnCall = (macro: Macro): macro is Macro & OwnCall => Array.isArray(macro['operands']) && typeof macro['call'] === 'function';
+
+function instrumentOwnCall(name: string, macro: OwnCall, meter: CostMeter): number {
+  const { call } = macro;
+  macro.call = (values) => {
+    const result = call(values);
+    meter.charge(callCost(name, true, values, result));
+    return result;
+  };
+  return instrumentAll(macro.operands.filter(isNode), meter);
 }
 
 /** What a comprehension costs beside its range and its predicate, as cel-go expands it. */
