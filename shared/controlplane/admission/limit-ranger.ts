@@ -39,10 +39,10 @@ function setDefaults(object: AnyObject, limits: readonly DecodedLimit[]): void {
     limits: Object.assign({}, ...forContainers.map((limit) => limit.default)) as Amounts,
     requests: Object.assign({}, ...forContainers.map(({ defaultRequest }) => defaultRequest)) as Amounts,
   };
-  const { containers = [], initContainers = [] } = asPod(object).spec ?? {};
+  const { containers, initContainers } = asPod(object).spec ?? {};
   const said = [
-    ...containers.flatMap((container) => completeContainer(container, given, 'container')),
-    ...initContainers.flatMap((container) => completeContainer(container, given, 'init container')),
+    ...(containers ?? []).flatMap((container) => completeContainer(container, given, 'container')),
+    ...(initContainers ?? []).flatMap((container) => completeContainer(container, given, 'init container')),
   ];
   if (said.length === 0) return;
   object.metadata.annotations = { ...object.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${said.join('; ')}` };

@@ -7,8 +7,8 @@ import { aControlPlane, type Bench, PODS, type Reply } from '../a-control-plane.
 const metadata = { name: 'p', namespace: 'ns', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 
 /** A pod with these resources of its one container, as the limits of its namespace leave it. */
-const admit = (limit: object, resources: object = {}): AnyObject => {
-  const object: AnyObject = { metadata: { ...metadata }, spec: { containers: [{ name: 'c', image: 'i', resources }] } };
+const admit = (limit: object, resources: object = {}, spec: object = { containers: [{ name: 'c', image: 'i', resources }] }): AnyObject => {
+  const object: AnyObject = { metadata: { ...metadata }, spec };
   const request: AdmissionRequest = {
     operation: 'CREATE',
     kind: { group: '', version: 'v1', kind: 'Pod' },
@@ -41,6 +41,10 @@ describe('limits of a namespace', () => {
       'kubernetes.io/limit-ranger': 'LimitRanger plugin set: cpu request for container c; cpu, memory limit for container c',
     });
   });
+  test('leave a pod without containers to its validation', () => {
+    expect(admit(container({ default: { cpu: '1' } }), {}, { containers: null })['spec']).toEqual({ containers: null });
+  });
+
   test('leave a pod alone that says all', () => {
     const pod = admit(container({ default: { cpu: '2' }, defaultRequest: { cpu: '1' } }), { requests: { cpu: '1' }, limits: { cpu: '1' } });
     expect(pod.metadata.annotations).toBeUndefined();
