@@ -55,8 +55,8 @@ describe('of two managers', () => {
     await world.submit('sum');
     const seconds = await secondsUntil(async () => (await world.jobsOn('eu-1')).some(({ metadata }) => metadata.name === 'sum'));
     expect(seconds).toBeGreaterThan(10);
-    // 15 s of the lease, and 1.5 s until the Job is there.
-    expect(seconds).toBeLessThan(17.5);
+    // The lease lasts 15 s from when the other saw its last renewal, at a look that the dice put up to 4.4 s later; the Job is there 1.5 s after that.
+    expect(seconds).toBeLessThan(21);
     await world.clock.advance(40_000);
     expect(await isComplete('sum')).toBe(true);
     expect(await isComplete('long')).toBe(true);
@@ -67,7 +67,8 @@ describe('of two managers', () => {
     first.terminate();
     await world.submit('sum');
     const seconds = await secondsUntil(async () => (await world.jobsOn('eu-1')).length > 0);
-    expect(seconds).toBeLessThan(5);
+    // Up to 4.4 s between two looks, as the dice fall, and 1.5 s until the Job is there.
+    expect(seconds).toBeLessThan(6);
     expect(first.outcome()).toBe('stopped');
   });
 
