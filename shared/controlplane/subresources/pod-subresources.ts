@@ -50,7 +50,7 @@ async function bind(deps: Deps, call: Call, pods: ServedResource, podName: strin
 
 async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answer> {
   const options = readWriteOptions(call.info.query, 'CreateOptions');
-  const eviction = decodeAs(call, 'Eviction', 'policy', 'v1', options.fieldValidation);
+  const eviction = decodeAs(inServedVersion(call), 'Eviction', 'policy', 'v1', options.fieldValidation);
   const { name, namespace } = call.info;
   checkEviction(name, eviction);
   const dryRun = options.dryRun || evictionOptions(eviction).dryRun;
@@ -88,6 +88,12 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
   await deps.registry.delete({ ...request, subresource: '' }, { ...asked, preconditions, dryRun: request.dryRun }, true);
   return jsonAnswer(201, DONE);
 }
+
+/** API servers still take the form of an Eviction that had the same fields in `policy/v1beta1`, which is served no more. */
+const inServedVersion = (call: Call): Call => ({
+  ...call,
+  request: { ...call.request, body: call.request.body.replace(/("apiVersion"\s*:\s*)"policy\/v1beta1"/, '$1"policy/v1"') },
+});
 
 type EvictionOptions = Parameters<HandlerDeps['registry']['delete']>[1];
 

@@ -84,7 +84,7 @@ async function request(http: RawHttp, words: CaseWords, exchange: RequestExchang
   let answer: RawAnswer;
   for (const begin = Date.now(); ; ) {
     answer = await http.send({ method, path, headers: { ...contentType, ...headers }, ...given({ text }) });
-    if (isMet(words, until, answer) || Date.now() - begin > UNTIL_LIMIT_MS) break;
+    if (isMet(words, until, answer) || isAwaitedInVain(exchange) || Date.now() - begin > UNTIL_LIMIT_MS) break;
     await sleep(ASK_AGAIN_MS);
   }
   const name = valueAt(answer.json, 'metadata.name');
@@ -117,6 +117,10 @@ function bodyOf(words: CaseWords, exchange: RequestExchange): string | undefined
 
 const filledHeaders = (words: CaseWords, headers: RequestExchange['headers'] = {}): Record<string, string | null> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value === null ? null : words.fillText(value)]));
+
+/** Where the recording waited in vain, the answer to its last try is the one to compare. */
+const isAwaitedInVain = ({ until, expect }: RequestExchange): boolean =>
+  until !== undefined && (expect?.status ?? 0) >= 400 && until.status !== expect?.status;
 
 function isMet(words: CaseWords, until: RequestExchange['until'], answer: RawAnswer): boolean {
   if (until === undefined) return true;
