@@ -98,7 +98,8 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
       .filter((line) => line.includes('delete leases'));
     await sh(['cluster=$(kubectl config current-context)', ...lines].join('\n'), file);
     const left = (await client.list(LEASES, { namespace: 'kube-system' })).items.map(({ metadata }) => metadata.name);
-    expect(left).toEqual(['kube-controller-manager']);
+    // A real API server keeps one of its own.
+    expect(left.filter((name) => !name.startsWith('apiserver-'))).toEqual(['kube-controller-manager']);
   });
 
   test('lets WorkerClusters go of which no manager takes the finalizer off', { timeout: 120_000 }, async () => {

@@ -53,6 +53,16 @@ export class FakeClock implements Clock {
     this.#passedMs = endMs;
   }
 
+  /**
+   * Moves time forward by `ms` in which the program did nothing, as when its machine is paused: timers that fell due run at the end of it, all in
+   * one turn of the event loop, before anything that arrived meanwhile is read.
+   */
+  stall(ms: number): void {
+    this.#passedMs += ms;
+    const endMs = this.#passedMs;
+    for (let next = this.#earliest(); next !== undefined && next.dueMs <= endMs; next = this.#earliest()) this.#run(next);
+  }
+
   /** Runs what is ready and due now, without moving time. */
   settle(): Promise<void> {
     return this.advance(0);
@@ -74,13 +84,17 @@ export class FakeClock implements Clock {
   }
 
   async #fire(timer: Pending): Promise<void> {
+    this.#passedMs = timer.dueMs;
+    this.#run(timer);
+    await settle();
+  }
+
+  #run(timer: Pending): void {
     pop(this.#heap);
     // One that has fired can no longer be cancelled.
     timer.cancelled = true;
     this.#waiting--;
-    this.#passedMs = timer.dueMs;
     timer.callback();
-    await settle();
   }
 
   #earliest(): Pending | undefined {

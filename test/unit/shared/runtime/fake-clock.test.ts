@@ -38,3 +38,15 @@ test('a step of the time of day makes no time pass', async () => {
   expect(log).toEqual([20]);
   expect(clock.monotonic() - before).toBe(20);
 });
+
+test('after a stall, what fell due runs late and in order, before anything that was ready', async () => {
+  const clock = new FakeClock(0);
+  const log: string[] = [];
+  setImmediate(() => log.push('ready'));
+  clock.schedule(() => log.push(`second ${clock.now()}`), 20);
+  clock.schedule(() => log.push(`first ${clock.now()}`), 10);
+  clock.schedule(() => log.push('not due'), 31);
+  clock.stall(30);
+  await clock.settle();
+  expect(log).toEqual(['first 30', 'second 30', 'ready']);
+});
