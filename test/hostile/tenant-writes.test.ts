@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stringify, parse } from 'yaml';
 import { createManagerAccount, MANAGER_USERNAME } from '../../manager/cli/local/manager-account.ts';
 import { installPolicies, installWebhooks, SYSTEM_NAMESPACE } from '../../manager/cli/local/set-up.ts';
@@ -86,6 +86,7 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
   let closeWebhook = async (): Promise<void> => undefined;
   if (guard === 'policies') {
     await installPolicies(admin, identities);
+    await policiesAreInForce(tenant);
   } else {
     const certificate = await selfSignedCertificate(Date.now());
     const [certFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')];
@@ -115,6 +116,20 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** An API server learns of policies by a watch, and lets writes pass until then. */
+async function policiesAreInForce(tenant: KubeClient): Promise<void> {
+  const forged: Unsaved<Job> = {
+    metadata: { name: 'probe', namespace: NAMESPACE, annotations: { [ADMISSION_ANNOTATION]: FORGED } },
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
+  };
+  const isRefused = (): Promise<boolean> =>
+    tenant.create(JOBS, forged, { dryRun: true }).then(
+      () => false,
+      () => true,
+    );
+  await vi.waitUntil(isRefused, { timeout: TIME_LIMIT_MS, interval: 100 });
 }
 
 /** A kubeconfig of a ServiceAccount that may do anything to Jobs and their status, and to nothing else. */
