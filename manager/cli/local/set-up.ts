@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
-import { isNotFound } from '../../../shared/kube/api-error.ts';
+import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { given } from '../../../shared/runtime/given.ts';
@@ -37,13 +37,14 @@ export async function installKinds(client: WriteClient & RawClient, root: string
 const POLL_MS = 50;
 
 /** A real API server takes a moment between taking a definition and serving it. */
-async function areServed(client: RawClient): Promise<boolean> {
+export async function areServed(client: RawClient): Promise<boolean> {
   try {
     const answer = await client.raw({ method: 'GET', path: '/apis/switchyard.dev/v1alpha1' });
     const { resources } = JSON.parse(answer) as { resources: readonly { name: string }[] };
     return SWITCHYARD_KINDS.every(({ resource }) => resources.some(({ name }) => name === resource.plural));
   } catch (error) {
-    if (isNotFound(error)) return false;
+    // A group without a kind is no API object that is not found: the answer is a plain 404 without a reason.
+    if (error instanceof ApiError && error.code === 404) return false;
     throw error;
   }
 }
