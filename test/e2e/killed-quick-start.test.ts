@@ -52,7 +52,7 @@ describe('quick starts in one checkout', () => {
     expect(second.output).toContain('in .switchyard/2\n');
     const ofFirst = Object.values(first.pids());
     expect(await second.exitCode, second.output).toBe(0);
-    await first.waitFor(/export KUBECONFIG=\.switchyard\/1\/manager\.kubeconfig/);
+    await first.waitFor(/export KUBECONFIG=\S*\.switchyard\/1\/kubeconfig/);
     expect(first.output).toContain('Every Job ended as expected');
 
     const inUse = path.join(cwd, '.switchyard', '1');
