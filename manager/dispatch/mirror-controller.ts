@@ -287,6 +287,7 @@ class Mirror implements MirrorController {
 
   async #perform(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult> {
     const { local } = group;
+    const { writer } = cluster;
     try {
       switch (action.kind) {
         case 'Create':
@@ -295,8 +296,12 @@ class Mirror implements MirrorController {
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec, action.annotations));
           return undefined;
         case 'Seed':
+        case 'TakeBackSuspended':
           // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.
-          cluster.wrote(key, await cluster.writer.seed(action.copy, action.status));
+          cluster.wrote(
+            key,
+            await (action.kind === 'Seed' ? writer.seed(action.copy, action.status) : writer.takeBackSuspended(action.copy)),
+          );
           cluster.setProblem(key, undefined);
           this.#works(cluster, key);
           cluster.wake(key, { now: true });
