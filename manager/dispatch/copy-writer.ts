@@ -17,6 +17,7 @@ import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
+import type { RemoteAction } from './decide-mirror.ts';
 import type { FinishedWork } from './finished-work.ts';
 import type { LeasedClient } from './leased-writes.ts';
 
@@ -34,11 +35,16 @@ export interface CopyWriter {
   seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
   /** Takes the condition Suspended of this very version of the copy back; 409 when its Job controller has written to it meanwhile. */
   takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
+  /** Carries out either of the two. */
+  tell(action: StatusAction): Promise<Job>;
   /** What the worker has put beside the copy: the ends of logs of its pods; undefined where there is nothing. */
   tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
   /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
   delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
+
+/** A write to the status of a suspended copy. */
+type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
 
 /** The cluster answered, and the answer is no. The Job is told why. */
 export class DispatchRefused extends Error {
@@ -213,6 +219,7 @@ export function createCopyWriter(options: {
     create,
     find,
     takeBackSuspended,
+    tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
     update: (copy, spec, annotations) =>
       timed((signal) => {
         const { uid, resourceVersion } = copy.metadata;

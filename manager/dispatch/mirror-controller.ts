@@ -287,7 +287,6 @@ class Mirror implements MirrorController {
 
   async #perform(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult> {
     const { local } = group;
-    const { writer } = cluster;
     try {
       switch (action.kind) {
         case 'Create':
@@ -298,10 +297,7 @@ class Mirror implements MirrorController {
         case 'Seed':
         case 'TakeBackSuspended':
           // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.
-          cluster.wrote(
-            key,
-            await (action.kind === 'Seed' ? writer.seed(action.copy, action.status) : writer.takeBackSuspended(action.copy)),
-          );
+          cluster.wrote(key, await cluster.writer.tell(action));
           cluster.setProblem(key, undefined);
           this.#works(cluster, key);
           cluster.wake(key, { now: true });
