@@ -1,15 +1,23 @@
 import type { ConfigMap, DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../shared/api/log-tails.ts';
-import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  DISPATCH_EPOCH_ANNOTATION,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  ORIGIN_UID_ANNOTATION,
+  RESUMED_FROM_ANNOTATION,
+} from '../../shared/api/names.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { DispatchedReason } from '../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
+import type { RemoteAction } from './decide-mirror.ts';
 import type { FinishedWork } from './finished-work.ts';
 import type { LeasedClient } from './leased-writes.ts';
 
@@ -25,11 +33,18 @@ export interface CopyWriter {
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
   /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
   seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
+  /** Takes the condition Suspended of this very version of the copy back; 409 when its Job controller has written to it meanwhile. */
+  takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
+  /** Carries out either of the two. */
+  tell(action: StatusAction): Promise<Job>;
   /** What the worker has put beside the copy: the ends of logs of its pods; undefined where there is nothing. */
   tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
   /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
   delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
+
+/** A write to the status of a suspended copy. */
+type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
 
 /** The cluster answered, and the answer is no. The Job is told why. */
 export class DispatchRefused extends Error {
@@ -177,9 +192,34 @@ export function createCopyWriter(options: {
     throw new DispatchRefused({ reason: DispatchedReason.Refused, message });
   }
 
+  /**
+   * A Job controller that sees the suspension sets the condition again, when the pods are told to end; a write that it has made of an earlier version
+   * meets a conflict. No mark is left of the resumption: the condition that follows may be of the same second as the one before.
+   */
+  async function takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
+    const now = toWireTime(clock.now());
+    const times = { lastProbeTime: now, lastTransitionTime: now };
+    const resumed = { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed', ...times };
+    const metadata = { uid, resourceVersion, annotations: { [RESUMED_FROM_ANNOTATION]: null } };
+    const body = { metadata, status: { conditions: [resumed] } };
+    try {
+      return await timed((signal) => client.patchStatus(JOBS, objectKey(copy), { type: 'strategic', body }, { fieldManager, signal }));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined || isNotFound(error)) throw error;
+      const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
+      const said = toldText((error as Error).message);
+      const message = `cluster "${cluster}" does not let its Job controller be asked whether it has seen that the Job is suspended: ${said}${remedy}`;
+      throw new DispatchRefused({ reason: problem.reason, message }, error);
+    }
+  }
+
   return {
     create,
     find,
+    takeBackSuspended,
+    tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
     update: (copy, spec, annotations) =>
       timed((signal) => {
         const { uid, resourceVersion } = copy.metadata;

@@ -39,6 +39,7 @@ import { changesTemplate, copyIdentity, copyName, fencingChange, hasOtherControl
 import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
 import { retainedCopies } from './retained-copies.ts';
 import { isWaitingToStart } from './start-troubles.ts';
+import { toldBy } from './told-by-copy.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition, withTerminal } from './to-local-status.ts';
 
@@ -63,6 +64,8 @@ export type RemoteAction =
     }
   /** Tells a suspended copy what of its Job is done already. */
   | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly status: FinishedWork }
+  /** Takes back what a copy said of an earlier suspension, so that its Job controller says it anew once it has seen this one. */
+  | { readonly kind: 'TakeBackSuspended'; readonly cluster: string; readonly copy: DeepReadonly<Job> }
   /** Reads what stands under the name of the copy, because the answer to a write of it was lost. */
   | { readonly kind: 'Look'; readonly cluster: string; readonly name: string }
   | {
@@ -201,7 +204,7 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
   if (record !== undefined && current !== undefined)
     return {
       remote,
-      home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: ownOf(group, current, local), nowMs })),
+      home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job, local), own: ownOf(group, current, local), nowMs })),
     };
   const shown = open.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
   // What rests may outlast its WorkerCluster.
@@ -266,8 +269,9 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const { cluster } = copy;
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
-  const told = isResting && isJudgedAtRest(copy.job) ? withTerminal(copy.job.status, nowMs) : toldBy(copy.job);
-  const remote = isResting ? counted(told, local.spec) : told;
+  const told = toldBy(copy.job, local);
+  const ended = isResting && isJudgedAtRest(copy.job) ? withTerminal(told, nowMs) : told;
+  const remote = isResting ? counted(ended, local.spec) : ended;
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
   const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
@@ -277,8 +281,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
     : toLocalStatus({ local, remote, own, nowMs });
   const home = writeHome(local, status, copy);
   if (copy.deleting) return { remote: [], home };
-  // Nothing can prove that it rests any more but that it is gone.
-  if (local.spec.suspend === true && isResumeUnseen(copy.job)) return { remote: deletions([copy]), home };
+  if (local.spec.suspend === true && isResumeUnseen(copy.job))
+    return { remote: [{ kind: 'TakeBackSuspended', cluster, copy: copy.job }], home };
   // What it has finished stands at home, and the cluster is to go.
   if (view?.leaving === true && isResting && isProvenAtRest(local.status, record)) return { remote: deletions([copy]), home };
   const wanted = remoteJobOf(group, local, record);
@@ -315,15 +319,6 @@ const rests = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRe
 /** All that reaches a copy whose original may not run as it is now. */
 const suspension = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): Record<string, unknown> | undefined =>
   local.spec.suspend === true && copy.spec.suspend !== true ? { suspend: true } : undefined;
-
-/**
- * What a copy says of itself. That it rests counts only while it is told to: once it is resumed its pods may run before it says so, and if the
- * cluster is lost then, nobody may take the Job for one that rests.
- */
-function toldBy({ spec, status }: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
-  if (spec.suspend === true || status?.conditions === undefined) return status;
-  return { ...status, conditions: status.conditions.filter((each) => each.type !== 'Suspended' || each.status !== 'True') };
-}
 
 /** Rules 6 to 12. */
 function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, nowMs: number): MirrorPlan {
@@ -393,7 +388,9 @@ function holdBack(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly
     ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
   );
   const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
-  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local) || isResumeUnseen(job))), ...suspensions];
+  const unseenResumes = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && isResumeUnseen(job));
+  const unsettled = unseenResumes.map(({ cluster, job }): RemoteAction => ({ kind: 'TakeBackSuspended', cluster, copy: job }));
+  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local))), ...unsettled, ...suspensions];
   // Where one copy may run and another rests, the Job does not.
   const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
   const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;
@@ -414,7 +411,7 @@ function holdBack(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly
   const said = isNowhere
     ? { reason: DispatchedReason.AtRest, message: nowhereMessage(local.metadata.generation) }
     : { reason: DispatchedReason.NotAdmitted, message: `${why}${outOfSight}` };
-  const told = kept === undefined ? (hidden ? local.status : undefined) : toldBy(kept.job);
+  const told = kept === undefined ? (hidden ? local.status : undefined) : toldBy(kept.job, local);
   return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own: [notDispatched(said)], nowMs })) };
 }
 

@@ -295,8 +295,9 @@ class Mirror implements MirrorController {
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec, action.annotations));
           return undefined;
         case 'Seed':
+        case 'TakeBackSuspended':
           // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.
-          cluster.wrote(key, await cluster.writer.seed(action.copy, action.status));
+          cluster.wrote(key, await cluster.writer.tell(action));
           cluster.setProblem(key, undefined);
           this.#works(cluster, key);
           cluster.wake(key, { now: true });

@@ -30,6 +30,8 @@ const VERDICTS = [
   { interim: 'SuccessCriteriaMet', terminal: 'Complete' },
 ] as const;
 type Verdict = (typeof VERDICTS)[number];
+/** Types of all conditions that say how a Job ends. */
+export const VERDICT_TYPES: readonly string[] = VERDICTS.flatMap(({ interim, terminal }) => [interim, terminal]);
 
 /**
  * The status that a Job gets from its copy. The API server polices every status write of a Job with `managedBy` (KEP-4368), judging the
@@ -102,8 +104,7 @@ function jobConditions(
   finished: boolean,
   nowMs: number,
 ): JobCondition[] {
-  const verdictTypes: readonly string[] = VERDICTS.flatMap(({ interim, terminal }) => [interim, terminal]);
-  const others = (remote?.conditions ?? []).filter(({ type }) => !verdictTypes.includes(type) && type !== 'Suspended' && !isOurs(type));
+  const others = (remote?.conditions ?? []).filter(({ type }) => !VERDICT_TYPES.includes(type) && type !== 'Suspended' && !isOurs(type));
   return [
     ...copiesOf(others),
     ...suspendedCondition(local, remote, nowMs),

@@ -77,6 +77,7 @@ const DONE = {
   Create: 'created',
   Update: 'changed',
   Seed: 'told what is finished',
+  TakeBackSuspended: 'asked whether its suspension is seen',
   Delete: 'deleted',
   Look: 'read',
 } as const satisfies Record<RemoteAction['kind'], string>;

@@ -64,6 +64,10 @@ test('a copy that was just resumed, on a cluster that cannot be reached, keeps i
 
   eu.line.state = 'up';
   await world.settle(120_000);
+  expect(await world.worker('us-2').copy('sum')).toBeUndefined();
+  const suspended = { type: 'Suspended', status: 'True', lastTransitionTime: '2026-01-01T00:05:00Z' } as const;
+  await eu.report('sum', { active: 0, ready: 0, conditions: [suspended] });
+  await world.settle(5_000);
   expect(await world.worker('us-2').copy('sum')).toMatchObject({ spec: { suspend: false } });
   expect(await eu.copy('sum')).toBeUndefined();
 });

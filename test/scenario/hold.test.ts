@@ -188,3 +188,39 @@ test('a running Job that somebody suspends rests until it is released, and goes 
     await world.close();
   }
 });
+
+test.each([0, 10, 100, 500, 1_000])(
+  'a Job that is held again %i ms after it was released does not fail, uses up no tries, and goes on',
+  async (ms) => {
+    const world = await createWholeWorld({ clusters: ['eu-1'] });
+    const patch = (body: object) => world.home.patch(JOBS, { namespace: NAMESPACE, name: 'wide' }, { type: 'merge', body });
+    try {
+      world.startWorker('eu-1', 'worker', { qps: 20 });
+      world.startManager('manager');
+      await world.clock.advance(3_000);
+      const completions = 40;
+      await world.submit('wide', {
+        seconds: 60,
+        spec: { completionMode: 'Indexed', completions, parallelism: completions, backoffLimit: 0 },
+      });
+      await world.clock.advance(20_000);
+      await patch({ spec: { suspend: true } });
+      await world.clock.advance(60_000);
+      const [before] = await world.jobsOn('eu-1');
+      await patch(hold(null));
+      await world.clock.advance(ms);
+      await patch(hold('true'));
+      await world.clock.advance(60_000);
+      const held = await world.job('wide');
+      expect(held.status?.failed).toBeUndefined();
+      expect(conditionOf(held, 'Dispatched')).toMatchObject({ status: 'False', reason: 'AtRest' });
+      expect((await world.jobsOn('eu-1'))[0]?.metadata.uid).toBe(before?.metadata.uid);
+      expect(await world.podsOn('eu-1')).toEqual([]);
+      await patch(hold(null));
+      await world.clock.advance(180_000);
+      expect((await world.job('wide')).status).toMatchObject({ succeeded: completions });
+    } finally {
+      await world.close();
+    }
+  },
+);

@@ -227,3 +227,18 @@ describe('telling a suspended copy what its Job has finished', () => {
     );
   });
 });
+
+test('the word of an earlier suspension is taken back of this version only, with the mark of the resumption and nothing else', async () => {
+  const copy = copyOf('a', 2);
+  const annotations = { ...copy.metadata.annotations, 'switchyard.dev/resumed-from': '2026-01-01T00:00:10Z' };
+  const made = await writer.create({ metadata: { ...copy.metadata, annotations }, spec: { ...copy.spec, suspend: true } }, SOLE);
+  const conditions = ['Suspended', 'Other'].map((type) => ({ type, status: 'True', lastTransitionTime: '2026-01-01T00:00:10Z' }));
+  const told = await cluster.client.patchStatus(JOBS, key, { type: 'merge', body: { status: { ready: 0, conditions } } });
+  await expect(writer.takeBackSuspended(made)).rejects.toMatchObject({ code: 409 });
+  const asked = await writer.takeBackSuspended(told);
+  expect(asked.metadata.annotations).toEqual(copy.metadata.annotations);
+  expect(asked.status?.ready).toBe(0);
+  expect(asked.status?.conditions).toHaveLength(2);
+  expect(asked.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Suspended', status: 'False' }));
+  expect(asked.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Other', status: 'True' }));
+});

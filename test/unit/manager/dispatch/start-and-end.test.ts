@@ -107,9 +107,18 @@ describe('a copy that was resumed and suspended again', () => {
     ]);
   });
 
-  test('does not rest while its condition is the one of the suspension before: pods may have been made in between, and nothing but its absence proves the contrary', () => {
+  test('does not rest while its condition is the one of the suspension before: its Job controller has to say it anew, and nothing is deleted', () => {
     const result = plan(resting, [resumedFrom(SUSPENDED_AT, suspended(SUSPENDED_AT))]);
-    expect(result.remote).toMatchObject([{ kind: 'Delete', propagationPolicy: 'Foreground' }]);
+    expect(actions(result)).toEqual(['TakeBackSuspended eu-1']);
+    expect(conditionsHome(result)).not.toContain('Dispatched=False AtRest');
+    const unrecorded = plan(resting, [resumedFrom(SUSPENDED_AT, suspended(SUSPENDED_AT))], {}, { record: { kind: 'None' } });
+    expect(actions(unrecorded)).toEqual(['TakeBackSuspended eu-1']);
+  });
+
+  test('does not rest until its Job controller has answered', () => {
+    const status: JobStatus = { active: 0, terminating: 0, conditions: [aCondition('Suspended', { status: 'False' })] };
+    const result = plan(resting, [copyOn('eu-1', resting, { suspend: true, status })]);
+    expect(actions(result)).toEqual([]);
     expect(conditionsHome(result)).not.toContain('Dispatched=False AtRest');
   });
 
