@@ -27,7 +27,6 @@ import {
 import { openRedis, type RedisConnection } from './redis-connection.ts';
 import type { RedisSettings } from './redis-settings.ts';
 import { textProblem } from './submission-text.ts';
-import { takeOverWaitingParents } from './waiting-parents.ts';
 
 export type BullmqQueueOptions = {
   readonly redis: RedisSettings;
@@ -64,8 +63,6 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 const RETRY_MAX_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 10_000;
-const TAKE_OVER_INTERVAL_MS = 300_000;
-const TAKE_OVER_RETRY_MS = 5_000;
 const TEXT_BYTES_MAX = 512 * 1024;
 
 /**
@@ -154,7 +151,6 @@ class BullmqQueue implements SubmissionQueue {
     const onError = (error: Error): void => this.#logTrouble(error);
     const control = serveControlQueue({ redis, prefix, name, cancel: (key) => this.#cancel(key, handlers), onError });
     await Promise.all([
-      this.#takeOver(signal),
       this.#keepEventsAlways(signal),
       withdrawRemoved({ redis, prefix, submissions, marks, withdraw: handlers.withdraw, clock, log }, signal),
       aborted(signal).then(() => control.close()),
@@ -347,22 +343,6 @@ class BullmqQueue implements SubmissionQueue {
     if (parked === undefined) return;
     const state = await this.#submissions.getJobState(id);
     if (state === 'completed' || state === 'failed' || state === 'unknown') await this.#marks.forget(parked);
-  }
-
-  /** What the version before parked, for as long as a replica of it may still do so. */
-  async #takeOver(signal: AbortSignal): Promise<void> {
-    const { name, prefix, clock, log } = this.#options;
-    const parents = { redis: this.#redis, prefix, name, marks: this.#marks, onError: (error: Error) => this.#logTrouble(error) };
-    while (!signal.aborted) {
-      const done = await takeOverWaitingParents(parents).then(
-        () => true,
-        (error: unknown) => {
-          if (!signal.aborted) log.warn('submissions that the version before has parked could not be taken over yet', { error });
-          return false;
-        },
-      );
-      await sleep(clock, done ? TAKE_OVER_INTERVAL_MS : TAKE_OVER_RETRY_MS, signal);
-    }
   }
 
   async #keepEventsAlways(signal: AbortSignal): Promise<void> {

@@ -14,9 +14,9 @@ import type { JobManifest } from '../prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { created, ended, entryOfParked, intendedEntry, judge, refused, type Delivery, type LedgerEntry } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
-import { deletedOutcome, outcomeOf, submissionOf } from './outcome.ts';
+import { deletedOutcome, isJobOf, outcomeOf, submissionOf } from './outcome.ts';
 import { shortPayloadHash } from './ledger-hash.ts';
-import { isSealedSubmission, sealSubmission, type MadeOf, type SealedSubmission } from './submission-seal.ts';
+import { sealSubmission, type MadeOf, type SealedSubmission } from './submission-seal.ts';
 import {
   SubmissionRefused,
   type Acceptance,
@@ -26,6 +26,7 @@ import {
   type Submission,
   type SubmissionQueue,
 } from './submission-queue.ts';
+import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
 import { withdrawJob } from './withdraw-job.ts';
@@ -83,11 +84,30 @@ async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission
 }
 
 /** Nobody wants the submission any more: that is written first, so that it does not come back. */
-async function withdraw({ ledger, client, clock }: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {
+async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {
+  const { ledger, client, clock, keys, log } = deps;
+  const job = await parkedJob(deps, parked);
+  if (job !== undefined && !isJobOf(keys, job, { tenant: tenant.id, key: parked.ref.key })) {
+    log.warn('a Job is not withdrawn: it was not made of this submission', { tenant: tenant.label, submission: parked.ref.key });
+    return;
+  }
   const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
   const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Cancelled, message } };
   ledger.of(tenant.id).mark(parked.ref.key, ended(parked, outcome, clock.now()));
-  await withdrawJob(client, parked);
+  if (job !== undefined) await withdrawJob(client, job);
+}
+
+/** The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal says. */
+async function parkedJob({ jobs, client }: ConsumerDeps, { job: key, uid }: ParkedSubmission): Promise<DeepReadonly<Job> | undefined> {
+  if (!isNamed(key) || typeof uid !== 'string' || uid === '') return undefined;
+  const cached = jobs.get(key);
+  if (cached?.metadata.uid === uid) return cached;
+  // It may be too new for the cache.
+  const job = await client.get(JOBS, key).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  return job?.metadata.uid === uid ? job : undefined;
 }
 
 type MadeEntry = LedgerEntry & { readonly state: 'Created' | 'Ended' };
@@ -101,7 +121,7 @@ async function settled(deps: ConsumerDeps, tenant: Tenant, submission: Submissio
   const delivery = { ...submission, payload: shortPayloadHash(submission.data) };
   let isNew = false;
   for (;;) {
-    const parked = entryOfParked(ledger.get(key), delivery, clock.now());
+    const parked = (await isOfOther(deps, tenant, submission)) ? undefined : entryOfParked(ledger.get(key), delivery, clock.now());
     // Written without haste: it can be found out again.
     if (parked !== undefined) ledger.adopt(key, parked);
     const judgment = judge(ledger.get(key), delivery);
@@ -121,6 +141,13 @@ async function settled(deps: ConsumerDeps, tenant: Tenant, submission: Submissio
         isNew = await make(deps, tenant, submission, delivery, judgment.kind === 'New' ? judgment.attempt : judgment.entry);
     }
   }
+}
+
+/** Whether it is parked, by what Redis says, for a Job that was not made of it. */
+async function isOfOther(deps: ConsumerDeps, tenant: Tenant, { key, parked }: Submission): Promise<boolean> {
+  if (parked === undefined) return false;
+  const job = await parkedJob(deps, parked);
+  return job === undefined ? !isParked(parked) : !isJobOf(deps.keys, job, { tenant: tenant.id, key });
 }
 
 const conflict = ({ job }: LedgerEntry): SubmissionRefused =>
@@ -211,9 +238,9 @@ async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: J
 
 /** Whether the manager made this Job of this key, payload and attempt, also where that was put on the queue at another time. */
 function isOf(job: DeepReadonly<Job>, { tenant, key, made }: SealedSubmission, keys: RecordKeys): boolean {
+  if (!isJobOf(keys, job, { tenant, key })) return false;
   const of = submissionOf(job);
-  if (of?.key !== key || of.tenant !== tenant || !isSealedSubmission(keys, job, of)) return false;
-  return of.made === undefined || (of.made.payload === made?.payload && of.made.attempt === made.attempt);
+  return of?.made === undefined || (of.made.payload === made?.payload && of.made.attempt === made.attempt);
 }
 
 /** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */

@@ -11,7 +11,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import { deletedOutcome, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
+import { deletedOutcome, isJobOf, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue } from './submission-queue.ts';
 
@@ -99,7 +99,7 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
     try {
       for await (const page of queue.parked()) {
         for (const parked of page) {
-          const outcome = await outcomeOfParked(deps, parked);
+          const outcome = await outcomeOfParked(deps, tenant, parked);
           if (outcome !== undefined) tell({ ...parked.ref, tenant }, outcome, parked.uid);
         }
       }
@@ -134,13 +134,19 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
 }
 
 /** The outcome of a parked submission whose Job ended, or is gone; undefined while its Job is there. */
-async function outcomeOfParked({ jobs, client }: OutcomeReporterDeps, { job: key, uid }: ParkedSubmission): Promise<Outcome | undefined> {
+async function outcomeOfParked(
+  { jobs, client, keys }: OutcomeReporterDeps,
+  tenant: string,
+  { ref, job: key, uid }: ParkedSubmission,
+): Promise<Outcome | undefined> {
+  // Another's Job is told as one that is gone: its end, and whether it is there, are not this submitter's.
+  const endOf = (job: DeepReadonly<Job>): Outcome | undefined =>
+    job.metadata.uid === uid && isJobOf(keys, job, { tenant, key: ref.key }) ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
   const cached = jobs.get(key);
-  if (cached?.metadata.uid === uid) return outcomeOf(cached);
+  if (cached?.metadata.uid === uid) return endOf(cached);
   // It may be too new for the cache.
   try {
-    const job = await client.get(JOBS, key);
-    return job.metadata.uid === uid ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
+    return endOf(await client.get(JOBS, key));
   } catch (error) {
     if (isNotFound(error)) return deletedOutcome(`Job ${formatKey(key)}`);
     throw error;

@@ -10,9 +10,10 @@ import {
 import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import type { Outcome } from './submission-queue.ts';
-import type { SealedSubmission } from './submission-seal.ts';
+import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 
 /** How a Job ended; undefined while it has not. */
 export function outcomeOf(job: DeepReadonly<Job>): Outcome | undefined {
@@ -44,6 +45,12 @@ export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Jo
   const [payload, attempt] = [annotations[SUBMISSION_PAYLOAD_ANNOTATION], Number(annotations[SUBMISSION_ATTEMPT_ANNOTATION])];
   const made = payload === undefined ? {} : { made: { payload, attempt } };
   return { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant, ...made };
+}
+
+/** Whether the manager made this Job of the submission of this tenant and key. Redis may name a Job, but only the seal on that Job says whose it is. */
+export function isJobOf(keys: RecordKeys, job: DeepReadonly<Job>, { tenant, key }: Pick<SealedSubmission, 'tenant' | 'key'>): boolean {
+  const of = submissionOf(job);
+  return of?.key === key && of.tenant === tenant && isSealedSubmission(keys, job, of);
 }
 
 function resultOf(job: DeepReadonly<Job>): JobResult {

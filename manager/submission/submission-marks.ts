@@ -1,3 +1,5 @@
+import { isJsonObject } from '../api/json-value.ts';
+import { isParked } from './parked-record.ts';
 import type { DeliveredMark, Outcome, ParkedSubmission } from './submission-queue.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -25,8 +27,6 @@ export interface SubmissionMarks {
   parkedFor(key: string): Promise<ParkedRecord | undefined>;
   /** Before it is parked: whoever writes the outcome afterwards finds it. */
   park(parked: ParkedRecord): Promise<void>;
-  /** What stands already stands. */
-  parkUnlessParked(parked: ParkedRecord): Promise<void>;
   /** Keeps the first outcome there is; the Job for which the submission is parked now. */
   settle(key: string, uid: string, outcome: Outcome): Promise<ParkedRecord | undefined>;
   /** Somebody wants the submission of this key and time to end. */
@@ -72,23 +72,20 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
         redis.hget(parkedKey, key),
         redis.mget(deliveredKey(key), cancelledKey(key)),
       ]);
-      const parked = parsed<ParkedRecord>(parkedText);
+      const parked = parkedIn(parkedText);
       const outcome = parked && (await outcomeOf(parked.uid));
       return { parked, outcome, delivered: parsed(deliveredText), cancelledOf: parsed(cancelledText) };
     },
     outcomeOf,
-    parkedFor: async (key) => parsed(await redis.hget(parkedKey, key)),
+    parkedFor: async (key) => parkedIn(await redis.hget(parkedKey, key)),
     async park(parked) {
       await redis.hset(parkedKey, parked.ref.key, JSON.stringify(parked));
-    },
-    async parkUnlessParked(parked) {
-      await redis.hsetnx(parkedKey, parked.ref.key, JSON.stringify(parked));
     },
     async settle(key, uid, outcome) {
       // In this order on one connection: who parks writes first what we read last.
       const kept = redis.set(outcomeKey(uid), JSON.stringify(outcome), 'EX', KEPT_SECONDS, 'NX');
       const [, text] = await Promise.all([kept, redis.hget(parkedKey, key)]);
-      return parsed(text);
+      return parkedIn(text);
     },
     async cancel(key, submittedAt) {
       await redis.set(cancelledKey(key), String(submittedAt), 'EX', KEPT_SECONDS);
@@ -110,7 +107,7 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
       let cursor = '0';
       do {
         const [next, entries] = await redis.hscan(parkedKey, cursor, 'COUNT', PAGE);
-        yield entries.flatMap((text, index) => (index % 2 === 1 ? (parsed<ParkedRecord>(text) ?? []) : []));
+        yield entries.flatMap((text, index) => (index % 2 === 1 ? (parkedIn(text) ?? []) : []));
         cursor = next;
       } while (cursor !== '0');
     },
@@ -119,3 +116,16 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
 
 /** Written by this file only. */
 const parsed = <T>(text: string | null): T | undefined => (text === null ? undefined : (JSON.parse(text) as T));
+
+/** Undefined for a record of another shape, which only somebody with the manager's rights in Redis may have written. */
+function parkedIn(text: string | null): ParkedRecord | undefined {
+  if (text === null) return undefined;
+  let record: unknown;
+  try {
+    record = JSON.parse(text);
+  } catch {
+    // Text that is no JSON names nothing.
+    return undefined;
+  }
+  return isJsonObject(record) && isParked(record) ? (record as unknown as ParkedRecord) : undefined;
+}

@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
-import { keyOfObject, objectKey, parseKey } from '../../shared/kube/keys.ts';
+import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -87,7 +87,7 @@ export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJ
     const outcome = unadmittableOutcome(job, why);
     deps.onEnded?.(ref, uid, outcome);
     await queue.finish(ref, outcome, uid);
-    await withdrawJob(client, { ref, job: objectKey(job), uid });
+    await withdrawJob(client, job);
     log.info('gave up a submission whose Job could never be admitted', { tenant: tenant.label, submission: ref.id, job: key, detail: why });
   }
 

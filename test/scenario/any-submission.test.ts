@@ -1,8 +1,8 @@
 /** Whatever BullMQ lets a producer put on the queue settles: against a real Redis, with BullMQ's own clients. */
-import { FlowProducer, Queue, Worker, type Job } from 'bullmq';
+import { FlowProducer, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { SubmissionRefused, type Acceptance, type Submission } from '../../manager/submission/submission-queue.ts';
+import { SubmissionRefused } from '../../manager/submission/submission-queue.ts';
 import { MARKS, QUEUE_NAME, done, failed, running, startQueue, type QueueUnderTest } from '../support/queue-under-test.ts';
 
 let world: QueueUnderTest;
@@ -200,36 +200,4 @@ describe('a submission whose Job has ended', () => {
     expect(await world.parkedKeys()).toEqual([]);
     client.disconnect();
   });
-});
-
-test('what the version before has parked is taken over, also where BullMQ cannot wake it', async () => {
-  const accept = (submission: Submission): Acceptance => ({ ...running(submission), uid: submission.parked?.uid ?? 'made anew' });
-  const jobs = await world.users.addBulk(
-    ['plain', 'with:two:colons', 'ended'].map((jobId) => ({ name: 'sum', data: {}, opts: { jobId } })),
-  );
-  const gates = new Queue(`${QUEUE_NAME}-gates`, { connection: world.connection });
-  const before = new Worker(QUEUE_NAME, undefined, { connection: world.connection });
-  for (const job of jobs) {
-    const taken = (await before.getNextJob('token')) as Job;
-    const ref = { id: taken.id, submittedAt: taken.timestamp };
-    const parent = { id: taken.id ?? '', queue: taken.queueQualifiedName };
-    const parked = { ref, job: { namespace: 'team', name: 'old' }, uid: `uid-of-${taken.id}-1` };
-    await gates.add('gate', parked, { jobId: `g-${ref.submittedAt}-${ref.id}`.replaceAll(':', '_'), delay: 1e9, parent });
-    await taken.moveToWaitingChildren('token');
-    expect(await job.getState()).not.toBe('delayed');
-  }
-  const client = new Redis(world.redis.url);
-  const ended = jobs[2] as Job;
-  await client.set(`switchyard:outcome:${QUEUE_NAME}:${ended.timestamp}:ended`, JSON.stringify(done(9)));
-  const results = jobs.map((job) => job.waitUntilFinished(world.events, 40_000) as Promise<unknown>);
-  world.consume(accept);
-  for (const job of jobs.slice(0, 2)) {
-    await world.isParked(job);
-    await world.finish(job, done(1));
-  }
-  expect(await Promise.all(results)).toMatchObject([{ succeeded: 1 }, { succeeded: 1 }, { succeeded: 9 }]);
-  expect(new Set(world.seen.map(({ parked }) => parked?.job.name))).toEqual(new Set(['old']));
-  expect(await client.keys(`bull:${QUEUE_NAME}-gates*`)).toEqual([]);
-  client.disconnect();
-  await Promise.all([gates.close(), before.close()]);
 });

@@ -160,14 +160,29 @@ test('a retry is another attempt with a Job of its own, and an outcome that Bull
   expect(await names()).toHaveLength(3);
 });
 
-test('a submission that was parked without a ledger keeps its Job, whatever that is called', async () => {
-  const [first] = await handOut({ ...NIGHTLY, id: 'before', key: 'before' });
+test('a submission that is parked keeps its Job when the ledger is lost', async () => {
+  const [first] = await handOut(NIGHTLY);
   const { job, uid } = accepted(first);
   ledger.entries.clear();
-  const parked = { ref: NIGHTLY, job, uid };
-  const [again] = await handOut({ ...NIGHTLY, parked });
+  const [again] = await handOut({ ...NIGHTLY, parked: { ref: NIGHTLY, job, uid } });
   expect(accepted(again)).toMatchObject({ job, uid });
   expect(await names()).toHaveLength(1);
+});
+
+test('a submission that is parked, as Redis has it, for the Job of another gets neither that Job nor its end', async () => {
+  const [first] = await handOut({ ...NIGHTLY, id: 'before', key: 'before' });
+  const { job, uid } = accepted(first);
+  await end('Complete');
+  ledger.entries.clear();
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
+  const manifest = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'own', namespace: 'team', labels: { 'switchyard.dev/queue-name': 'main' } },
+    spec: { template },
+  };
+  const [again] = await handOut({ ...NIGHTLY, data: { manifest }, parked: { ref: NIGHTLY, job, uid } });
+  expect(accepted(again)).toMatchObject({ job: { namespace: 'team', name: 'own' }, outcome: undefined });
 });
 
 test('an intent whose Job was made without anybody hearing of it finds that Job', async () => {

@@ -177,3 +177,13 @@ test('an outcome of a queue that is not served is nobody else’s', async () => 
   await clock.advance(1_000);
   expect([...told.keys()]).toEqual(['ours']);
 });
+
+test('a submission that is parked, as Redis has it, for the Job of another hears nothing of how that ended', async () => {
+  await create('theirs');
+  const { metadata } = await cluster.client.get(JOBS, { namespace: 'team', name: 'theirs' });
+  parked = [{ ref: { key: 'mine', id: 'mine', submittedAt: 1_000 }, job: { namespace: 'team', name: 'theirs' }, uid: metadata.uid }];
+  await clock.advance(100);
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  expect(told.get('mine')).toMatchObject({ kind: 'Failed', failure: { reason: 'JobDeleted' } });
+});
