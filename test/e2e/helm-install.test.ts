@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { CUSTOM_RESOURCE_DEFINITIONS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { CHARTS, findHelms, type Chart } from '../support/helm.ts';
 import { findKubectls } from '../support/kubectl.ts';
-import { isServerReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { isSlow } from '../support/slow.ts';
 
 const TIME_LIMIT_MS = 120_000;
