@@ -12,8 +12,8 @@ export type ApiCase = {
   readonly exchanges: readonly Exchange[];
 };
 
-/** `compaction`: the server has forgotten revision 1. */
-export type Need = 'namespace-controller' | 'garbage-collector' | 'compaction';
+/** `compaction`: the server has forgotten revision 1. `role-aggregation`: ClusterRoles such as view have the rules of those that they select. */
+export type Need = 'namespace-controller' | 'garbage-collector' | 'compaction' | 'role-aggregation';
 
 export type HookPlan = {
   readonly allowed?: boolean;
