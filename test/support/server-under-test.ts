@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { hasControllerManager } from '../../shared/controlplane/binaries/real-control-plane.ts';
 import { divideControllers } from '../../shared/controlplane/binaries/upstream-controllers.ts';
 import { startOwnControllers } from '../../shared/controlplane/binaries/own-controllers.ts';
 import type { RealEtcd } from '../../shared/controlplane/binaries/real-etcd.ts';
@@ -55,6 +56,12 @@ export type ServerOptions = {
 };
 
 export const isServerReal = (): boolean => realControlPlaneAssets() !== undefined;
+
+/** Whether {@link ServerOptions.upstream} run. */
+export function areControllersReal(): boolean {
+  const assets = realControlPlaneAssets();
+  return assets !== undefined && hasControllerManager(assets);
+}
 
 const CONTROLLERS = ['garbage-collector', 'namespace'] as const;
 
