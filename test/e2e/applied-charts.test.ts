@@ -16,7 +16,10 @@ const LIMIT_MS = 300_000;
 const NAMESPACE = 'switchyard';
 const kubectls = findKubectls(process.env).slice(-1);
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-applied-'));
-/** kubectl sends the selector of a PodDisruptionBudget each time, where the API says that it is replaced as a whole. */
+/**
+ * `kubectl apply` sends a map whose patchStrategy is `replace` each time, such as the selector of a PodDisruptionBudget, and says `configured` of any patch that is not empty. No
+ * manifest avoids that, and nothing is written.
+ */
 const UNCHANGED = / unchanged$|^poddisruptionbudget\.policy\/\S+ configured$/;
 let server: ServerUnderTest;
 
@@ -57,8 +60,13 @@ describe.each(kubectls)('kubectl $version', { timeout: LIMIT_MS }, (binary) => {
     test('applied twice changes nothing the second time, on the client side and on the server side', async () => {
       const stdin = await render(chart);
       expect(await kubectl('apply -f -', { stdin })).toMatch(/ created\n/);
+      const budgets = (): Promise<string> =>
+        kubectl(`get poddisruptionbudgets --namespace ${NAMESPACE} -o jsonpath={.items[*].metadata.resourceVersion}`);
+      const written = await budgets();
+      expect(written).toMatch(/^\d+$/);
       const again = await kubectl('apply -f -', { stdin });
       expect(again.split('\n').filter((line) => line !== '' && !UNCHANGED.test(line))).toEqual([]);
+      expect(await budgets()).toBe(written);
       expect(await differences(stdin)).toBe('');
       const versions = async (): Promise<string> =>
         kubectl('get -f - -o \'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}\'', { stdin });
