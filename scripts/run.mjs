@@ -60,7 +60,7 @@ const PROGRAMS = {
       ],
     ],
   },
-  // Whatever can run on a real kube-apiserver, on the one that KUBEBUILDER_ASSETS names: a quarter of an hour, as root. In one process, because a control plane takes half a gigabyte.
+  // Whatever can run on a real kube-apiserver, on the one that KUBEBUILDER_ASSETS names: minutes, as root. In one process, because a control plane takes half a gigabyte.
   'test-real': {
     redis: true,
     needs: 'KUBEBUILDER_ASSETS',
@@ -78,6 +78,7 @@ const PROGRAMS = {
         'test/e2e/chart-notes',
         'test/e2e/decision-log',
         'test/e2e/helm-install',
+        'test/e2e/helm-repeat',
         'test/e2e/http-submissions',
         'test/e2e/install',
         'test/e2e/kubectl',
@@ -85,7 +86,10 @@ const PROGRAMS = {
         'test/e2e/operations',
         'test/e2e/partition',
         'test/e2e/quick-start',
+        'test/e2e/readme-install',
         'test/e2e/uninstall',
+        'test/e2e/upstream-controllers',
+        'test/e2e/webhook-real-time',
         'test/hostile/tenant-writes',
       ],
     ],

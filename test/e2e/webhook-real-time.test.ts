@@ -89,3 +89,5 @@ test.skipIf(!isWanted)(
   },
   ROUNDS * 7_000 + 60_000,
 );
+
+test.skipIf(isWanted)('the webhook of a real API server', ({ skip }) => skip('run KUBEBUILDER_ASSETS=DIR npm run test:real'));
