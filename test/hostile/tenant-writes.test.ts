@@ -86,7 +86,6 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
   let closeWebhook = async (): Promise<void> => undefined;
   if (guard === 'policies') {
     await installPolicies(admin, identities);
-    await policiesAreInForce(tenant);
   } else {
     const certificate = await selfSignedCertificate(Date.now());
     const [certFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')];
@@ -104,6 +103,7 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
     closeWebhook = close;
     await installWebhooks(admin, { port: Number(new URL(url).port), certificate, identities });
   }
+  await rulesAreInForce(tenant);
   return {
     tenant,
     manager,
@@ -118,18 +118,18 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
   };
 }
 
-/** An API server learns of policies by a watch, and lets writes pass until then. */
-async function policiesAreInForce(tenant: KubeClient): Promise<void> {
-  const forged: Unsaved<Job> = {
-    metadata: { name: 'probe', namespace: NAMESPACE, annotations: { [ADMISSION_ANNOTATION]: FORGED } },
-    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
-  };
-  const isRefused = (): Promise<boolean> =>
-    tenant.create(JOBS, forged, { dryRun: true }).then(
-      () => false,
-      () => true,
-    );
-  await vi.waitUntil(isRefused, { timeout: TIME_LIMIT_MS, interval: 100 });
+/** An API server learns of webhooks and of each policy by a watch, and lets writes pass until then. One of these writes is refused by either policy. */
+async function rulesAreInForce(tenant: KubeClient): Promise<void> {
+  await tenant.create(JOBS, aJob('probe'));
+  for (const patch of [annotated(ADMISSION_ANNOTATION, FORGED), merge({ metadata: QUEUED })]) {
+    const isRefused = (): Promise<boolean> =>
+      tenant.patch(JOBS, key('probe'), patch, { dryRun: true }).then(
+        () => false,
+        () => true,
+      );
+    await vi.waitUntil(isRefused, { timeout: TIME_LIMIT_MS, interval: 100 });
+  }
+  await tenant.delete(JOBS, key('probe'), { propagationPolicy: 'Background' });
 }
 
 /** A kubeconfig of a ServiceAccount that may do anything to Jobs and their status, and to nothing else. */
