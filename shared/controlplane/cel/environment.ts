@@ -79,7 +79,7 @@ export function compileCel(environment: CelEnvironment, expression: string, chec
     expression,
     type: writeType(checked.type),
     run: (variables) => {
-      meter.cost = 0;
+      meter.reset();
       const outcome = evaluated(program, variables);
       // `||` and `exists` pass over errors, but not over this one.
       return meter.exceeded ? { error: COST_LIMIT_EXCEEDED, cost: meter.cost } : { ...outcome, cost: meter.cost };
