@@ -15,7 +15,8 @@ import { replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
-import { COST_LIMIT_EXCEEDED, CostMeter, meterExpression } from './runtime-cost.ts';
+import { COST_LIMIT_EXCEEDED, CostMeter } from './cost-meter.ts';
+import { meterExpression } from './runtime-cost.ts';
 import { registerUrlLibrary } from './url-library.ts';
 
 /** A compiled CEL expression. */

@@ -1,35 +1,21 @@
 import { Optional } from '@marcbachmann/cel-js';
 import { callCost, comparisonCost, concatenationCost, sizeOf } from './call-cost.ts';
+import type { CostMeter } from './cost-meter.ts';
 import type { Loop } from './macro-interpreter.ts';
 import type { OwnCall } from './own-calls.ts';
-
-/** What one evaluation may cost (PerCallLimit of apiserver). */
-const CALL_LIMIT = 1_000_000;
-/** cel-go's sentence about an evaluation that costs more. */
-export const COST_LIMIT_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
-
-/**
- * Counts what an evaluation costs, in cel-go's units (runtimecost.go). An evaluation that meets an error may cost a unit more or less than there.
- */
-export class CostMeter {
-  cost = 0;
-  /** What of it is not paid again where the same is evaluated again. */
-  onlyOnce = 0;
-
-  reset(): void {
-    this.cost = 0;
-    this.onlyOnce = 0;
-  }
-
-  charge(units: number): void {
-    this.cost += units;
-    if (this.exceeded) throw new Error(COST_LIMIT_EXCEEDED);
-  }
-
-  get exceeded(): boolean {
-    return this.cost > CALL_LIMIT;
-  }
-}
+import {
+  argumentsOf,
+  asNode,
+  evaluationOf,
+  isNode,
+  type Macro,
+  nameOf,
+  type Node,
+  nodesOf,
+  observe,
+  type StaticType,
+  typeOf,
+} from './syntax-node.ts';
 
 /**
  * Makes a checked expression report to `meter` whenever it is evaluated. `ast` is cel-js's syntax tree, whose nodes carry their own evaluation.
@@ -42,26 +28,10 @@ export function meterExpression(ast: unknown, meter: CostMeter): void {
   chargeBefore(root, meter, instrument(root, meter, 'named'));
 }
 
-/** A node of cel-js 8, as far as evaluation is concerned. */
-type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
-type Macro = { evaluate: Evaluate } & Readonly<Record<string, unknown>>;
-type Node = {
-  readonly op: string;
-  readonly args: unknown;
-  readonly meta: { readonly evaluate: Evaluate; readonly alternate?: Node; readonly macro?: Macro };
-  readonly checkedType?: StaticType;
-  handle?: (...parts: unknown[]) => unknown;
-  evaluate: Evaluate;
-};
-type StaticType = { readonly kind: string; readonly name: string; readonly valueType?: StaticType };
 type Fold = { readonly iterable: Node; readonly step: Node };
 
 /** Whether the name that a chain begins with costs one; the branches of a conditional are chains whose name is free. */
 type Head = 'named' | 'free';
-
-const asNode = (value: unknown): Node => value as Node;
-const nodesOf = (args: unknown): Node[] => (Array.isArray(args) ? args.flat() : [args]).filter(isNode);
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'op' in value && 'meta' in value;
 
 const ACCESS: ReadonlySet<string> = new Set(['.', '.?', '[]', '[?]']);
 
@@ -109,15 +79,6 @@ function chargeBefore(node: Node, meter: CostMeter, units: number): void {
     meter.charge(units);
     return evaluate(evaluator, node, context);
   };
-}
-
-/** How a checked node is evaluated; nodes find it out for themselves when they are evaluated first. */
-function evaluationOf(node: Node): Evaluate {
-  const { evaluate, alternate, macro } = node.meta;
-  if (Object.hasOwn(node, 'evaluate')) return node.evaluate;
-  if (alternate !== undefined) return (evaluator, _, context) => alternate.evaluate(evaluator, alternate, context);
-  if (macro !== undefined) return (evaluator, _, context) => macro.evaluate(evaluator, macro, context);
-  return evaluate;
 }
 
 /** One step of a chain. One that is computed by a call costs the call as well; one that is itself a chain costs that chain. */
@@ -194,8 +155,6 @@ function binaryCost(op: string, left: Node, right: Node): number | ((left: unkno
   }
 }
 
-const typeOf = (node: Node): Node['checkedType'] => node.checkedType ?? node.meta.alternate?.checkedType;
-
 const CONVERSIONS: ReadonlySet<string> = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '));
 
 /** What cel-go computes when it plans: literals of constants, and conversions of one. */
@@ -206,9 +165,6 @@ function isConstant(node: Node): boolean {
   if (node.op === 'list' || node.op === 'map') return nodesOf(node.args).every(isConstant);
   return node.op === 'call' && CONVERSIONS.has(nameOf(node)) && argumentsOf(node).length === 1 && argumentsOf(node).every(isConstant);
 }
-
-const nameOf = (node: Node): string => (node.args as [string])[0];
-const argumentsOf = (node: Node): Node[] => (Array.isArray(node.args) ? node.args : []).slice(1).flat().filter(isNode);
 
 /**
  * Conversions between texts and bytes go through them, where the checker sees that it is those that are converted. Sorting costs only where it
@@ -431,14 +387,4 @@ function namedIn(node: Node, variable: string): Node[] {
   const [receiver, ...args] = argumentsOf(node);
   const isShadowed = isMacro && receiver !== undefined && args.slice(0, -1).some(({ op, args: name }) => op === 'id' && name === variable);
   return (isShadowed ? [receiver] : nodesOf(node.args)).flatMap((each) => namedIn(each, variable));
-}
-
-/** Has `seen` hear what a node comes to, whenever it is evaluated without an error. */
-function observe(node: Node, seen: (value: unknown) => void): void {
-  const evaluate = evaluationOf(node);
-  node.evaluate = (evaluator, _, context) => {
-    const value = evaluate(evaluator, node, context);
-    seen(value);
-    return value;
-  };
 }
