@@ -40,9 +40,27 @@ export function callCost(name: string, member: boolean, args: readonly unknown[]
       return sizeOf(first) * sizeOf(second) + 1;
     case 'sets.equivalent':
       return 2 * sizeOf(first) * sizeOf(second) + 1;
+    case 'slice':
+    case 'lists.range':
+    case 'reverse':
+      return listMaking(sizeOf(result));
+    case 'flatten':
+      return listMaking(Number(second ?? 1n) * sizeOf(first));
+    case 'distinct':
+    case 'sort':
+      return selfComparison(first);
     default:
       return FREE.has(name) ? 0 : 1;
   }
+}
+
+/** A call that makes a list, and goes through something of this size for it. */
+const listMaking = (size: number): number => 1 + LIST_CREATION + Math.trunc(size);
+
+/** Each element is compared with each: version 3 of cel-go's list extension. Texts are gone through. */
+function selfComparison(list: unknown): number {
+  const text = Array.isArray(list) && (typeof list[0] === 'string' || list[0] instanceof Uint8Array);
+  return listMaking(sizeOf(list) ** 2 * (text ? 2.1 : 2));
 }
 
 /** What `==` and `!=` cost, and comparisons of strings: the shorter side is gone through. */
@@ -64,7 +82,7 @@ const STRUCT_CREATION = 40;
 const TRAVERSALS: ReadonlySet<string> = new Set(
   (
     'startsWith endsWith bytes(string) string(bytes) url lowerAscii upperAscii substring trim jsonpatch.escapeKey ' +
-    'cidr isIP isCIDR quantity isQuantity semver isSemver'
+    'strings.quote format cidr isIP isCIDR quantity isQuantity semver isSemver'
   ).split(' '),
 );
 const LIST_TRAVERSALS: ReadonlySet<string> = new Set(['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf']);

@@ -11,6 +11,10 @@ export class CostBudget {
     this.#paid = paid;
   }
 
+  get isSpent(): boolean {
+    return this.#remaining <= 0;
+  }
+
   /** Throws an OutOfBudgetError where less is left. */
   spend(units: number): void {
     this.#paid?.(units);

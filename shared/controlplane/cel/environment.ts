@@ -15,7 +15,8 @@ import { replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
-import { COST_LIMIT_EXCEEDED, CostMeter, meterExpression } from './runtime-cost.ts';
+import { COST_LIMIT_EXCEEDED, CostMeter } from './cost-meter.ts';
+import { meterExpression } from './runtime-cost.ts';
 import { registerUrlLibrary } from './url-library.ts';
 
 /** A compiled CEL expression. */
@@ -79,7 +80,7 @@ export function compileCel(environment: CelEnvironment, expression: string, chec
     expression,
     type: writeType(checked.type),
     run: (variables) => {
-      meter.cost = 0;
+      meter.reset();
       const outcome = evaluated(program, variables);
       // `||` and `exists` pass over errors, but not over this one.
       return meter.exceeded ? { error: COST_LIMIT_EXCEEDED, cost: meter.cost } : { ...outcome, cost: meter.cost };

@@ -9,12 +9,12 @@ class Lists {}
 /** cel-go's list extension, version 3. `sortBy` is a macro. */
 export function registerListExtension(environment: Environment): void {
   environment
-    .registerFunction('list<dyn>.slice(int, int): list<dyn>', slice)
+    .registerFunction('list<T>.slice(int, int): list<T>', slice)
     .registerFunction('list<dyn>.flatten(): list<dyn>', (list: unknown[]) => flatten(list, 1n))
     .registerFunction('list<dyn>.flatten(int): list<dyn>', flatten)
-    .registerFunction('list<dyn>.sort(): list<dyn>', (list: unknown[]) => sortByKeys(list, list))
-    .registerFunction('list<dyn>.reverse(): list<dyn>', (list: unknown[]) => list.toReversed())
-    .registerFunction('list<dyn>.distinct(): list<dyn>', (list: unknown[]) =>
+    .registerFunction('list<T>.sort(): list<T>', (list: unknown[]) => sortByKeys(list, list))
+    .registerFunction('list<T>.reverse(): list<T>', (list: unknown[]) => list.toReversed())
+    .registerFunction('list<T>.distinct(): list<T>', (list: unknown[]) =>
       list.filter((each, i) => list.findIndex((other) => same(each, other)) === i),
     )
     .registerType('kubernetes.Lists', { ctor: Lists, fields: {} })

@@ -2,7 +2,14 @@ import type { Environment } from '@marcbachmann/cel-js';
 
 /** What the interpreter's macros work with; the library does not declare it. */
 export type MacroNode = { readonly op: string; readonly args: unknown };
-export type MacroType = { readonly kind: string; readonly name: string; readonly keyType?: MacroType; readonly valueType?: MacroType };
+export type MacroType = {
+  readonly kind: string;
+  readonly name: string;
+  readonly keyType?: MacroType;
+  readonly valueType?: MacroType;
+  /** Of an empty list or map: it may hold anything. */
+  readonly hasPlaceholderType?: boolean;
+};
 export type MacroScope = {
   forkWithVariable(name: string, type: MacroType): MacroScope;
   /** The same scope within another. */
@@ -10,12 +17,29 @@ export type MacroScope = {
   setIterValue(value: unknown, evaluator: MacroEvaluator): MacroScope;
 };
 export type MacroEvaluator = { run(node: MacroNode, scope: MacroScope): unknown };
-export type MacroChecker = { check(node: MacroNode, scope: MacroScope): MacroType; getType(name: string): MacroType };
+export type MacroChecker = {
+  check(node: MacroNode, scope: MacroScope): MacroType;
+  getType(name: string): MacroType;
+  readonly registry: {
+    getListType(item: MacroType): MacroType;
+    getMapType(key: MacroType, value: MacroType): MacroType;
+    getOptionalType(value: MacroType): MacroType;
+  };
+};
 export type MacroCall = { readonly receiver: MacroNode; readonly args: readonly MacroNode[] };
 
 export type Macro = {
   typeCheck(checker: MacroChecker, macro: unknown, scope: MacroScope): MacroType;
   evaluate(evaluator: MacroEvaluator, macro: unknown, scope: MacroScope): unknown;
+};
+
+/** A macro that evaluates `body` for what `receiver` holds, where `filter` lets it. The cost meter looks into it. */
+export type Loop = Macro & {
+  /** Of the last variable. */
+  readonly variable: string;
+  readonly receiver: MacroNode;
+  readonly filter?: MacroNode;
+  readonly body: MacroNode;
 };
 
 /** Adds a macro that is called on a value: `receiver.name(ast, ...): type`. */

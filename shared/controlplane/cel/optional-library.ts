@@ -1,7 +1,17 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { isDurationValue } from './interpreter-values.ts';
 import { sortByKeys } from './list-extension.ts';
-import { type Macro, type MacroCall, type MacroScope, nameOf, registerMacro, runWith, scopesOf } from './macro-interpreter.ts';
+import {
+  type Loop,
+  type MacroCall,
+  type MacroChecker,
+  type MacroScope,
+  type MacroType,
+  nameOf,
+  registerMacro,
+  runWith,
+  scopesOf,
+} from './macro-interpreter.ts';
 
 /** cel-go's optional values, version 2, where the interpreter lacks them; and `sortBy`, which is a macro of one variable too. */
 export function registerOptionalLibrary(environment: Environment): void {
@@ -10,11 +20,18 @@ export function registerOptionalLibrary(environment: Environment): void {
       isZero(value) ? Optional.none() : Optional.of(value),
     )
     .registerFunction('OptionalNamespace.unwrap(list<dyn>): list<dyn>', (_: unknown, list: Optional[]) => unwrap(list))
-    .registerFunction('list<dyn>.unwrapOpt(): list<dyn>', unwrap)
+    .registerFunction('list<optional<T>>.unwrapOpt(): list<T>', unwrap)
     .registerFunction('list<dyn>.first(): optional<dyn>', (list: unknown[]) => Optional.of(list[0]))
     .registerFunction('list<dyn>.last(): optional<dyn>', (list: unknown[]) => Optional.of(list.at(-1)));
-  registerMacro(environment, 'optional.optMap(ast, ast): optional<dyn>', (call) => mapped(call, (value) => Optional.of(value)));
-  registerMacro(environment, 'optional.optFlatMap(ast, ast): optional<dyn>', (call) => mapped(call, (value) => value));
+  registerMacro(environment, 'optional.optMap(ast, ast): optional<dyn>', (call) =>
+    mapped(call, {
+      typeOf: ({ registry }, body) => registry.getOptionalType(body),
+      wrap: (value) => Optional.of(value),
+    }),
+  );
+  registerMacro(environment, 'optional.optFlatMap(ast, ast): optional<dyn>', (call) =>
+    mapped(call, { typeOf: (_, body) => body, wrap: (value) => value }),
+  );
   registerMacro(environment, 'list.sortBy(ast, ast): list<dyn>', sortedBy);
 }
 
@@ -27,44 +44,46 @@ function isZero(value: unknown): boolean {
   return typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length === 0;
 }
 
-function mapped({ receiver, args }: MacroCall, wrap: (value: unknown) => unknown): Macro {
-  return withVariable(args, (checker, scope) => checker.check(receiver, scope).valueType, {
-    type: 'optional',
-    evaluate: (evaluator, scope, run) => {
-      const optional = evaluator.run(receiver, scope);
+type Mapping = { readonly typeOf: (checker: MacroChecker, body: MacroType) => MacroType; readonly wrap: (value: unknown) => unknown };
+
+const mapped = (call: MacroCall, { typeOf, wrap }: Mapping): Loop =>
+  withVariable(call, {
+    typeOf: (checker, _receiver, body) => typeOf(checker, body),
+    evaluate: (optional, run) => {
       if (!(optional instanceof Optional)) throw new Error('no such overload');
       return optional.hasValue() ? wrap(run(optional.value())) : Optional.none();
     },
   });
-}
 
-function sortedBy({ receiver, args }: MacroCall): Macro {
-  return withVariable(args, (checker, scope) => checker.check(receiver, scope).valueType, {
-    type: 'list',
-    evaluate: (evaluator, scope, run) => {
-      const list = evaluator.run(receiver, scope);
+const sortedBy = (call: MacroCall): Loop =>
+  withVariable(call, {
+    typeOf: (_checker, receiver) => receiver,
+    evaluate: (list, run) => {
       if (!Array.isArray(list)) throw new Error('no such overload');
       return sortByKeys(list, list.map(run));
     },
   });
-}
 
-type Evaluate = (evaluator: Parameters<Macro['evaluate']>[0], scope: MacroScope, run: (value: unknown) => unknown) => unknown;
+type WithVariable = {
+  readonly typeOf: (checker: MacroChecker, receiver: MacroType, body: MacroType) => MacroType;
+  readonly evaluate: (value: unknown, run: (each: unknown) => unknown) => unknown;
+};
 
-/** A macro whose first argument names a variable of its second. */
-function withVariable(
-  [variable, body]: MacroCall['args'],
-  typeOf: (checker: Parameters<Macro['typeCheck']>[0], scope: MacroScope) => ReturnType<Macro['typeCheck']> | undefined,
-  { type, evaluate }: { readonly type: string; readonly evaluate: Evaluate },
-): Macro {
+/** A macro whose first argument names a variable of its second: what a list or an optional holds. */
+function withVariable({ receiver, args: [variable, body] }: MacroCall, { typeOf, evaluate }: WithVariable): Loop {
   if (variable === undefined || body === undefined) throw new Error('a macro has a variable and a body');
   let scopes: readonly MacroScope[] = [];
+  const name = nameOf(variable);
   return {
+    variable: name,
+    receiver,
+    body,
     typeCheck: (checker, _macro, scope) => {
-      scopes = scopesOf(scope, [nameOf(variable)], [typeOf(checker, scope) ?? checker.getType('dyn')]);
-      checker.check(body, scopes[0] ?? scope);
-      return checker.getType(type);
+      const of = checker.check(receiver, scope);
+      scopes = scopesOf(scope, [name], [of.valueType ?? checker.getType('dyn')]);
+      return typeOf(checker, of, checker.check(body, scopes[0] ?? scope));
     },
-    evaluate: (evaluator, _macro, scope) => evaluate(evaluator, scope, (value) => runWith(evaluator, body, scope, scopes, [value])),
+    evaluate: (evaluator, _macro, scope) =>
+      evaluate(evaluator.run(receiver, scope), (value) => runWith(evaluator, body, scope, scopes, [value])),
   };
 }

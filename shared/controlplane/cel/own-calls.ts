@@ -1,4 +1,6 @@
 import { Optional } from '@marcbachmann/cel-js';
+import { FUNCTIONS } from './checker/declarations.ts';
+import { DYN, writeType } from './checker/static-type.ts';
 import type { Macro, MacroNode } from './macro-interpreter.ts';
 import { OWN_FUNCTIONS, type OwnFunction } from './string-functions.ts';
 
@@ -26,7 +28,9 @@ function macroFor({ op, args }: Node): Macro | undefined {
   const [name, first, second]: unknown[] = args;
   if (op === 'call' && name === 'has' && Array.isArray(first)) return presenceOf(first[0]);
   const own = op === 'rcall' ? OWN_FUNCTIONS.get(String(name)) : undefined;
-  return own === undefined || !isNode(first) || !Array.isArray(second) ? undefined : calling(own, first, second.filter(isNode));
+  return own === undefined || !isNode(first) || !Array.isArray(second)
+    ? undefined
+    : calling(String(name), own, first, second.filter(isNode));
 }
 
 /** A call of a function of ours on a value. The cost meter wraps `call`. */
@@ -35,19 +39,22 @@ export type OwnCall = Macro & { readonly operands: readonly MacroNode[]; call(va
 /** Whether a value has a field. */
 export type Presence = Macro & { readonly operand: MacroNode };
 
-function calling(own: OwnFunction, receiver: MacroNode, args: readonly MacroNode[]): OwnCall {
+function calling(name: string, own: OwnFunction, receiver: MacroNode, args: readonly MacroNode[]): OwnCall {
   const operands = [receiver, ...args];
   const macro: OwnCall = {
     operands,
     call: ([first, ...others]) => own(first, others),
     typeCheck: (checker, _macro, scope) => {
       for (const each of operands) checker.check(each, scope);
-      return checker.getType('dyn');
+      return checker.getType(resultOf(name));
     },
     evaluate: (evaluator, _macro, scope) => macro.call(operands.map((each) => evaluator.run(each, scope))),
   };
   return macro;
 }
+
+/** All overloads of a function on strings have one result. */
+const resultOf = (name: string): string => writeType(FUNCTIONS.get(name)?.[0]?.result ?? DYN);
 
 function presenceOf(subject: unknown): Presence | undefined {
   if (!isNode(subject) || subject.op !== '.' || !Array.isArray(subject.args)) return undefined;

@@ -1,27 +1,21 @@
 import { Optional } from '@marcbachmann/cel-js';
 import { callCost, comparisonCost, concatenationCost, sizeOf } from './call-cost.ts';
+import type { CostMeter } from './cost-meter.ts';
+import type { Loop } from './macro-interpreter.ts';
 import type { OwnCall } from './own-calls.ts';
-
-/** What one evaluation may cost (PerCallLimit of apiserver). */
-const CALL_LIMIT = 1_000_000;
-/** cel-go's sentence about an evaluation that costs more. */
-export const COST_LIMIT_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
-
-/**
- * Counts what an evaluation costs, in cel-go's units (runtimecost.go). An evaluation that meets an error may cost a unit more or less than there.
- */
-export class CostMeter {
-  cost = 0;
-
-  charge(units: number): void {
-    this.cost += units;
-    if (this.exceeded) throw new Error(COST_LIMIT_EXCEEDED);
-  }
-
-  get exceeded(): boolean {
-    return this.cost > CALL_LIMIT;
-  }
-}
+import {
+  argumentsOf,
+  asNode,
+  evaluationOf,
+  isNode,
+  type Macro,
+  nameOf,
+  type Node,
+  nodesOf,
+  observe,
+  type StaticType,
+  typeOf,
+} from './syntax-node.ts';
 
 /**
  * Makes a checked expression report to `meter` whenever it is evaluated. `ast` is cel-js's syntax tree, whose nodes carry their own evaluation.
@@ -34,25 +28,10 @@ export function meterExpression(ast: unknown, meter: CostMeter): void {
   chargeBefore(root, meter, instrument(root, meter, 'named'));
 }
 
-/** A node of cel-js 8, as far as evaluation is concerned. */
-type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
-type Macro = { evaluate: Evaluate } & Readonly<Record<string, unknown>>;
-type Node = {
-  readonly op: string;
-  readonly args: unknown;
-  readonly meta: { readonly evaluate: Evaluate; readonly alternate?: Node; readonly macro?: Macro };
-  readonly checkedType?: { readonly kind: string; readonly name: string };
-  handle?: (...parts: unknown[]) => unknown;
-  evaluate: Evaluate;
-};
-type Comprehension = { readonly iterable: Node; readonly step: Node };
+type Fold = { readonly iterable: Node; readonly step: Node };
 
 /** Whether the name that a chain begins with costs one; the branches of a conditional are chains whose name is free. */
 type Head = 'named' | 'free';
-
-const asNode = (value: unknown): Node => value as Node;
-const nodesOf = (args: unknown): Node[] => (Array.isArray(args) ? args.flat() : [args]).filter(isNode);
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'op' in value && 'meta' in value;
 
 const ACCESS: ReadonlySet<string> = new Set(['.', '.?', '[]', '[?]']);
 
@@ -102,15 +81,6 @@ function chargeBefore(node: Node, meter: CostMeter, units: number): void {
   };
 }
 
-/** How a checked node is evaluated; nodes find it out for themselves when they are evaluated first. */
-function evaluationOf(node: Node): Evaluate {
-  const { evaluate, alternate, macro } = node.meta;
-  if (Object.hasOwn(node, 'evaluate')) return node.evaluate;
-  if (alternate !== undefined) return (evaluator, _, context) => alternate.evaluate(evaluator, alternate, context);
-  if (macro !== undefined) return (evaluator, _, context) => macro.evaluate(evaluator, macro, context);
-  return evaluate;
-}
-
 /** One step of a chain. One that is computed by a call costs the call as well; one that is itself a chain costs that chain. */
 function instrumentAccess(node: Node, meter: CostMeter, head: Head): number {
   const [left, right] = node.args as [Node, unknown];
@@ -119,15 +89,12 @@ function instrumentAccess(node: Node, meter: CostMeter, head: Head): number {
   // What is no chain becomes the head of one.
   const begin = isChain(left) || left.op === '?:' || head === 'free' ? 0 : 1;
   if (node.op !== '.?' && node.op !== '[?]' && left.checkedType?.kind !== 'optional') return units + begin + step;
-  // What is absent costs no step.
-  const evaluate = evaluationOf(node);
-  node.evaluate = (evaluator, _, context) => {
-    const value = evaluate(evaluator, node, context);
-    if (!(value instanceof Optional) || value.hasValue()) meter.charge(step);
-    return value;
-  };
+  // What is absent costs no step: one less than what is there.
+  observe(node, (value) => meter.charge(isAbsent(value) ? step - 1 : step));
   return units + begin;
 }
+
+const isAbsent = (value: unknown): boolean => value instanceof Optional && !value.hasValue();
 
 const isChain = ({ op, meta }: Node): boolean =>
   meta.alternate === undefined && meta.macro === undefined && (op === 'id' || ACCESS.has(op));
@@ -188,8 +155,6 @@ function binaryCost(op: string, left: Node, right: Node): number | ((left: unkno
   }
 }
 
-const typeOf = (node: Node): Node['checkedType'] => node.checkedType ?? node.meta.alternate?.checkedType;
-
 const CONVERSIONS: ReadonlySet<string> = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '));
 
 /** What cel-go computes when it plans: literals of constants, and conversions of one. */
@@ -201,16 +166,19 @@ function isConstant(node: Node): boolean {
   return node.op === 'call' && CONVERSIONS.has(nameOf(node)) && argumentsOf(node).length === 1 && argumentsOf(node).every(isConstant);
 }
 
-const nameOf = (node: Node): string => (node.args as [string])[0];
-const argumentsOf = (node: Node): Node[] => (node.args as unknown[]).slice(1).flat().filter(isNode);
-
-/** Conversions between texts and bytes go through them, where the checker sees that it is those that are converted. */
+/**
+ * Conversions between texts and bytes go through them, where the checker sees that it is those that are converted. Sorting costs only where it
+ * sees what is sorted.
+ */
 function overloadOf(node: Node): string {
   const name = nameOf(node);
   const [argument] = argumentsOf(node);
   const type = argument === undefined ? undefined : typeOf(argument)?.name;
+  if (name === 'sort') return sortOf(argument === undefined ? undefined : typeOf(argument)?.valueType);
   return (name === 'bytes' && type === 'string') || (name === 'string' && type === 'bytes') ? `${name}(${type})` : name;
 }
+
+const sortOf = (keys: StaticType | undefined): string => (keys === undefined || keys.kind === 'dyn' ? 'sort(dyn)' : 'sort');
 
 function instrumentCall(node: Node, meter: CostMeter): number {
   if (isConstant(node)) return 0;
@@ -222,47 +190,85 @@ function instrumentCall(node: Node, meter: CostMeter): number {
   const member = node.op === 'rcall' && namespace === undefined;
   const { handle } = node;
   node.handle = (values, second, third) => {
-    const result = handle?.(values, second, third);
-    const given = values as unknown[];
-    meter.charge(callCost(name, member, namespace === undefined ? given : given.slice(1), result));
-    return result;
+    const given = namespace === undefined ? (values as unknown[]) : (values as unknown[]).slice(1);
+    const called = (): unknown => handle?.(values, second, third);
+    return charged(called, (result) => meter.charge(callCost(name, member, given, result)));
   };
   return units;
 }
 
+/** A call costs also where it fails: an error is a result of size one. */
+function charged(call: () => unknown, charge: (result: unknown) => void): unknown {
+  let result: unknown;
+  try {
+    result = call();
+  } catch (error) {
+    charge(undefined);
+    throw error;
+  }
+  charge(result);
+  return result;
+}
+
 /** `has`, whose steps cost one each, calls of functions of ours, and what has no cost of its own: `or`, `orValue`, `bind`. */
 function instrumentMacro(node: Node, macro: Macro, meter: CostMeter): number {
-  if (isNode(macro['operand'])) return instrument(macro['operand'], meter, 'free') + 1;
+  if (isNode(macro['operand'])) return instrumentPresence(macro['operand'], meter);
   if (isOwnCall(macro)) return instrumentOwnCall(nameOf(node), macro, meter);
+  if (isLoop(macro)) return instrumentLoop(nameOf(node), macro, meter);
   const { receiver, arg, val, exp } = macro;
   if (isNode(arg)) chargeBefore(arg, meter, instrument(arg, meter));
   return instrumentAll([receiver, val, exp].filter(isNode), meter);
 }
 
+/** A field of what is absent is not looked for. One of what a conditional chooses is looked for without a cost. */
+function instrumentPresence(operand: Node, meter: CostMeter): number {
+  const units = instrument(operand, meter, 'free');
+  if (headOf(operand).op !== '?:') observe(operand, (value) => meter.charge(isAbsent(value) ? 0 : 1));
+  return units;
+}
+
+const headOf = (node: Node): Node => (ACCESS.has(node.op) ? headOf((node.args as [Node])[0]) : node);
+
 const isOwnCall = (macro: Macro): macro is Macro & OwnCall => Array.isArray(macro['operands']) && typeof macro['call'] === 'function';
 
 function instrumentOwnCall(name: string, macro: OwnCall, meter: CostMeter): number {
   const { call } = macro;
-  macro.call = (values) => {
-    const result = call(values);
-    meter.charge(callCost(name, true, values, result));
-    return result;
-  };
+  macro.call = (values) =>
+    charged(
+      () => call(values),
+      (result) => meter.charge(callCost(name, true, values, result)),
+    );
   return instrumentAll(macro.operands.filter(isNode), meter);
 }
 
-/** What a comprehension costs beside its range and its predicate, as cel-go expands it. */
-const COMPREHENSIONS: Readonly<Record<string, { readonly step: number; readonly broken: number; readonly result: number }>> = {
-  exists: { step: 4, broken: 3, result: 1 },
-  all: { step: 3, broken: 2, result: 1 },
-  exists_one: { step: 0, broken: 0, result: 2 },
-  map: { step: 0, broken: 0, result: 1 },
-  filter: { step: 0, broken: 0, result: 1 },
+type Comprehension = {
+  /** For each item, beside the body. */
+  readonly step: number;
+  /** For finding out that the rest of the items is not needed. */
+  readonly broken?: number;
+  readonly result: number;
 };
+const ALL: Comprehension = { step: 3, broken: 2, result: 1 };
+const EXISTS: Comprehension = { step: 4, broken: 3, result: 1 };
+const EXISTS_ONE: Comprehension = { step: 0, result: 2 };
+/** What counting one more item costs. */
+const COUNTED = 2;
+/** What adding an item to a list costs: the list of one is made anew, unless the item is constant. */
+const ADDED = 2;
+const LIST_OF_ONE = 10;
+
+/** What a comprehension costs beside its range and its body, as cel-go expands it. */
+const COMPREHENSIONS: ReadonlyMap<string, Comprehension> = new Map([
+  ['exists', EXISTS],
+  ['all', ALL],
+  ['exists_one', EXISTS_ONE],
+  ['map', { step: 0, result: 1 }],
+  ['filter', { step: 0, result: 1 }],
+]);
 
 function instrumentComprehension(node: Node, alternate: Node, meter: CostMeter): number {
-  const { iterable, step } = alternate.args as Comprehension;
-  const { step: perStep, broken, result } = COMPREHENSIONS[nameOf(node)] ?? { step: 0, broken: 0, result: 0 };
+  const { iterable, step } = alternate.args as Fold;
+  const { step: perStep, broken = 0, result } = COMPREHENSIONS.get(nameOf(node)) ?? { step: 0, result: 0 };
   const units = perStep + instrumentStep(step, meter);
   const evaluate = evaluationOf(step);
   let steps = 0;
@@ -290,10 +296,95 @@ function instrumentStep(step: Node, meter: CostMeter): number {
       return instrument(predicate, meter);
     }
     case 'accuPush':
-      return 12 + instrument(asNode(step.args), meter);
+      return additionCost(asNode(step.args), meter);
     case 'accuInc':
-      return 2;
+      return COUNTED;
     default:
       return 0;
   }
+}
+
+const additionCost = (item: Node, meter: CostMeter): number => ADDED + (isConstant(item) ? 0 : LIST_OF_ONE + instrument(item, meter));
+
+const LOOPS: ReadonlyMap<string, Comprehension> = new Map([
+  ['exists', EXISTS],
+  ['all', ALL],
+  ['existsOne', EXISTS_ONE],
+  ['exists_one', EXISTS_ONE],
+  ['transformList', { step: 0, result: 1 }],
+  ['transformMap', { step: 3, result: 1 }],
+  ['transformMapEntry', { step: 2, result: 1 }],
+  // The list is named for its keys and for itself.
+  ['sortBy', { step: 0, result: 3 }],
+]);
+
+const isLoop = (macro: Macro): macro is Macro & Loop => isNode(macro['receiver']) && isNode(macro['body']);
+
+/** A comprehension of ours: of two variables, or of one that stands for an optional's value. */
+function instrumentLoop(name: string, loop: Loop, meter: CostMeter): number {
+  const receiver = asNode(loop.receiver);
+  const body = asNode(loop.body);
+  const costs = LOOPS.get(name);
+  if (costs === undefined) return instrumentOptionalLoop(name, { receiver, body, variable: loop.variable }, meter);
+  if (isNode(loop.filter)) chargeBefore(loop.filter, meter, instrument(loop.filter, meter));
+  const collects = name === 'transformList' || name === 'sortBy';
+  chargeBefore(body, meter, costs.step + (collects ? additionCost(body, meter) : instrument(body, meter)));
+  const units = costs.result + instrument(receiver, meter);
+  const sorting = sortOf(typeOf(body));
+  const keys: unknown[] = [];
+  let size = 0;
+  observe(receiver, (items) => {
+    keys.length = 0;
+    size = sizeOf(items);
+    if (name === 'sortBy' && size === 0) meter.charge(callCost(sorting, true, [keys], keys));
+  });
+  observe(body, (value) => {
+    keys.push(value);
+    if (costs.broken !== undefined && value === (name === 'exists') && keys.length < size) meter.charge(costs.broken);
+    if (costs === EXISTS_ONE && value === true) meter.charge(COUNTED);
+    if (name === 'sortBy' && keys.length === size) meter.charge(callCost(sorting, true, [keys], keys));
+  });
+  return units;
+}
+
+type OptionalLoop = { readonly receiver: Node; readonly body: Node; readonly variable: string };
+
+/** An optional that has a value is evaluated again for it, when the body first asks for it. `optMap` makes an optional of what comes out. */
+function instrumentOptionalLoop(name: string, { receiver, body, variable }: OptionalLoop, meter: CostMeter): number {
+  const units = instrument(receiver, meter);
+  chargeBefore(body, meter, instrument(body, meter) + (name === 'optMap' ? 1 : 0));
+  const evaluate = evaluationOf(receiver);
+  let again = 0;
+  let paid = 0;
+  receiver.evaluate = (evaluator, _, context) => {
+    const repeated = (): number => meter.cost - meter.onlyOnce;
+    const before = repeated();
+    const value = evaluate(evaluator, receiver, context);
+    again = units + (repeated() - before) + 1;
+    if (isAbsent(value)) meter.charge(1);
+    return value;
+  };
+  for (const each of namedIn(body, variable)) {
+    observe(each, () => {
+      meter.onlyOnce += again;
+      paid += again;
+      meter.charge(again);
+      again = 0;
+    });
+  }
+  observe(body, () => {
+    meter.onlyOnce -= paid;
+    paid = 0;
+  });
+  return units + 1;
+}
+
+/** Where an expression names a variable, and not one of an inner macro. */
+function namedIn(node: Node, variable: string): Node[] {
+  if (node.op === 'id') return node.args === variable ? [node] : [];
+  const { alternate, macro } = node.meta;
+  const isMacro = alternate?.op === 'comprehension' || (macro !== undefined && isLoop(macro));
+  const [receiver, ...args] = argumentsOf(node);
+  const isShadowed = isMacro && receiver !== undefined && args.slice(0, -1).some(({ op, args: name }) => op === 'id' && name === variable);
+  return (isShadowed ? [receiver] : nodesOf(node.args)).flatMap((each) => namedIn(each, variable));
 }

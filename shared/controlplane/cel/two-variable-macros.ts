@@ -1,10 +1,12 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import {
-  type Macro,
+  type Loop,
   type MacroCall,
+  type MacroChecker,
   type MacroEvaluator,
   type MacroNode,
   type MacroScope,
+  type MacroType,
   nameOf,
   registerMacro,
   runWith,
@@ -14,42 +16,58 @@ import {
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 /** What the items of a range come to. Outcomes are computed as they are read. */
 type Gather = (items: Iterable<{ readonly key: unknown; readonly outcome: () => Outcome }>) => unknown;
+/** What type the whole has, by those of the keys and of the body. */
+type ResultType = (checker: MacroChecker, key: MacroType, body: MacroType) => MacroType;
 
 /** cel-go's comprehensions with two variables: index or key, and value. */
 export function registerTwoVariableMacros(environment: Environment): void {
-  const add = (name: string, args: number, gather: Gather): void =>
+  const add = (name: string, args: number, typeOf: ResultType, gather: Gather): void =>
     registerMacro(environment, `list.${name}(${Array.from({ length: args }, () => 'ast').join(', ')}): dyn`, (call) =>
-      comprehension(call, gather),
+      comprehension(call, typeOf, gather),
     );
-  add('all', 3, (items) => decide(items, false));
-  add('exists', 3, (items) => decide(items, true));
-  for (const name of ['existsOne', 'exists_one']) add(name, 3, (items) => values(items).filter(({ value }) => isTrue(value)).length === 1);
+  add('all', 3, bool, (items) => decide(items, false));
+  add('exists', 3, bool, (items) => decide(items, true));
+  for (const name of ['existsOne', 'exists_one']) {
+    add(name, 3, bool, (items) => values(items).filter(({ value }) => isTrue(value)).length === 1);
+  }
   for (const args of [3, 4]) {
-    add('transformList', args, (items) => values(items).map(({ value }) => value));
-    add('transformMap', args, (items) => Object.fromEntries(values(items).map(({ key, value }) => [String(key), value])));
-    add('transformMapEntry', args, (items) => merged(values(items).map(({ value }) => value)));
+    add('transformList', args, listOfBodies, (items) => values(items).map(({ value }) => value));
+    add('transformMap', args, mapToBodies, (items) => Object.fromEntries(values(items).map(({ key, value }) => [String(key), value])));
+    add('transformMapEntry', args, theBody, (items) => merged(values(items).map(({ value }) => value)));
   }
 }
 
-function comprehension({ receiver, args }: MacroCall, gather: Gather): Macro {
+const bool: ResultType = (checker) => checker.getType('bool');
+const listOfBodies: ResultType = ({ registry }, _key, body) => registry.getListType(body);
+const mapToBodies: ResultType = ({ registry }, key, body) => registry.getMapType(key, body);
+const theBody: ResultType = (_checker, _key, body) => body;
+
+function comprehension({ receiver, args }: MacroCall, typeOf: ResultType, gather: Gather): Loop {
   const [first, second, ...rest] = args;
   const body = rest.at(-1);
   const filter = rest.length > 1 ? rest[0] : undefined;
   if (first === undefined || second === undefined || body === undefined) throw new Error('a comprehension has two variables and a body');
-  const names = [nameOf(first), nameOf(second)];
+  const variable = nameOf(second);
+  const names = [nameOf(first), variable];
   let scopes: readonly MacroScope[] = [];
   let hasIntegerKeys = false;
   return {
+    variable,
+    receiver,
+    ...(filter === undefined ? {} : { filter }),
+    body,
     typeCheck: (checker, _macro, scope) => {
       const range = checker.check(receiver, scope);
       const dynamic = checker.getType('dyn');
-      const types = range.kind === 'list' ? [checker.getType('int'), range.valueType] : [range.keyType, range.valueType];
+      const key = (range.kind === 'list' ? checker.getType('int') : range.keyType) ?? dynamic;
       hasIntegerKeys = range.kind === 'map' && range.keyType?.name === 'int';
-      scopes = scopesOf(scope, names, [types[0] ?? dynamic, types[1] ?? dynamic]);
+      scopes = scopesOf(scope, names, [
+        key,
+        range.valueType === undefined || range.valueType.hasPlaceholderType ? dynamic : range.valueType,
+      ]);
       const inner = scopes.at(-1) ?? scope;
       if (filter !== undefined) checker.check(filter, inner);
-      checker.check(body, inner);
-      return dynamic;
+      return typeOf(checker, key, checker.check(body, inner));
     },
     evaluate: (evaluator, _macro, scope) => {
       const range = evaluator.run(receiver, scope);
@@ -58,7 +76,7 @@ function comprehension({ receiver, args }: MacroCall, gather: Gather): Macro {
   };
 }
 
-type Loop = {
+type Run = {
   readonly range: unknown;
   readonly hasIntegerKeys: boolean;
   readonly filter: MacroNode | undefined;
@@ -69,7 +87,7 @@ type Loop = {
 
 function* outcomes(
   evaluator: MacroEvaluator,
-  { range, hasIntegerKeys, filter, body, scope, scopes }: Loop,
+  { range, hasIntegerKeys, filter, body, scope, scopes }: Run,
 ): Generator<{ key: unknown; outcome: () => Outcome }> {
   for (const [key, value] of entriesOf(range, hasIntegerKeys)) {
     if (filter !== undefined && !isTrue(runWith(evaluator, filter, scope, scopes, [key, value]))) continue;

@@ -1,6 +1,8 @@
 import { Optional } from '@marcbachmann/cel-js';
 import type { CelEnvironment } from '../cel/cel-environment.ts';
 import type { CheckedExpression } from '../cel/checker/check-expression.ts';
+import { CostBudget, OutOfBudgetError } from '../cel/cost-budget.ts';
+import { COST_LIMIT_EXCEEDED } from '../cel/cost-meter.ts';
 import { CelCompileError, type CelProgram, checkCel, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
 import { optionalOf } from '../cel/checker/static-type.ts';
@@ -12,7 +14,7 @@ import { isRecord } from './schema-defaults.ts';
 
 /**
  * The x-kubernetes-validations of a schema, ready to judge values. What an unchanged value violates is not an error; it is
- * added to `tolerated`.
+ * added to `tolerated`. Rules are evaluated until their budget is spent: the last error says so.
  */
 export type RuleValidator = (value: unknown, old?: { readonly value: unknown }, tolerated?: FieldError[]) => FieldError[];
 
@@ -27,6 +29,8 @@ export type CheckedRule = {
 };
 
 const MAX_MESSAGE_BYTES = 5120;
+/** RuntimeCELCostBudget of apiserver: for all rules of an object and their messages. */
+const COST_BUDGET = 10_000_000;
 
 type CompiledRule = {
   readonly rule: ValidationRule;
@@ -59,7 +63,13 @@ export function compileRules(schema: JsonSchema): RuleValidator | undefined {
   if (root === undefined) return undefined;
   return (value, old, tolerated = []) => {
     const previous = old === undefined ? undefined : { value: old.value, schema };
-    return judge(root, value, { old: previous, parentUnchanged: false, tolerated }, '');
+    const findings: Findings = { errors: [], tolerated, budget: new CostBudget(COST_BUDGET) };
+    try {
+      judge(root, value, { old: previous, parentUnchanged: false, findings }, '');
+    } catch (error) {
+      if (!(error instanceof RulesStopped)) throw error;
+    }
+    return findings.errors;
   };
 }
 
@@ -148,76 +158,121 @@ function compileRule(rule: ValidationRule, environment: CelEnvironment): Compile
   };
 }
 
-/** What was there before. Where that cannot be told of a part, the part is unchanged if what it is a part of is. */
-type Past = { readonly old: Correlated; readonly parentUnchanged: boolean; readonly tolerated: FieldError[] };
+type Findings = { readonly errors: FieldError[]; readonly tolerated: FieldError[]; readonly budget: CostBudget };
 
-function judge(node: RuleNode, value: unknown, past: Past, path: string): FieldError[] {
-  if (value === null) return [];
-  const { old, tolerated } = past;
-  const errors = !node.hasRules ? [] : judgeRules(node, value, past, path);
+/** No further rule is evaluated. What was found stays. */
+class RulesStopped extends Error {
+  override readonly name = 'RulesStopped';
+}
+
+/** What was there before. Where that cannot be told of a part, the part is unchanged if what it is a part of is. */
+type Past = { readonly old: Correlated; readonly parentUnchanged: boolean; readonly findings: Findings };
+
+/** Throws RulesStopped. */
+function judge(node: RuleNode, value: unknown, past: Past, path: string): void {
+  if (value === null) return;
+  const { old, findings } = past;
+  if (node.hasRules) judgeRules(node, value, past, path);
   const { properties, values, items } = node;
   // What a rule of allOf finds is tolerated only where the whole around is unchanged.
-  for (const each of node.allOf) errors.push(...judge(each, value, { ...past, old: undefined }, path));
+  for (const each of node.allOf) judge(each, value, { ...past, old: undefined }, path);
   const unchanged = staysAsItWas(value, past);
-  const inside = (correlated: Correlated): Past => ({ old: correlated, parentUnchanged: unchanged, tolerated });
+  const inside = (correlated: Correlated): Past => ({ old: correlated, parentUnchanged: unchanged, findings });
   if (Array.isArray(value) && items !== undefined) {
-    for (const [i, each] of value.entries()) errors.push(...judge(items, each, inside(correlatedItem(old, each)), `${path}[${i}]`));
+    for (const [i, each] of value.entries()) judge(items, each, inside(correlatedItem(old, each)), `${path}[${i}]`);
   }
-  if (!isRecord(value)) return errors;
+  if (!isRecord(value)) return;
   for (const [name, property] of properties) {
     if (!Object.hasOwn(value, name)) continue;
-    errors.push(...judge(property, value[name], inside(correlatedField(old, name)), path === '' ? name : `${path}.${name}`));
+    judge(property, value[name], inside(correlatedField(old, name)), path === '' ? name : `${path}.${name}`);
   }
-  if (values !== undefined) {
-    for (const name of Object.keys(value)) {
-      errors.push(...judge(values, value[name], inside(correlatedField(old, name)), `${path}[${name}]`));
-    }
-  }
-  return errors;
+  if (values === undefined) return;
+  for (const name of Object.keys(value)) judge(values, value[name], inside(correlatedField(old, name)), `${path}[${name}]`);
 }
 
 const staysAsItWas = (value: unknown, { old, parentUnchanged }: Past): boolean =>
   old === undefined ? parentUnchanged : isUnchanged(value, old);
 
-function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, past: Past, path: string): FieldError[] {
-  const { old, tolerated } = past;
+function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, past: Past, path: string): void {
+  const { old, findings } = past;
+  const compiled = rules();
+  const subject: Subject = {
+    path,
+    shown: schema.type === 'object' || schema.type === 'array' ? OMIT_VALUE : value,
+    type: schema.type ?? '',
+    unchanged: staysAsItWas(value, past),
+    findings,
+  };
+  if (findings.budget.isSpent) stopBecause(findings.errors, invalid(fieldAt(path), subject.type, new OutOfBudgetError().message));
   const self = toValue(value);
   const oldSelf = old === undefined ? undefined : toValue(old.value);
-  const shown = schema.type === 'object' || schema.type === 'array' ? OMIT_VALUE : value;
-  const unchanged = staysAsItWas(value, past);
-  return rules().flatMap((each) => {
+  for (const each of compiled) {
     const optional = each.rule.optionalOldSelf === true;
-    if (each.usesOldSelf && (old?.value ?? null) === null && !optional) return [];
+    if (each.usesOldSelf && (old?.value ?? null) === null && !optional) continue;
     const wrapped = optional ? (old === undefined ? Optional.none() : Optional.of(oldSelf)) : oldSelf;
-    const variables = each.usesOldSelf ? { self, oldSelf: wrapped } : { self };
-    const broken = judgeRule(each, variables, path, shown, schema.type ?? '');
-    if (broken === undefined) return [];
-    // Unchanged values are not judged anew, unless the rule is about change or cannot even be evaluated.
-    if (!unchanged || each.usesOldSelf || !broken.evaluated) return [broken.error];
-    tolerated.push(broken.error);
-    return [];
-  });
+    judgeRule(each, each.usesOldSelf ? { self, oldSelf: wrapped } : { self }, subject);
+  }
+}
+
+/** The value that rules are about. */
+type Subject = {
+  readonly path: string;
+  readonly shown: unknown;
+  readonly type: string;
+  readonly unchanged: boolean;
+  readonly findings: Findings;
+};
+
+const fieldAt = (path: string): string => (path === '' ? '<nil>' : path);
+
+function stopBecause(found: FieldError[], error: FieldError): never {
+  found.push(error);
+  throw new RulesStopped();
 }
 
 function judgeRule(
-  { rule, program, message }: CompiledRule,
+  { rule, program, message, usesOldSelf: isTransition }: CompiledRule,
   variables: Record<string, unknown>,
-  path: string,
-  shown: unknown,
-  type: string,
-): { readonly error: FieldError; readonly evaluated: boolean } | undefined {
-  const { value, error } = program.run(variables);
-  const field = path === '' ? '<nil>' : path;
+  subject: Subject,
+): void {
+  const { path, shown, type, unchanged, findings } = subject;
+  const { value, error, cost } = program.run(variables);
+  const field = fieldAt(path);
   const sentence = (rule.message?.trim() ?? '') || (rule.rule?.trim() ?? '');
+  const { errors } = findings;
+  if (!canPay(findings.budget, cost)) stopBecause(errors, invalid(field, type, new OutOfBudgetError().message));
+  if (error === COST_LIMIT_EXCEEDED) {
+    const why = `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${sentence}`;
+    stopBecause(errors, invalid(field, type, why));
+  }
   if (error === 'no such overload') {
     const why = `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${sentence}`;
-    return { error: invalid(field, type, why), evaluated: false };
+    errors.push(invalid(field, type, why));
+    return;
   }
-  if (error !== undefined) return { error: invalid(field, type, `${error} evaluating rule: ${sentence}`), evaluated: false };
-  if (value === true) return undefined;
-  const detail = messageOf(message, variables) ?? ((rule.message?.trim() ?? '') || `failed rule: ${sentence}`);
+  if (error !== undefined) {
+    errors.push(invalid(field, type, `${error} evaluating rule: ${sentence}`));
+    return;
+  }
+  if (value === true) return;
+  // Unchanged values are not judged anew, unless the rule is about change or cannot even be evaluated.
+  const found = unchanged && !isTransition ? findings.tolerated : errors;
   const target = rule.fieldPath === undefined || rule.fieldPath === '' ? field : joinPath(path, rule.fieldPath.trim());
-  return { error: errorOf(rule.reason, target, shown, detail), evaluated: true };
+  const computed = computedMessage(message, variables, findings.budget);
+  if (computed.stops !== undefined) stopBecause(found, invalid(target, type, computed.stops));
+  const detail = computed.text ?? ((rule.message?.trim() ?? '') || `failed rule: ${sentence}`);
+  found.push(errorOf(rule.reason, target, shown, detail));
+}
+
+/** Pays, if there is enough left. */
+function canPay(budget: CostBudget, cost: number): boolean {
+  try {
+    budget.spend(cost);
+    return true;
+  } catch (error) {
+    if (error instanceof OutOfBudgetError) return false;
+    throw error;
+  }
 }
 
 function errorOf(reason: string | undefined, field: string, shown: unknown, detail: string): FieldError {
@@ -233,12 +288,22 @@ function errorOf(reason: string | undefined, field: string, shown: unknown, deta
   }
 }
 
-/** A message that fails, is empty, too long or of several lines gives way to the fixed one. */
-function messageOf(message: CelProgram | undefined, variables: Record<string, unknown>): string | undefined {
-  const { value } = message?.run(variables) ?? {};
-  if (typeof value !== 'string') return undefined;
+type ComputedMessage = { readonly text?: string /** Why nothing more is evaluated. */; readonly stops?: string };
+
+/** A message that fails, is empty, too long or of several lines gives way to the fixed one. One that costs too much is an error of its own. */
+function computedMessage(message: CelProgram | undefined, variables: Record<string, unknown>, budget: CostBudget): ComputedMessage {
+  if (message === undefined) return {};
+  const { value, error, cost } = message.run(variables);
+  if (!canPay(budget, cost)) {
+    return { stops: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run' };
+  }
+  if (error === COST_LIMIT_EXCEEDED) {
+    const source = JSON.stringify(message.expression);
+    return { stops: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}` };
+  }
+  if (typeof value !== 'string') return {};
   const text = value.trim();
-  return text === '' || /[\n\r]/.test(text) || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? undefined : text;
+  return text === '' || /[\n\r]/.test(text) || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? {} : { text };
 }
 
 const joinPath = (path: string, relative: string): string => {

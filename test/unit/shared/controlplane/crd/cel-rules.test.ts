@@ -123,3 +123,55 @@ describe('a rule that cannot be right is refused with its CRD', () => {
     expect(ruleChecker(range, false)?.(rule).problems.map((each) => each.field)).toEqual([field]);
   });
 });
+
+describe('rules of one object', () => {
+  const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
+  /** A rule that costs as many units as the value says. */
+  const costing = 'lists.range(self - 15).size() >= 0';
+  const found = (rules: ValidationRule[], numbers: number[], old?: number[]): string[] => {
+    const items: JsonSchema = { type: 'integer', 'x-kubernetes-validations': rules };
+    const validate = compileRules({ type: 'object', properties: { v: { type: 'array', items } } });
+    return (validate?.({ v: numbers }, old && { value: { v: old } }) ?? []).map(({ field, body }) => `${field}: ${body}`);
+  };
+  const million = 1_000_000;
+  const tenMillions = Array.from({ length: 10 }, () => million);
+
+  test('may cost ten millions together', () => {
+    expect(found([{ rule: costing }], tenMillions)).toEqual([]);
+  });
+
+  test('are not evaluated any more once that is spent', () => {
+    expect(found([{ rule: costing }], [...tenMillions, 20, 20])).toEqual([`v[10]: Invalid value: "integer": ${OUT_OF_BUDGET}`]);
+  });
+
+  test('are not evaluated any more when one costs more than is left; what was found before stays', () => {
+    const rules = [{ rule: 'self != 20' }, { rule: costing }];
+    expect(found(rules, [20, ...tenMillions, 20])).toEqual([
+      'v[0]: Invalid value: 20: failed rule: self != 20',
+      `v[10]: Invalid value: "integer": ${OUT_OF_BUDGET}`,
+    ]);
+  });
+
+  test('are not evaluated any more after one that costs more than a million', () => {
+    expect(found([{ rule: 'self != 20' }, { rule: costing, message: 'too dear' }], [million + 1, 20])).toEqual([
+      `v[0]: Invalid value: "integer": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: too dear`,
+    ]);
+  });
+
+  test('spend the same budget for their messages', () => {
+    const message = 'string(lists.range(self - 15).size())';
+    expect(found([{ rule: 'self == 0', messageExpression: message }], [20])).toEqual(['v[0]: Invalid value: 20: 5']);
+    const errors = found([{ rule: 'self == 0', messageExpression: message }], [...tenMillions, 20]);
+    expect(errors).toHaveLength(10);
+    expect(errors.at(-1)).toBe(
+      'v[9]: Invalid value: "integer": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+    );
+  });
+
+  test('are not evaluated any more after a message that costs more than a million', () => {
+    const message = 'string(lists.range(self).size())';
+    expect(found([{ rule: 'self == 0', messageExpression: message }], [million, 20])).toEqual([
+      `v[0]: Invalid value: "integer": no further validation rules will be run due to call cost exceeds limit for messageExpression: "${message}"`,
+    ]);
+  });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
+import { argumentsOf, asNode, evaluationOf, nameOf, nodesOf, observe, typeOf } from '../../../../../shared/controlplane/cel/syntax-node.ts';
+
+const checked = (expression: string) => {
+  const program = kubernetesEnvironment.interpreter.parse(expression);
+  program.check();
+  return { program, root: asNode(program.ast) };
+};
+
+test('a call has a name, arguments and a type', () => {
+  const { root } = checked("'a'.startsWith('b')");
+  expect([nameOf(root), argumentsOf(root).length, typeOf(root)?.name]).toEqual(['startsWith', 2, 'bool']);
+  expect(nodesOf(asNode(argumentsOf(root)[0]).args)).toEqual([]);
+});
+
+test('what a node comes to is heard at every evaluation, and comes out unchanged', () => {
+  const { program, root } = checked('[1, 2].map(x, x + 1).size() + 1');
+  const heard: unknown[] = [];
+  const [left] = nodesOf(root.args);
+  observe(asNode(left), (value) => heard.push(value));
+  expect(typeof evaluationOf(asNode(left))).toBe('function');
+  expect([program(), program()]).toEqual([3n, 3n]);
+  expect(heard).toEqual([2n, 2n]);
+});
