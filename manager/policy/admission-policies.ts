@@ -1,9 +1,12 @@
 import { given } from '../../shared/runtime/given.ts';
 import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
+import { OWN_ACCOUNT_RULES } from './own-account.ts';
 import {
+  BY_THE_ACCOUNT,
   HAS_QUEUE_LABEL,
   ofInstallation,
+  OWN_ACCOUNT_RESOURCES,
   policyConditions,
   RESOURCE_RULES,
   type MatchCondition,
@@ -19,6 +22,7 @@ export type PolicyParts = {
   /** Behind the name of the release. */
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly resourceRules: readonly object[];
   /** A write is judged where the Job has such labels before it or after it. */
   readonly objectSelector?: ObjectSelector;
   readonly matchConditions: readonly MatchCondition[];
@@ -29,25 +33,39 @@ export type PolicyParts = {
  * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the manager's
  * own words is refused even when an expression cannot be evaluated. The rules of the other are about the queue label alone, so API servers know by
  * their selector, without an expression, that a foreign Job is no concern of it; one who takes the label away is found by the Job as it was.
+ * A third one limits the manager's own account.
  */
 export const POLICY_PARTS: readonly PolicyParts[] = [
-  { name: 'own', failurePolicy: 'Fail', matchConditions: policyConditions(OWN_PARTS), validations: validationsOf('Fail') },
+  {
+    name: 'own',
+    failurePolicy: 'Fail',
+    resourceRules: RESOURCE_RULES.Validating,
+    matchConditions: policyConditions(OWN_PARTS),
+    validations: validationsOf('Fail'),
+  },
   {
     name: 'shared',
     failurePolicy: 'Ignore',
+    resourceRules: RESOURCE_RULES.Validating,
     objectSelector: HAS_QUEUE_LABEL,
     matchConditions: policyConditions('selected'),
     validations: validationsOf('Ignore'),
   },
+  {
+    name: 'manager',
+    failurePolicy: 'Fail',
+    resourceRules: OWN_ACCOUNT_RESOURCES,
+    matchConditions: BY_THE_ACCOUNT,
+    validations: OWN_ACCOUNT_RULES.map(validationOf),
+  },
 ];
 
 function validationsOf(policy: WriteRule['policy']): Validation[] {
-  const rules = WRITE_RULES.filter((rule) => rule.policy === policy);
-  return rules.map(({ field, problem, brokenWhen }) => ({
-    expression: `!(${brokenWhen})`,
-    message: `${field}: ${problem}`,
-    reason: 'Invalid',
-  }));
+  return WRITE_RULES.filter((rule) => rule.policy === policy).map(validationOf);
+}
+
+function validationOf({ field, problem, brokenWhen }: Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'>): Validation {
+  return { expression: `!(${brokenWhen})`, message: `${field}: ${problem}`, reason: 'Invalid' };
 }
 
 /** The variables of the policies of an installation. */
@@ -72,11 +90,11 @@ type PolicySpec = {
 
 /** The policies of an installation called `release`, and their bindings, as the chart makes them. */
 export const admissionPolicies = (release: string, identities: Identities): readonly PolicyObject[] =>
-  POLICY_PARTS.flatMap(({ name, failurePolicy, objectSelector, matchConditions, validations }) => {
+  POLICY_PARTS.flatMap(({ name, failurePolicy, resourceRules, objectSelector, matchConditions, validations }) => {
     const metadata = { name: `${release}-${name}` };
     const spec: PolicySpec = {
       failurePolicy,
-      matchConstraints: { ...given({ objectSelector }), resourceRules: RESOURCE_RULES.Validating },
+      matchConstraints: { ...given({ objectSelector }), resourceRules },
       matchConditions: ofInstallation(matchConditions, identities),
       variables: policyVariables(identities),
       validations,

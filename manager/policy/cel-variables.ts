@@ -71,13 +71,18 @@ export const CEL_VARIABLES: readonly CelVariable[] = [
   },
 ];
 
-function specHas(object: string, field: string): string {
+export function specHas(object: string, field: string): string {
   return `has(${object}.spec) && has(${object}.spec.${field})`;
 }
 
 /** True of an object with this controller. */
 export function isManagedBy(object: string, controller: string): string {
   return `${specHas(object, 'managedBy')} && ${object}.spec.managedBy == ${quoted(controller)}`;
+}
+
+/** True of an object with this label. */
+export function labelledWith(object: string, label: string): string {
+  return `has(${object}.metadata.labels) && ${quoted(label)} in ${object}.metadata.labels`;
 }
 
 /** A string in CEL. */

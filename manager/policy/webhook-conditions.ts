@@ -24,6 +24,12 @@ export const RESOURCE_RULES = {
   ],
 } as const;
 
+/** What the policy about the manager's account judges: deleting, too. */
+export const OWN_ACCOUNT_RESOURCES = [
+  { ...JOB, resources: ['jobs'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
+  { ...JOB, resources: ['jobs/status'], operations: ['UPDATE'] },
+] as const;
+
 /** Jobs with the queue label, before a write or after it. API servers find that out without an expression. */
 export const HAS_QUEUE_LABEL = { matchExpressions: [{ key: QUEUE_NAME_LABEL, operator: 'Exists' }] } as const;
 export type ObjectSelector = typeof HAS_QUEUE_LABEL;
@@ -83,6 +89,12 @@ export const policyConditions = (
   parts === 'selected'
     ? inOrder('not-by-the-manager', `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`)
     : inOrder('concerns-switchyard', concerns(parts), `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`);
+
+/** When that policy is asked: whatever field manager the account names. */
+export const BY_THE_ACCOUNT: readonly MatchCondition[] = inOrder(
+  'by-the-manager',
+  'has(request.userInfo.username) && request.userInfo.username in variables.managers',
+);
 
 /**
  * When a webhook is asked. A Job of which nothing is ours never waits for the manager, nor does the manager for itself. The

@@ -174,13 +174,14 @@ export const MANAGER_VALUES: ChartValue = group('', {
         '"-" writes what admission sees and decides to standard output, to decide it again with `switchyard replay` (docs/decision-log.md). Empty: it is not written.',
     }),
     submissionQueue: flagValue(FLAGS, 'submission-queue', {
-      default: 'switchyard-submissions',
+      default: '',
       about:
-        "Name of the BullMQ queue that carries submissions of whoever can reach Redis; their Jobs are created with the manager's rights. Empty: none but those of SubmissionQueues, each with a ServiceAccount of its own (docs/submissions.md).",
+        "Name of the BullMQ queue that carries submissions of whoever can reach Redis, such as switchyard-submissions; their Jobs are created with the manager's rights. Empty: none but those of SubmissionQueues, each with a ServiceAccount of its own (docs/submissions.md).",
     }),
     submissionNamespaces: flagValue(FLAGS, 'submission-namespaces', {
       default: ['default'],
-      about: 'Namespaces for Jobs of that queue, the first for those that name none. ["*"]: all but kube-*.',
+      about:
+        'Namespaces for Jobs of that queue, the first for those that name none. The manager has the right to create Jobs in these alone, so they must exist. ["*"]: all but kube-*.',
     }),
     ...flagValues(FLAGS, {
       'allow-manager-identity': false,

@@ -78,6 +78,7 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
   const admin = clientOf(kubeconfig);
   for (const name of [SYSTEM_NAMESPACE, NAMESPACE]) await admin.create(NAMESPACES, { metadata: { name } });
   const manager = clientOf(await createManagerAccount(admin, ROOT, kubeconfig));
+  await letManagerCreateJobs(admin);
   const tenant = clientOf(await accountOf(admin, kubeconfig, NAMESPACE, 'tenant'));
   const worker = clientOf(await accountOf(admin, kubeconfig, SYSTEM_NAMESPACE, 'switchyard-worker'));
   const identities = { managers: [MANAGER_USERNAME], localWorkers: [LOCAL_WORKER] };
@@ -130,6 +131,20 @@ async function rulesAreInForce(tenant: KubeClient): Promise<void> {
     await vi.waitUntil(isRefused, { timeout: TIME_LIMIT_MS, interval: 100 });
   }
   await tenant.delete(JOBS, key('probe'), { propagationPolicy: 'Background' });
+}
+
+/** As the chart does in the namespaces for Jobs of the shared queue. */
+async function letManagerCreateJobs(admin: KubeClient): Promise<void> {
+  const metadata = { namespace: NAMESPACE, name: 'switchyard-manager' };
+  await admin.create(kind(RBAC, 'Role', true), {
+    metadata,
+    rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create'] }],
+  } as never);
+  await admin.create(kind(RBAC, 'RoleBinding', true), {
+    metadata,
+    roleRef: { apiGroup: RBAC, kind: 'Role', name: metadata.name },
+    subjects: [{ kind: 'User', apiGroup: RBAC, name: MANAGER_USERNAME }],
+  } as never);
 }
 
 /** A kubeconfig of a ServiceAccount that may do anything to Jobs and their status, and to nothing else. */

@@ -305,7 +305,11 @@ describe('with the accounts that the charts make', () => {
   afterEach(async () => {
     await world.close();
   });
-  const managerChart = renderChart('manager');
+  const managerChart = renderChart(
+    'manager',
+    'config.submissionQueue=switchyard-submissions',
+    `config.submissionNamespaces={${NAMESPACE}}`,
+  );
   const workerChart = renderChart('worker', 'managerAccess.createNamespaces=true');
   let manager: RunningProgram;
   let worker: RunningProgram;

@@ -67,3 +67,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   expression: {{ .expression | replace "variables.managers" $managers | replace "variables.localWorkers" $workers | replace "variables.kueueQueueLabel" (toString $kueue) | toRawJson }}
 {{- end }}
 {{- end -}}
+
+{{- /* Where the manager creates Jobs by rights of its own, as a JSON list: for the shared queue, for SubmissionQueues that have its identity, and as canaries. */}}
+{{- define "switchyard.creationNamespaces" -}}
+{{- $namespaces := ternary .Values.config.submissionNamespaces list (ne .Values.config.submissionQueue "") -}}
+{{- if .Values.config.allowManagerIdentity -}}
+{{- $namespaces = append $namespaces "*" -}}
+{{- end -}}
+{{- if and .Values.canary.queue (regexMatch "[1-9]" (toString .Values.canary.interval)) -}}
+{{- $namespaces = append $namespaces (splitList "/" .Values.canary.queue | first) -}}
+{{- end -}}
+{{- $namespaces | uniq | toJson -}}
+{{- end -}}

@@ -22,8 +22,8 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 });
 
 /**
- * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it by default. `kubeconfig` is
- * that of an administrator; the result is the same cluster as the manager sees it.
+ * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it for a shared queue whose
+ * Jobs go to the namespace `default`. `kubeconfig` is that of an administrator; the result is the same cluster as the manager sees it.
  */
 export async function createManagerAccount(client: WriteClient & RawClient, root: string, kubeconfig: string): Promise<string> {
   const metadata = { namespace: SYSTEM_NAMESPACE, name: NAME };
@@ -31,6 +31,7 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
   const chart = path.join(root, 'charts', 'switchyard-manager');
   const rules = parse(readFileSync(path.join(chart, 'files', 'manager-rules.yaml'), 'utf8').replaceAll('RELEASE', NAME)) as {
     cluster: readonly object[];
+    creation: readonly object[];
     impersonation: readonly { readonly resources: readonly string[] }[];
     namespace: readonly object[];
     clusterSecrets: readonly object[];
@@ -40,16 +41,17 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
     rule.resources.includes('serviceaccounts') ? { ...rule, resourceNames: submissions.impersonate } : rule,
   );
   const subjects = [{ kind: 'ServiceAccount', ...metadata }];
-  const grant = async (scope: 'Cluster' | '', given: unknown): Promise<void> => {
-    const kind = `${scope}Role`;
+  const grant = async (namespace: string | undefined, given: unknown): Promise<void> => {
+    const kind = namespace === undefined ? 'ClusterRole' : 'Role';
     const roleRef = { apiGroup: RBAC, kind, name: NAME };
-    const where = scope === '' ? metadata : { name: NAME };
+    const where = namespace === undefined ? { name: NAME } : { namespace, name: NAME };
     const create = (resource: Resource, object: object): Promise<KubeObject> => client.create(resource, { metadata: where, ...object });
-    await create(rbac(kind, scope === ''), { rules: given });
-    await create(rbac(`${kind}Binding`, scope === ''), { roleRef, subjects });
+    await create(rbac(kind, namespace !== undefined), { rules: given });
+    await create(rbac(`${kind}Binding`, namespace !== undefined), { roleRef, subjects });
   };
-  await grant('Cluster', [...rules.cluster, ...impersonation]);
-  await grant('', [...rules.namespace, ...rules.clusterSecrets]);
+  await grant(undefined, [...rules.cluster, ...impersonation]);
+  await grant(SYSTEM_NAMESPACE, [...rules.namespace, ...rules.clusterSecrets]);
+  await grant('default', rules.creation);
   return kubeconfigWith(kubeconfig, await tokenOf(client));
 }
 

@@ -206,7 +206,7 @@ describe('what the manager chart passes to the program', () => {
       kubeconfig: undefined,
       redis: undefined,
       redisPrefix: 'bull',
-      submissionQueue: 'switchyard-submissions',
+      submissionQueue: '',
       submissionNamespaces: ['default'],
       allowManagerIdentity: false,
       concurrentSubmissions: 50,

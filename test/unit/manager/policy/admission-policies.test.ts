@@ -19,8 +19,9 @@ import { given } from '../../../../shared/runtime/given.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
+/** Without the one about the manager's account, of whose writes the webhook does not hear. */
 const POLICIES = admissionPolicies('switchyard', IDENTITIES)
-  .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  .filter(({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name !== 'switchyard-manager')
   .map(({ spec }) => spec);
 
 const NAMES = { labels: ['team'], annotations: ['note'], finalizers: ['example.com/keep'] } as Record<string, string[]>;
@@ -117,13 +118,15 @@ test('whatever the webhook would refuse it is asked about, unless the manager it
 });
 
 describe('the policies', () => {
-  test('are two, each with its binding, and say for themselves who the manager is', () => {
+  test('are three, each with its binding, and say for themselves who the manager is', () => {
     const objects = admissionPolicies('release', IDENTITIES);
     expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
       'ValidatingAdmissionPolicy release-own',
       'ValidatingAdmissionPolicyBinding release-own',
       'ValidatingAdmissionPolicy release-shared',
       'ValidatingAdmissionPolicyBinding release-shared',
+      'ValidatingAdmissionPolicy release-manager',
+      'ValidatingAdmissionPolicyBinding release-manager',
     ]);
     expect(objects[1]?.spec).toEqual({ policyName: 'release-own', validationActions: ['Deny'] });
     expect(policyVariables(IDENTITIES).slice(0, 2)).toEqual([
@@ -136,6 +139,7 @@ describe('the policies', () => {
     expect(POLICY_PARTS.map(({ name, failurePolicy }) => [name, failurePolicy])).toEqual([
       ['own', 'Fail'],
       ['shared', 'Ignore'],
+      ['manager', 'Fail'],
     ]);
   });
 

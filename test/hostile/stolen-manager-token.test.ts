@@ -1,0 +1,177 @@
+/**
+ * Somebody has copied the token of the manager's account, and says of each write that it is the manager's. They want pods of their own, on the manager
+ * cluster and with the rights of others. The account has what the chart renders, on an API server that listens.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
+import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import type { KubeClient, Patch } from '../../shared/kube/client.ts';
+import { createHttpTransport } from '../../shared/kube/http-transport.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
+import type { Transport } from '../../shared/kube/transport.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { ofKind, renderChart } from '../support/helm.ts';
+import { startServerUnderTest, type ServerUnderTest } from '../support/server-under-test.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+const ACCOUNT = { namespace: 'switchyard', name: 'test-switchyard-manager' };
+const SUBMITTER = 'system:serviceaccount:other:switchyard-submitter';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const ADMISSION = 'admissionregistration.k8s.io';
+const kind = (group: string, name: string, plural: string, namespaced: boolean): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind: name,
+  namespaced,
+});
+const CLUSTER_ROLE_BINDINGS = kind(RBAC, 'ClusterRoleBinding', 'clusterrolebindings', false);
+const CLUSTER_ROLES = kind(RBAC, 'ClusterRole', 'clusterroles', false);
+const KINDS = [
+  kind('', 'ServiceAccount', 'serviceaccounts', true),
+  CLUSTER_ROLES,
+  CLUSTER_ROLE_BINDINGS,
+  kind(RBAC, 'Role', 'roles', true),
+  kind(RBAC, 'RoleBinding', 'rolebindings', true),
+  kind(ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false),
+  kind(ADMISSION, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', false),
+];
+
+let server: ServerUnderTest;
+let admin: KubeClient;
+let thief: KubeClient;
+let thiefsTransport: Transport;
+let asSubmitter: KubeClient;
+
+const aJob = (namespace: string, name: string, spec: object, metadata: object = {}): Unsaved<Job> =>
+  ({
+    metadata: { namespace, name, ...metadata },
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } }, ...spec },
+  }) as Unsaved<Job>;
+const MANAGED = { managedBy: MANAGER_CONTROLLER_NAME, suspend: true };
+const QUEUED = { labels: { [QUEUE_NAME_LABEL]: 'main' } };
+const AS_THE_MANAGER = { fieldManager: MANAGER_FIELD_MANAGER };
+const merge = (body: object): Patch => ({ type: 'merge', body });
+/** What Kubernetes lets users change of the template of a Job that is suspended; the account and the image of its pods never change. */
+const otherNodes = merge({ spec: { template: { spec: { nodeSelector: { 'kubernetes.io/hostname': 'control-plane' } } } } });
+const FOREIGN = { namespace: 'other', name: 'foreign' };
+const OURS = { namespace: 'other', name: 'ours' };
+
+beforeAll(async () => {
+  server = await startServerUnderTest();
+  admin = server.client;
+  for (const name of ['switchyard', 'team', 'other']) await admin.create(NAMESPACES, { metadata: { name } });
+  const rendered = renderChart('manager', 'config.submissionQueue=switchyard-submissions', 'config.submissionNamespaces={team}');
+  for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
+  const answer = await admin.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/${ACCOUNT.namespace}/serviceaccounts/${ACCOUNT.name}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  });
+  const { token } = (JSON.parse(answer) as { status: { token: string } }).status;
+  const kubeconfig = parse(server.kubeconfig) as { users: { user: object }[] };
+  for (const each of kubeconfig.users) each.user = { token };
+  thiefsTransport = createHttpTransport(accessFromKubeconfig({ kind: 'text', yaml: stringify(kubeconfig) }, systemClock), silentLogger);
+  thief = createKubeClient(thiefsTransport, { userAgent: 'thief', clock: systemClock });
+  asSubmitter = createKubeClient(thiefsTransport, { userAgent: 'thief', clock: systemClock, actAs: { user: SUBMITTER } });
+  await admin.create(JOBS, aJob(FOREIGN.namespace, FOREIGN.name, { suspend: true }));
+  await admin.create(JOBS, aJob(OURS.namespace, OURS.name, MANAGED, QUEUED));
+  // An API server learns of policies by a watch, and lets writes pass until then.
+  const plain = aJob('team', 'probe', { suspend: true });
+  const isRefused = (): Promise<boolean> => thief.create(JOBS, plain, { dryRun: true, ...AS_THE_MANAGER }).then(() => false, isByPolicy);
+  await vi.waitUntil(isRefused, { timeout: 60_000, interval: 100 });
+});
+afterAll(async () => {
+  await thief.close();
+  await server.close();
+});
+const isByPolicy = (error: unknown): boolean => /ValidatingAdmissionPolicy/.test(String(error));
+
+type Attempt = () => Promise<unknown>;
+const refused = async (attempt: Attempt, why: RegExp): Promise<void> => expect(attempt()).rejects.toThrow(why);
+const creating =
+  (job: Unsaved<Job>): Attempt =>
+  () =>
+    thief.create(JOBS, job, AS_THE_MANAGER);
+const patching =
+  (key: { namespace: string; name: string }, patch: Patch): Attempt =>
+  () =>
+    thief.patch(JOBS, key, patch, AS_THE_MANAGER);
+const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-switchyard-manager" cannot/;
+const NOT_MANAGED = /must be switchyard.dev\/manager, and spec.suspend true/;
+const NOT_OURS = /neither changes nor deletes it/;
+
+describe('a stolen manager token', () => {
+  const ofKubernetes = {
+    template: { spec: { serviceAccountName: 'clusterrole-aggregation-controller', restartPolicy: 'Never', containers: [] } },
+  };
+  test.each<[string, Attempt, RegExp]>([
+    ['makes no Job in kube-system', creating(aJob('kube-system', 'root', ofKubernetes)), FORBIDDEN],
+    ['makes no Job where no shared queue leads, not even a waiting one', creating(aJob('other', 'mine', MANAGED, QUEUED)), FORBIDDEN],
+    ['makes no Job that runs', creating(aJob('team', 'mine', {})), NOT_MANAGED],
+    ['makes no Job that the Job controller would run later', creating(aJob('team', 'mine', { suspend: true })), NOT_MANAGED],
+    [
+      'makes no managed Job that is not suspended',
+      creating(aJob('team', 'mine', { managedBy: MANAGER_CONTROLLER_NAME }, QUEUED)),
+      NOT_MANAGED,
+    ],
+    ['makes no copy where no worker runs copies', creating(aJob('team', 'mine', {}, { labels: { [ORIGIN_LABEL]: 'home' } })), NOT_MANAGED],
+    ['moves no Job that is not of Switchyard to other nodes', patching(FOREIGN, otherNodes), NOT_OURS],
+    ['starts no such Job', patching(FOREIGN, merge({ spec: { suspend: false } })), NOT_OURS],
+    ['makes no copy of it', patching(FOREIGN, merge({ metadata: { labels: { [ORIGIN_LABEL]: 'home' } } })), NOT_OURS],
+    ['deletes no such Job', () => thief.delete(JOBS, FOREIGN, { propagationPolicy: 'Background' }), NOT_OURS],
+    ['writes no status of such a Job', () => thief.patchStatus(JOBS, FOREIGN, merge({ status: { failed: 1 } }), AS_THE_MANAGER), NOT_OURS],
+    ['changes no template of a Job of Switchyard', patching(OURS, otherNodes), /is the user’s, and the manager leaves it/],
+    ['reads no Secret of another namespace', () => thief.get(SECRETS, { namespace: 'other', name: 'any' }), FORBIDDEN],
+    [
+      'makes no pod',
+      () => thief.create(PODS, { metadata: { namespace: 'team', name: 'mine' }, spec: { containers: [] } } as never),
+      FORBIDDEN,
+    ],
+    ['binds no role', () => thief.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
+    [
+      'acts as no account that the chart does not name',
+      () =>
+        createKubeClient(thiefsTransport, {
+          userAgent: 'thief',
+          clock: systemClock,
+          actAs: { user: 'system:serviceaccount:kube-system:default' },
+        }).list(JOBS),
+      FORBIDDEN,
+    ],
+  ])('%s', async (_what, attempt, why) => refused(attempt, why));
+
+  test('makes no Job in kube-* either where the shared queue goes to all namespaces, and RBAC lets it', async () => {
+    const [role] = ofKind(renderChart('manager', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}'), 'ClusterRole').filter(
+      ({ metadata }) => metadata.name === 'test-switchyard-manager-cluster',
+    );
+    await admin.patch(CLUSTER_ROLES, { namespace: '', name: 'test-switchyard-manager-cluster' }, merge({ rules: role?.['rules'] }));
+    await vi.waitUntil(() => creating(aJob('other', 'waiting', MANAGED, QUEUED))().then(() => true, isNoRightYet), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    await refused(creating(aJob('kube-system', 'mine', MANAGED, QUEUED)), /belongs to Kubernetes itself/);
+    await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
+  });
+
+  test('is still good for what the manager does: waiting Jobs, and the Secrets, records and accounts that are its own', async () => {
+    await creating(aJob('team', 'mine', MANAGED, QUEUED))();
+    await patching(OURS, merge({ spec: { suspend: false } }))();
+    await thief.delete(JOBS, OURS, { propagationPolicy: 'Background' });
+    await admin.create(SECRETS, { metadata: { namespace: 'switchyard', name: 'east-kubeconfig' } });
+    await thief.get(SECRETS, { namespace: 'switchyard', name: 'east-kubeconfig' });
+    // The submitter has no rights of its own here, and that is what the refusal is about.
+    await expect(asSubmitter.create(JOBS, aJob('other', 'theirs', MANAGED))).rejects.toThrow(`User "${SUBMITTER}" cannot create`);
+  });
+});
+
+/** False while RBAC has not heard of the wider role; another refusal is thrown. */
+const isNoRightYet = (error: unknown): boolean => {
+  if (FORBIDDEN.test(String(error))) return false;
+  throw error;
+};
