@@ -146,12 +146,19 @@ class HttpTransport implements Transport {
   #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
     // Certificates and keys are read once, and not for every connection.
     const secureContext = createSecureContext(tls);
-    const connect = { ...tls, secureContext, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
+    // HTTP/2, which API servers offer, costs about a third more processor time a request here, and one stalled connection would stall them all.
+    const connect = {
+      ...tls,
+      secureContext,
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+      allowH2: false,
+    };
     const pool = {
       connections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       pipelining: 1,
-      // HTTP/2, which API servers offer, costs about a third more processor time a request here, and one stalled connection would stall them all.
       allowH2: false,
       maxHeaderSize: HEADERS_MAX_BYTES,
     };

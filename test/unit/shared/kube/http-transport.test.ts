@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createServingCertificate } from '../../../../shared/controlplane/server/serving-certificate.ts';
+import { createAddressRanges, type AddressRanges } from '../../../../shared/kube/address-ranges.ts';
 import { createHttpTransport } from '../../../../shared/kube/http-transport.ts';
 import { accessFromKubeconfig } from '../../../../shared/kube/kubeconfig.ts';
 import type { Transport } from '../../../../shared/kube/transport.ts';
@@ -40,8 +41,8 @@ const kubeconfig = (url: string, user: object, clusterExtra: object = {}): strin
     contexts: [{ name: 'c', context: { cluster: 'cl', user: 'u', namespace: 'team' } }],
   });
 
-function aTransport(yaml: string, clock = new FakeClock()): Transport {
-  const transport = createHttpTransport(accessFromKubeconfig({ kind: 'text', yaml }, clock), silentLogger);
+function aTransport(yaml: string, clock = new FakeClock(), denied?: AddressRanges): Transport {
+  const transport = createHttpTransport(accessFromKubeconfig({ kind: 'text', yaml }, clock), silentLogger, denied);
   cleanups.push(() => transport.close());
   return transport;
 }
@@ -219,7 +220,10 @@ test('what nobody reads of a stream stays with its server, and a reader who leav
   await closed.promise;
 });
 
-test('a server that offers HTTP/2, as an API server does, is asked by HTTP/1.1: each connection carries one request at a time', async () => {
+test.each([
+  { of: 'of the manager cluster', denied: undefined },
+  { of: 'of a worker cluster, whose addresses are judged', denied: createAddressRanges(['169.254.0.0/16']) },
+])('an API server $of that offers HTTP/2 is asked by HTTP/1.1: each connection carries one request at a time', async ({ denied }) => {
   const { certPem, keyPem } = await createServingCertificate('127.0.0.1');
   const versions: string[] = [];
   const server = createSecureServer({ cert: certPem, key: keyPem, allowHTTP1: true }, (request, response) => {
@@ -229,7 +233,8 @@ test('a server that offers HTTP/2, as an API server does, is asked by HTTP/1.1: 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanups.push(() => new Promise((resolve) => server.close(resolve)));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const transport = aTransport(kubeconfig(url, { token: 't' }, { 'certificate-authority-data': Buffer.from(certPem).toString('base64') }));
+  const trusted = { 'certificate-authority-data': Buffer.from(certPem).toString('base64') };
+  const transport = aTransport(kubeconfig(url, { token: 't' }, trusted), new FakeClock(), denied);
   await transport.send({ method: 'GET', path: '/version', headers: {} });
   expect(versions).toEqual(['1.1']);
 });
