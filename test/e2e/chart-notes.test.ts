@@ -59,7 +59,8 @@ describe.skipIf(!canInstall() || !isSlow)('the notes of the charts', () => {
     const upgrade = (...args: string[]): Promise<string> =>
       home.helm('upgrade', 'switchyard-manager', CHARTS.manager, '--namespace', 'switchyard', ...args);
     expect(await upgrade('--set', 'redis.evaluation.enabled=true', '--dry-run')).toContain('## This release runs a Redis of its own');
-    const withRedis = await upgrade('--set', `redis.url=${installation.redis.url}`);
+    const shared = ['--set', 'config.submissionQueue=switchyard-submissions', '--set', 'config.submissionNamespaces={default}'];
+    const withRedis = await upgrade('--set', `redis.url=${installation.redis.url}`, ...shared);
     expect(withRedis).not.toMatch(/No Redis is named|a Redis of its own/);
     const rollout = commandsOf(withRedis).filter((command) => command.includes('rollout status'));
     expect(await type(home, rollout)).toContain('successfully rolled out');
