@@ -28,6 +28,7 @@ import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
 import { createStatusLag, type StatusLag } from './status-lag.ts';
+import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from './status-window.ts';
 import { createTraces } from './traces.ts';
 import { troubleOf, type Trouble } from './write-troubles.ts';
 
@@ -60,8 +61,6 @@ export interface MirrorController {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Status writes that are not urgent are gathered for this long, so that there is at most one in this time. */
-const STATUS_WINDOW_MS = 200;
 const CONCURRENCY = 32;
 /** A refusal may end when somebody changes something on the cluster, which we do not see. */
 const REFUSED_RETRY_MS = 10_000;
@@ -81,6 +80,7 @@ class Mirror implements MirrorController {
   readonly #recorded = createRecordedJobs();
   readonly #refusals: RecentRefusals;
   readonly #lag: StatusLag;
+  readonly #window: StatusWindow;
   /** When the status of a Job is to be written, where that is being put off. */
   readonly #dueMs = new Map<string, number>();
   /** Since when a copy of another Job has the name of a Job. */
@@ -90,6 +90,7 @@ class Mirror implements MirrorController {
     this.#deps = deps;
     this.#refusals = createRecentRefusals(deps.clock);
     this.#lag = createStatusLag(deps);
+    this.#window = createStatusWindow(deps.clock);
     const rateLimit = { baseDelayMs: 20, maxDelayMs: 30_000 };
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit, metrics: deps.metrics.workqueues.of('mirror') });
     this.#ownWrites = createOwnWrites(deps.jobs);
@@ -220,7 +221,8 @@ class Mirror implements MirrorController {
     if (action.kind === 'Release') return this.#release(key, local, action);
     const { home, clock, metrics, readRecord, isNoted } = this.#deps;
     const nowMs = clock.now();
-    const dueMs = this.#dueMs.get(key) ?? nowMs + STATUS_WINDOW_MS;
+    // Quota of a Job that is being stopped waits for its status.
+    const dueMs = this.#dueMs.get(key) ?? nowMs + (local.spec.suspend === true ? STATUS_WINDOW_MS : this.#window.ms());
     if (!action.urgent && nowMs < dueMs) {
       this.#dueMs.set(key, dueMs);
       return dueMs - nowMs;
@@ -230,11 +232,13 @@ class Mirror implements MirrorController {
     const { annotations } = action;
     const finalizers = action.finalizers && finalizersLeft(action.finalizers, () => isNoted(local));
     const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations }) }, status: action.patch };
+    const sentMs = clock.monotonic();
     try {
       this.#ownWrites.wrote(
         key,
         await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER }),
       );
+      this.#window.answered(clock.monotonic() - sentMs);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       // Decided on an old version: the newer one is on its way into the cache, and wakes this Job.

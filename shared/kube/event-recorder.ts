@@ -13,7 +13,7 @@ import type { RateLimiter } from './rate-limiter.ts';
 /**
  * Writes core/v1 Events with client-go's correlation: a repeated event raises `count` by PATCH, the tenth distinct
  * message of one object and reason within ten minutes starts an aggregate, a token bucket (25, then one in 300 s)
- * per source, object and type drops floods. Never throws and never blocks its caller: what cannot be written is logged.
+ * per source, object and type drops floods. While the server answers slowly, events wait: they tell of what happens, and slow it down. Never throws and never blocks its caller: what cannot be written is logged.
  */
 export interface EventRecorder {
   event(
@@ -25,7 +25,7 @@ export interface EventRecorder {
     /** The part of the object that it is about: `spec.containers{main}`. */
     fieldPath?: string,
   ): void;
-  /** Resolves when everything recorded so far is written or given up. */
+  /** Resolves when everything recorded so far is written or given up; for the end of a program. */
   flush(): Promise<void>;
 }
 
@@ -46,8 +46,13 @@ export type EventRecorderOptions = {
 /** Attempts at writing one event, and the pause between them (client-go's). */
 const TRIES_MAX = 12;
 const RETRY_MS = 10_000;
-/** Events waiting to be written; more are dropped, as client-go's broadcaster does. */
-const QUEUE_MAX = 1000;
+/** Events waiting to be written; more are dropped, as client-go's broadcaster does with more than 1,000. */
+const QUEUE_MAX = 4_000;
+/** With more than this many waiting a lane rests no more: they would be dropped soon. */
+const RESTING_MAX = QUEUE_MAX / 2;
+/** After each event its lane rests for so many times as long as the write took: a server with much to do answers slowly, and what matters goes first. */
+const RESTS = 8;
+const REST_MAX_MS = 2_000;
 /** Writers at work at once. The events of one object stay in order. */
 const LANES = 4;
 
@@ -60,6 +65,8 @@ class QueueingRecorder implements EventRecorder {
   readonly #correlator = new EventCorrelator();
   readonly #lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
   readonly #sourceNanos: bigint;
+  /** Aborted at the first flush: a program that ends has no time to rest. */
+  readonly #restless = new AbortController();
   #queued = 0;
   #dropping = false;
   #lastNanos = 0n;
@@ -92,13 +99,21 @@ class QueueingRecorder implements EventRecorder {
     const lane = laneOf(object.metadata.uid);
     const previous = this.#lanes[lane] ?? Promise.resolve();
     this.#lanes[lane] = previous.then(async () => {
+      const beganMs = clock.monotonic();
       await this.#write(correlated.kind, correlated.event);
       this.#queued--;
       if (this.#queued === 0) this.#dropping = false;
+      await this.#rest(clock.monotonic() - beganMs);
     });
   }
 
+  async #rest(writeMs: number): Promise<void> {
+    const restMs = Math.min(REST_MAX_MS, Math.floor(writeMs * RESTS));
+    if (restMs > 0 && this.#queued <= RESTING_MAX) await sleep(this.#options.clock, restMs, this.#restless.signal);
+  }
+
   async flush(): Promise<void> {
+    this.#restless.abort(new Error('everything is to be written'));
     await Promise.all(this.#lanes);
   }
 

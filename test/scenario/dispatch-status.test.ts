@@ -64,6 +64,27 @@ test('changes that come in while a slow server still takes the last write are ga
   expect(await world.job('sum')).toMatchObject({ status: { active: 90 } });
 });
 
+test('while the home server answers slowly, a Job that is over soon gets its end and nothing before', async () => {
+  await world.submit('long', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });
+  await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });
+  await world.settle(2_000);
+  const eu = world.worker('eu-1');
+  world.homeLine.instead = async ({ method }) => {
+    if (method === 'PATCH') await sleep(world.clock, 300);
+    return undefined;
+  };
+  // This one's writes show how slow the server is.
+  await eu.start('long');
+  await world.settle(1_000);
+  world.homeLine.sent.length = 0;
+  await eu.start('sum');
+  await world.settle(1_000);
+  await eu.complete('sum');
+  await world.settle(1_000);
+  expect(await world.job('sum')).toMatchObject({ status: { succeeded: 1 } });
+  expect(statusWrites()).toBe(1);
+});
+
 test('it is measured how long changes of a copy take to be home, each once', async () => {
   const lag = async (field: 'sum' | 'count'): Promise<number> =>
     Number(new RegExp(`^switchyard_status_lag_seconds_${field}\\{cluster="eu-1"\\} (.*)$`, 'm').exec(await registry.metrics())?.[1] ?? 0);

@@ -5,11 +5,12 @@ import { createEventRecorder, type EventRecorder, type EventRecorderOptions } fr
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../../../shared/kube/rate-limiter.ts';
 import type { Transport, TransportResponse } from '../../../../shared/kube/transport.ts';
+import { sleep } from '../../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** A server that stores Events by name and answers with what a test queued first. */
-function aWorld(options: Partial<EventRecorderOptions> = {}): {
+function aWorld({ answerMs = 0, ...options }: Partial<EventRecorderOptions> & { readonly answerMs?: number } = {}): {
   recorder: EventRecorder;
   clock: FakeClock;
   events: Map<string, CoreEvent>;
@@ -20,6 +21,7 @@ function aWorld(options: Partial<EventRecorderOptions> = {}): {
   const failures: (TransportResponse | Error)[] = [];
   const transport: Transport = {
     send: async ({ method, path, body = '{}' }) => {
+      if (answerMs > 0) await sleep(clock, answerMs);
       const failure = failures.shift();
       if (failure instanceof Error) throw failure;
       if (failure !== undefined) return failure;
@@ -175,4 +177,34 @@ test('events beyond the rate wait for it; when the program ends they are given u
   recorder.event(JOBS, job('late'), 'Normal', 'SuccessfulCreate', 'Created');
   await recorder.flush();
   expect(events.size).toBe(3);
+});
+
+test('a server that answers slowly gets the next event of a lane when eight times as long is over', async () => {
+  const { recorder, clock, events } = aWorld({ answerMs: 100 });
+  recorder.event(JOBS, job(), 'Normal', 'SuccessfulCreate', 'Created pod');
+  recorder.event(JOBS, job(), 'Normal', 'Completed', 'Job completed');
+  await clock.advance(100);
+  expect(events.size).toBe(1);
+  await clock.advance(899);
+  expect(events.size).toBe(1);
+  await clock.advance(1);
+  expect(events.size).toBe(2);
+});
+
+test('a flood of which events would be dropped soon is written without rests', async () => {
+  const { recorder, clock, events } = aWorld({ answerMs: 100 });
+  for (let index = 0; index < 3_000; index++) recorder.event(JOBS, job(`u${index}`), 'Normal', 'SuccessfulCreate', 'Created pod');
+  await clock.advance(1_000);
+  expect(events.size).toBe(40);
+});
+
+test('nothing rests once a program ends: what is recorded is written', async () => {
+  const { recorder, clock, events } = aWorld({ answerMs: 100 });
+  for (let index = 0; index < 5; index++) recorder.event(JOBS, job(), 'Normal', 'SuccessfulCreate', `Created pod ${index}`);
+  await clock.advance(150);
+  expect(events.size).toBe(1);
+  const flushed = recorder.flush();
+  await clock.advance(400);
+  await flushed;
+  expect(events.size).toBe(5);
 });
