@@ -339,6 +339,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
       'api-versions': /^batch\/v1$/m,
       'explain job.spec': /backoffLimit\s+<integer>/,
       'explain job.spec.podFailurePolicy.rules --recursive': /onExitCodes\s+<PodFailurePolicyOnExitCodesRequirement>/,
+      'explain job.spec.completionMode': /^ENUM:\n {4}Indexed\n {4}NonIndexed\n/m,
       'get --raw /readyz': /^ok$/,
     });
     await expectRefusals({

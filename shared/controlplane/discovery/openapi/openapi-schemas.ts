@@ -11,6 +11,9 @@ export type RefPrefix = '#/components/schemas/' | '#/definitions/';
 /** Prose of the models, by model. */
 type Descriptions = Readonly<Record<string, { readonly description: string; readonly fields: Readonly<Record<string, string>> }>>;
 
+/** By model and field: what a string may be, and the sentences on it, as a kube-apiserver v1.36 lists them. */
+type Enums = Readonly<Record<string, Readonly<Record<string, { readonly values: readonly string[]; readonly about: string }>>>>;
+
 /** Describes the types of kinds in OpenAPI's terms. */
 export interface SchemaWriter {
   /** The schemas of the kinds and of everything they use, by name. */
@@ -22,14 +25,19 @@ export interface SchemaWriter {
 export function createSchemaWriter(): SchemaWriter {
   const names = createSchemaNames();
   const modelOf = modelNameOf();
-  const descriptions: Descriptions = JSON.parse(readFileSync(new URL('../../schema/builtin-descriptions.json', import.meta.url), 'utf8'));
+  const descriptions = read<Descriptions>('builtin-descriptions.json');
+  const enums = read<Enums>('builtin-enums.json');
   const nameOf = (schema: ObjectSchema): string =>
     schema.custom !== undefined && schema.type !== undefined ? customName(schema.type) : names.nameOf(schema);
 
   const writeObject = (schema: ObjectSchema, prefix: RefPrefix): Json => {
     const prose = descriptions[modelOf(schema)];
     const properties: Json = {};
-    for (const [name, field] of schema.fields) properties[name] = described(writeField(field, prefix, nameOf), prose?.fields[name]);
+    for (const [name, field] of schema.fields) {
+      const choice = enums[modelOf(schema)]?.[name];
+      const description = [prose?.fields[name], choice?.about].filter(Boolean).join('\n\n');
+      properties[name] = described(narrowed(writeField(field, prefix, nameOf), choice?.values), description);
+    }
     const required = [...schema.fields].filter(([, field]) => field.required === true).map(([name]) => name);
     return {
       ...(prose === undefined || prose.description === '' ? {} : { description: prose.description }),
@@ -59,6 +67,14 @@ export function createSchemaWriter(): SchemaWriter {
       return schemas;
     },
   };
+}
+
+const read = <T>(file: string): T => JSON.parse(readFileSync(new URL(`../../schema/${file}`, import.meta.url), 'utf8'));
+
+/** Of a list it is the items that are one of `values`. */
+function narrowed(schema: Json, values: readonly string[] | undefined): Json {
+  if (values === undefined) return schema;
+  return typeof schema.items === 'object' ? { ...schema, items: { ...schema.items, enum: values } } : { ...schema, enum: values };
 }
 
 const kindOf = ({ group, version, kind }: KindName): Json => ({ group, kind, version });
