@@ -24,11 +24,15 @@ export type FieldError = {
 export const OMIT_VALUE: unique symbol = Symbol('omit value');
 
 const withDetail = (head: string, detail: string): string => (detail === '' ? head : `${head}: ${detail}`);
-/** Numbers and booleans plain, strings quoted, anything else as JSON. */
+/** Numbers and booleans plain, strings quoted, anything else as JSON of Go, which escapes what HTML gives a meaning. */
 const render = (value: unknown): string => {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : goFloat(value);
-  return typeof value === 'boolean' ? String(value) : JSON.stringify(value);
+  if (typeof value === 'boolean') return String(value);
+  const json = JSON.stringify(value);
+  return typeof value === 'string'
+    ? json
+    : json.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 };
 
 export const required = (field: string, detail = ''): FieldError => ({

@@ -1,6 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { CelEnvironment } from './cel-environment.ts';
 import { type CheckedExpression, checkExpression } from './checker/check-expression.ts';
+import { conversionProblem } from './checker/constant-conversions.ts';
 import { writeType } from './checker/static-type.ts';
 import { registerConversionLibrary } from './conversion-library.ts';
 import { registerFormatLibrary } from './format-library.ts';
@@ -40,6 +41,13 @@ export class CelCompileError extends Error {
   override readonly name = 'CelCompileError';
 }
 
+/** An expression that compiles and cannot be made ready to be evaluated. */
+export class CelProgramError extends CelCompileError {
+  constructor(problem: string) {
+    super(`program instantiation failed: ${problem}`);
+  }
+}
+
 /** CEL with the libraries of Kubernetes that have no state. Add variables to a clone. */
 export const kubernetesEnvironment: CelEnvironment = createKubernetesEnvironment();
 
@@ -68,12 +76,14 @@ export function checkCel(environment: CelEnvironment, expression: string): Check
   return checked;
 }
 
-/** Checks, and makes ready to evaluate. Throws a CelCompileError as well. */
+/** Checks, and makes ready to evaluate. Throws a CelCompileError, or a CelProgramError, as well. */
 export function compileCel(environment: CelEnvironment, expression: string, checked = checkCel(environment, expression)): CelProgram {
   const program = attempt(() => environment.interpreter.parse(expression));
   replaceCalls(program.ast);
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
+  const problem = conversionProblem(checked.expression);
+  if (problem !== undefined) throw new CelProgramError(problem);
   const meter = new CostMeter();
   meterExpression(program.ast, meter);
   return {

@@ -3,7 +3,7 @@ import type { CelEnvironment } from '../cel/cel-environment.ts';
 import type { CheckedExpression } from '../cel/checker/check-expression.ts';
 import { CostBudget, OutOfBudgetError } from '../cel/cost-budget.ts';
 import { COST_LIMIT_EXCEEDED } from '../cel/cost-meter.ts';
-import { CelCompileError, type CelProgram, checkCel, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
+import { CelCompileError, type CelProgram, CelProgramError, checkCel, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
 import { optionalOf } from '../cel/checker/static-type.ts';
 import { celTypeOf } from './cel-types.ts';
@@ -89,7 +89,8 @@ function checkRule(rule: ValidationRule, environment: CelEnvironment): CheckedRu
       problems.push({ field, detail: `${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${wanted}` });
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
-      problems.push({ field, detail: `${field === 'rule' ? '' : 'messageExpression '}compilation failed: ${error.message}` });
+      const detail = error instanceof CelProgramError ? error.message : `compilation failed: ${error.message}`;
+      problems.push({ field, detail: `${field === 'rule' ? '' : 'messageExpression '}${detail}` });
     }
     return undefined;
   };

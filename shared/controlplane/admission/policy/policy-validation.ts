@@ -1,4 +1,3 @@
-import { CelCompileError } from '../../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../apimachinery/field-error.ts';
 import {
   dns1035LabelProblems,
@@ -114,12 +113,8 @@ function validateVariable(
   else if (!isIdentifier(name)) errors.push(invalid(`${path}.name`, name, 'must be a valid CEL identifier'));
   if (expression.trim() === '') return [...errors, required(`${path}.expression`, 'expression is not specified')];
   let type = 'dyn';
-  try {
-    ({ type } = compiled(environments.expressions(), expression));
-  } catch (error) {
-    if (!(error instanceof CelCompileError)) throw error;
-    errors.push(invalid(`${path}.expression`, expression, error.message));
-  }
+  const compile = (): unknown => ({ type } = compiled(environments.expressions(), expression));
+  errors.push(...compileErrors(compile, expression, `${path}.expression`));
   if (isIdentifier(name)) environments.declare(name, type);
   return errors;
 }

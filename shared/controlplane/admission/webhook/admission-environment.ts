@@ -1,5 +1,5 @@
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
-import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../../cel/environment.ts';
+import { CelCompileError, type CelProgram, CelProgramError, compileCel, kubernetesEnvironment } from '../../cel/environment.ts';
 import { NAMESPACE } from './namespace-type.ts';
 import { registerAuthorizerLibrary } from './authorizer-library.ts';
 import { registerRequestTypes } from './request-value.ts';
@@ -52,7 +52,7 @@ export function compiled(environment: CelEnvironment, expression: string): CelPr
   try {
     return compileCel(environment, expression);
   } catch (error) {
-    if (!(error instanceof CelCompileError)) throw error;
+    if (!(error instanceof CelCompileError) || error instanceof CelProgramError) throw error;
     throw new CelCompileError(`compilation failed: ${error.message}`, { cause: error });
   }
 }

@@ -1,8 +1,8 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { admissionEnvironment, compileAdmissionExpression } from './admission-environment.ts';
-import { CelCompileError } from '../../cel/environment.ts';
-import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../apimachinery/field-error.ts';
+import { CelCompileError, CelProgramError } from '../../cel/environment.ts';
+import { duplicate, type FieldError, internalError, invalid, notSupported, required, tooMany } from '../../apimachinery/field-error.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../../apimachinery/name-formats.ts';
 import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
 import { validateLabelSelector } from '../../kinds/label-selector-validation.ts';
@@ -191,6 +191,7 @@ export function compileErrors(compile: () => unknown, expression: string, path: 
     compile();
     return [];
   } catch (error) {
+    if (error instanceof CelProgramError) return [internalError(path, error.message)];
     if (!(error instanceof CelCompileError)) throw error;
     return [invalid(path, expression, error.message)];
   }

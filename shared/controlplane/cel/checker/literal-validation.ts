@@ -26,7 +26,8 @@ function partsOf(expression: Expression, seen = new Set<Expression>()): Readonly
   return seen;
 }
 
-function childrenOf(expression: Expression): readonly Expression[] {
+/** The parts that an expression is made of directly. */
+export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'literal':
     case 'ident':
