@@ -229,15 +229,12 @@ class Mirror implements MirrorController {
     }
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;
-    const { annotations } = action;
     const finalizers = action.finalizers && finalizersLeft(action.finalizers, () => isNoted(local));
-    const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations }) }, status: action.patch };
+    const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations: action.annotations }) }, status: action.patch };
     const sentMs = clock.monotonic();
     try {
-      this.#ownWrites.wrote(
-        key,
-        await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER }),
-      );
+      const written = await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      this.#ownWrites.wrote(key, written);
       this.#window.answered(clock.monotonic() - sentMs);
     } catch (error) {
       if (isNotFound(error)) return undefined;

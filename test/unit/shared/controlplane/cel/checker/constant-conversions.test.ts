@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CelProgramError, compileCel, kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
+import { CelProgramError, compileCel, kubernetesEnvironment } from '../../../../../../shared/controlplane/cel/environment.ts';
 
 const problemOf = (expression: string): string | undefined => {
   try {
