@@ -14,6 +14,7 @@ import { isOlder } from '../../shared/kube/resource-version.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
@@ -70,7 +71,11 @@ const RENEWALS_WITHIN_FENCE = 6;
 /** A watch that has said nothing for this share of the time after which a fence trips is opened anew. */
 const QUIET_SHARE = 1 / 3;
 const RETRY_MS = 2_000;
-/** A request may take so long, however often the Lease is renewed. */
+/**
+ * A renewal of the worker's own Lease counts from when it was sent, so that waiting longer for its answer gives no extra time: an API server that is
+ * overloaded has this share of the time after which a fence trips.
+ */
+const ANSWER_SHARE = 1 / 2;
 const ANSWER_MS_MIN = 5_000;
 
 export function createFence(deps: FenceDeps): Fence {
@@ -79,6 +84,7 @@ export function createFence(deps: FenceDeps): Fence {
   const log = deps.log.with({ leases: namespace });
   const metrics = createFenceMetrics(deps.registry);
   const renewEveryMs = fenceAfterMs === 0 ? RENEW_EVERY_MS : Math.min(RENEW_EVERY_MS, fenceAfterMs / RENEWALS_WITHIN_FENCE);
+  const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);
   const fences = createFences(fenceAfterMs, newToken);
   const ownLease = createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs });
   const renewal = createWakeUp(clock);
@@ -258,36 +264,57 @@ export function createFence(deps: FenceDeps): Fence {
     let next: Timer | undefined;
     await renewal.run(async () => {
       next?.cancel();
-      const renewed = await renew(signal);
+      const sentMs = clock.monotonic();
+      const renewed = await renew(sentMs, signal);
       listenAnew(signal);
-      next = clock.schedule(renewal.wake, renewed ? renewEveryMs : Math.min(renewEveryMs, RETRY_MS));
+      // The next one counts from when it is sent as well, so that it does not wait for longer because this one was answered late.
+      const leftMs = Math.max(0, sentMs + renewEveryMs - clock.monotonic());
+      next = clock.schedule(renewal.wake, renewed ? leftMs : Math.min(renewEveryMs, RETRY_MS));
     }, signal);
     next?.cancel();
   }
 
-  async function renew(signal: AbortSignal): Promise<boolean> {
-    // An answer that does not come must not keep a new token from being told.
-    const limit = new AbortController();
-    const limitMs = Math.max(renewEveryMs, ANSWER_MS_MIN);
-    const timer = clock.schedule(() => limit.abort(new Error(`no answer within ${limitMs} ms`)), limitMs);
-    const either = AbortSignal.any([signal, limit.signal]);
-    const sentMs = clock.monotonic();
+  async function renew(sentMs: number, signal: AbortSignal): Promise<boolean> {
     const fenceToken = fences.tell(sentMs);
+    const answer = awaitAnswer(fenceToken, sentMs, signal);
     const fenceAfterSeconds = rights.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
     const renewalsSeen = fences.renewalsSeen(sentMs);
     try {
       const announcement = { controllerName, version, fenceAfterSeconds, fenceToken, renewalsSeen };
-      fences.mark(await noting('write', () => ownLease.renew(announcement, either)), sentMs);
+      fences.mark(await noting('write', () => ownLease.renew(announcement, answer.signal)), sentMs);
       return true;
     } catch (error) {
       if (error instanceof LeaseWentBack) onWentBack(error);
       if (!signal.aborted) log.warn('the Lease of this worker could not be renewed, trying again', { error });
       // Without a mark the renewals of managers would count for less and less.
-      if (!either.aborted) await markByReading(either);
+      if (!answer.signal.aborted) await markByReading(answer.signal);
       return false;
     } finally {
-      timer.cancel();
+      answer.over();
     }
+  }
+
+  /** Aborts when an answer is waited for no longer: after its share of the fence, and sooner when there is a new token to announce. */
+  function awaitAnswer(fenceToken: string, sentMs: number, signal: AbortSignal): { readonly signal: AbortSignal; over(): void } {
+    const limit = new AbortController();
+    const either = AbortSignal.any([signal, limit.signal]);
+    const lookAgainMs = Math.max(renewEveryMs, ANSWER_MS_MIN);
+    const look = (): Timer =>
+      clock.schedule(
+        () => {
+          const waitedMs = clock.monotonic() - sentMs;
+          if (fences.token() !== fenceToken || waitedMs >= answerLimitMs) limit.abort(new Error(`no answer within ${waitedMs} ms`));
+          else {
+            // Another connection may be answered where this one is dead.
+            listenAnew(signal);
+            void markByReading(either);
+            timer = look();
+          }
+        },
+        Math.min(lookAgainMs, Math.max(0, sentMs + answerLimitMs - clock.monotonic())),
+      );
+    let timer = look();
+    return { signal: either, over: () => timer.cancel() };
   }
 
   /** A connection that is dead without having been closed must not look like a manager that is out of reach. */
@@ -304,7 +331,10 @@ export function createFence(deps: FenceDeps): Fence {
   async function markByReading(signal: AbortSignal): Promise<void> {
     const sentMs = clock.monotonic();
     try {
-      fences.mark((await client.list(LEASES, { namespace, labelSelector: WORKER_LABEL, limit: 1, signal })).resourceVersion, sentMs);
+      const read = await withDeadline(clock, answerLimitMs, signal, (each) =>
+        client.list(LEASES, { namespace, labelSelector: WORKER_LABEL, limit: 1, signal: each }),
+      );
+      fences.mark(read.resourceVersion, sentMs);
     } catch (error) {
       log.debug('the Leases could not be read either', { error });
     }

@@ -132,9 +132,10 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
    */
   function earliestMs(version: LeaseVersion, nowMs: number): number {
     if (!isResourceVersion(version.resourceVersion)) return nowMs;
-    const mark = marks.findLast(({ resourceVersion }) => isOlder(resourceVersion, version.resourceVersion));
+    // Two requests at a time may be answered in another order.
+    const sentMs = marks.flatMap((mark) => (isOlder(mark.resourceVersion, version.resourceVersion) ? [mark.sentMs] : []));
     const answered = told !== undefined && version.reconciled === told.token ? told.sentMs : Number.NEGATIVE_INFINITY;
-    return Math.max(mark?.sentMs ?? Number.NEGATIVE_INFINITY, answered);
+    return Math.max(Number.NEGATIVE_INFINITY, answered, ...sentMs);
   }
 
   function toRemember(fence: OriginFence, nowMs: number): RenewalSeen {

@@ -67,8 +67,8 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
         return await write(announcement, signal);
       } catch (error) {
         // Somebody has written it, or taken it away, or a write of ours was carried out though its answer was lost.
-        if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
         current = undefined;
+        if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
         return await write(announcement, signal);
       }
     },

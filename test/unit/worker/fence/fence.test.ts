@@ -3,6 +3,7 @@ import { originLeaseName, readWorkerAnnouncement, workerLeaseName } from '../../
 import type { Job, JobSpec, Lease, Pod } from '../../../../shared/api/kubernetes.ts';
 import { JOBS, LEASES } from '../../../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../../../shared/api/wire-time.ts';
+import { sleep } from '../../../../shared/runtime/clock.ts';
 import { createWorld, refusal, SUCCEEDED, type World } from '../worker-world.ts';
 
 const CONTROLLER = 'switchyard.dev/worker';
@@ -320,6 +321,44 @@ describe('trouble with Leases', () => {
     await inContact(150);
     expect(await running('job')).toBe(1);
     expect(await world.metric('switchyard_worker_fence_trips_total')).toBe(0);
+  });
+
+  test('an API server that takes 12 s for each answer to the worker is not taken for a manager out of reach', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    world.fault = async ({ path, signal }) => {
+      if (isLease(path)) await sleep(world.clock, 12_000, signal);
+      return undefined;
+    };
+    await inContact(300);
+    expect(await running('job')).toBe(1);
+    expect(await world.metric('switchyard_worker_fence_trips_total')).toBe(0);
+    // Waiting gives no more time to a manager that is gone.
+    await world.clock.advance(60_000);
+    expect(await running('job')).toBe(0);
+  });
+
+  test('a renewal whose answer never comes costs neither the next ones nor the answer to a new token', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    let swallowed = 0;
+    world.fault = async ({ method, path, signal }) => {
+      if (method === 'PUT' && isOwn(path) && swallowed++ === 0) await sleep(world.clock, 3_600_000, signal);
+      return undefined;
+    };
+    await inContact(100);
+    expect([swallowed > 1, await running('job')]).toEqual([true, 1]);
+    // The manager goes, and the renewal that is under way when the fence trips is swallowed, too.
+    await world.clock.advance(40_000);
+    expect(await running('job')).toBe(1);
+    swallowed = 0;
+    const before = await token();
+    await world.clock.advance(25_000);
+    expect([await running('job'), (await token()) === before]).toEqual([0, false]);
+    await inContact(5);
+    expect(await running('job')).toBe(1);
   });
 
   test('a second worker beside the first takes its Lease, and the first gives way and says what to do', async () => {
