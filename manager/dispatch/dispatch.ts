@@ -155,6 +155,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
+        shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,
         homeSettled: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
@@ -225,6 +226,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     updated: (next, previous) => {
       const { name } = next.metadata;
       homeHistory.clustersChanged();
+      if (JSON.stringify(next.status?.worker) !== JSON.stringify(previous.status?.worker)) clusters.get(name)?.workerShown();
       if (lossIn(next) !== lossIn(previous)) mirror.wakeJobsOf({ name, uid: next.status?.clusterUID, localKeys: [] });
       if (JSON.stringify(next.spec.retainFinished) !== JSON.stringify(previous.spec.retainFinished))
         mirror.wakeJobsOf({ name, uid: undefined, localKeys: clusters.get(name)?.localKeys() ?? [] });

@@ -265,6 +265,10 @@ class ConnectedCluster implements RemoteCluster {
     else this.#problems.set(localKey, problem);
   }
 
+  workerShown(): void {
+    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+  }
+
   wake(localKey: string, { now }: { readonly now: boolean }): void {
     if (now || !this.#problems.has(localKey)) this.#queue.add(localKey);
   }
@@ -371,7 +375,7 @@ class ConnectedCluster implements RemoteCluster {
 
   #workerChanged(): void {
     this.#tell();
-    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+    this.workerShown();
   }
 
   #tell(): void {
@@ -382,7 +386,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #tokenAsked(): string | undefined {
-    const token = this.#worker.fenceToken();
+    const token = this.#worker.fenceToken(this.#options.shownFenceSeconds());
     const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
     return isToBeTold && token !== this.#lease.confirmed() ? token : undefined;
   }

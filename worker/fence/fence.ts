@@ -22,7 +22,7 @@ import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { createFences } from './fences.ts';
 import { createLeaseRights, type LeaseAction } from './lease-rights.ts';
 import type { FenceState } from './origin-fence.ts';
-import { createWorkerLease } from './worker-lease.ts';
+import { createWorkerLease, type Predecessor } from './worker-lease.ts';
 
 export type FenceSettings = {
   /** How long copies run without a sign of their manager, in milliseconds; 0: for ever. */
@@ -70,6 +70,8 @@ const RENEW_EVERY_MS = 10_000;
 const RENEWALS_WITHIN_FENCE = 6;
 /** A watch that has said nothing for this share of the time after which a fence trips is opened anew. */
 const QUIET_SHARE = 1 / 3;
+/** Where only the fence of an earlier worker binds, and no trip but its own is near. */
+const QUIET_WITHOUT_FENCE_MS = 20_000;
 const RETRY_MS = 2_000;
 /**
  * A renewal of the worker's own Lease counts from when it was sent, so that waiting longer for its answer gives no extra time: an API server that is
@@ -120,6 +122,9 @@ export function createFence(deps: FenceDeps): Fence {
   const openings = new Map<string, { jobsVersion?: string }>();
   const confirmations = new WeakMap<DeepReadonly<Job>, object>();
   let stopping: AbortSignal | undefined;
+  /** Aborts once no origin is held to a fence, and none will be: `--fence-after 0`, and every manager has answered that. */
+  const unneeded = new AbortController();
+  let isPredecessorKnown = false;
   let shownArming = rights.arming();
   let shownToken = fences.token();
   let wasRefused = false;
@@ -129,12 +134,14 @@ export function createFence(deps: FenceDeps): Fence {
   return {
     async run(signal) {
       stopping = signal;
-      await readPredecessor(signal);
-      const informing = fenceAfterMs === 0 ? undefined : informer.run(signal);
+      await readPredecessors(signal);
+      isPredecessorKnown = true;
+      if (fenceAfterMs === 0) onChange(undefined);
+      const informing = fences.binds() ? informer.run(AbortSignal.any([signal, unneeded.signal])) : undefined;
       if (informing !== undefined) {
         await Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)]);
-        // What is seen from now on was not there when the worker before this one wrote.
-        fences.remember(new Map(), 0);
+        fences.listed(clock.monotonic());
+        settle();
       }
       await keepRenewing(signal);
       await informing;
@@ -143,7 +150,7 @@ export function createFence(deps: FenceDeps): Fence {
 
     stateOf({ metadata }) {
       const origin = metadata.labels?.[ORIGIN_LABEL];
-      if (fenceAfterMs === 0 || origin === undefined || metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
+      if (origin === undefined || metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
       return stateOfOrigin(origin);
     },
 
@@ -162,6 +169,8 @@ export function createFence(deps: FenceDeps): Fence {
   function stateOfOrigin(origin: string): FenceState {
     const arming = rights.arming();
     if (arming === 'Refused') return 'Open';
+    if (!isPredecessorKnown) return 'Hold';
+    if (!fences.binds() && !fences.has(origin)) return 'Open';
     const state = fences.stateOf(origin, clock.monotonic());
     const isReady = arming !== 'Pending' && (!fences.has(origin) || openings.get(origin)?.jobsVersion !== undefined);
     return state === 'Open' && !isReady ? 'Hold' : state;
@@ -241,22 +250,40 @@ export function createFence(deps: FenceDeps): Fence {
       onChange(origin);
     }
     if (changed) renewal.wake();
+    if (!fences.binds()) unneeded.abort();
     nextLook?.cancel();
     const nextLookMs = fences.nextLookMs();
     nextLook = nextLookMs === undefined ? undefined : clock.schedule(settle, Math.max(0, nextLookMs - nowMs));
   }
 
-  async function readPredecessor(signal: AbortSignal): Promise<void> {
+  async function readPredecessors(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const before = await noting('get', () => ownLease.predecessor(signal));
-        if (before !== undefined) fences.remember(before.announcement.renewalsSeen, before.downMs);
+        const own = await noting('get', () => ownLease.predecessor(signal));
+        const before = [...(own === undefined ? [] : [own]), ...(await readElsewhere(own === undefined, signal))];
+        for (const { announcement, downMs } of before) fences.remember(announcement, downMs);
         return;
       } catch (error) {
         if (isForbidden(error)) return;
         if (!signal.aborted) log.warn('the Lease of this worker cannot be read yet', { error });
         await sleep(clock, RETRY_MS, signal);
       }
+    }
+  }
+
+  /** Managers count on the fence of a worker also where it comes back with another --lease-namespace. */
+  async function readElsewhere(isNew: boolean, signal: AbortSignal): Promise<readonly Predecessor[]> {
+    try {
+      return await ownLease.elsewhere(signal);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      if (isNew)
+        log.warn(
+          'Leases in other namespaces may not be listed: where --lease-namespace was changed, copies may run that their manager counts as stopped; ' +
+            'grant it (chart switchyard-worker: rbac.create), or change it only while managers are in contact',
+          { error },
+        );
+      return [];
     }
   }
 
@@ -319,8 +346,10 @@ export function createFence(deps: FenceDeps): Fence {
 
   /** A connection that is dead without having been closed must not look like a manager that is out of reach. */
   function listenAnew(signal: AbortSignal): void {
-    const isQuiet = clock.monotonic() - informer.lastHeardMs() >= fenceAfterMs * QUIET_SHARE;
-    if (catchingUp || signal.aborted || !isQuiet || !informer.hasSynced() || fences.origins().length === 0) return;
+    const quietMs = fenceAfterMs === 0 ? QUIET_WITHOUT_FENCE_MS : fenceAfterMs * QUIET_SHARE;
+    const isQuiet = clock.monotonic() - informer.lastHeardMs() >= quietMs;
+    if (catchingUp || signal.aborted || unneeded.signal.aborted || !isQuiet || !informer.hasSynced() || fences.origins().length === 0)
+      return;
     catchingUp = true;
     informer.catchUp(signal).then(
       () => (catchingUp = false),

@@ -1,62 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { originLeaseName, readWorkerAnnouncement, workerLeaseName } from '../../../../shared/api/fence-leases.ts';
-import type { Job, JobSpec, Lease, Pod } from '../../../../shared/api/kubernetes.ts';
+import { workerLeaseName } from '../../../../shared/api/fence-leases.ts';
 import { JOBS, LEASES } from '../../../../shared/api/resources.ts';
-import { toWireMicroTime } from '../../../../shared/api/wire-time.ts';
 import { sleep } from '../../../../shared/runtime/clock.ts';
 import { createWorld, refusal, SUCCEEDED, type World } from '../worker-world.ts';
-
-const CONTROLLER = 'switchyard.dev/worker';
-const FENCE = { fenceAfterMs: 60_000, leaseNamespace: 'kube-system' };
-const BERLIN = 'berlin';
+import { BERLIN, CONTROLLER, FENCE, fenceScene } from './fence-scene.ts';
 
 let world: World;
+const { workerLease, announced, token, renew, inContact, aCopy, podsOf, running, told } = fenceScene(() => world);
 const start = async (fence = FENCE): Promise<void> => {
   world = await createWorld({ controllerName: CONTROLLER }, fence);
   await world.clock.advance(1_000);
 };
 afterEach(() => world.stop());
-
-const workerLease = (): Promise<Lease> => world.admin.get(LEASES, { namespace: 'kube-system', name: workerLeaseName(CONTROLLER) });
-const announced = async () => readWorkerAnnouncement(await workerLease());
-const token = async (): Promise<string> => (await announced())?.fenceToken ?? '';
-
-/** The manager of this origin renews its Lease, and answers the worker's token of this moment, or what it is told to. */
-async function renew(origin = BERLIN, answer?: string): Promise<void> {
-  const annotations = { 'switchyard.dev/reconciled': answer ?? (await token()) };
-  const spec = { holderIdentity: 'home_1', renewTime: toWireMicroTime(world.clock.now()), leaseDurationSeconds: 40 };
-  const metadata = { namespace: 'kube-system', name: originLeaseName(origin), labels: { 'switchyard.dev/origin': origin }, annotations };
-  await world.admin.patch(
-    LEASES,
-    metadata,
-    { type: 'apply', body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, force: true },
-    { fieldManager: 'manager' },
-  );
-}
-
-/** Its manager is in contact for so long. */
-async function inContact(seconds: number, origin = BERLIN): Promise<void> {
-  for (let passed = 0; passed < seconds; passed += 5) {
-    await renew(origin);
-    await world.clock.advance(5_000);
-  }
-}
-
-const aCopy = (name: string, spec: Partial<JobSpec> = {}, metadata: Partial<Job['metadata']> = {}): Promise<Job> =>
-  world.admin.create(JOBS, {
-    metadata: { namespace: 'ns', labels: { 'switchyard.dev/origin': BERLIN }, ...metadata, name },
-    spec: {
-      managedBy: CONTROLLER,
-      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i' }] } },
-      ...spec,
-    },
-  });
-const podsOf = async (name: string): Promise<Pod[]> =>
-  (await world.pods()).filter(({ metadata }) => metadata.labels?.['job-name'] === name && metadata.deletionTimestamp === undefined);
-const running = async (name: string): Promise<number> =>
-  (await podsOf(name)).filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').length;
-const told = async (name: string): Promise<string[]> =>
-  ((await world.status(name)).conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe('a manager in contact', () => {
   beforeEach(() => start());
