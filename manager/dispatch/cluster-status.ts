@@ -26,16 +26,19 @@ export type Finding =
       readonly worker: WorkerFinding;
     };
 
+/** For how long it has been lost. */
+export type Loss = Required<Pick<WorkerClusterStatus, 'lostSince' | 'lostCounted'>>;
+
 /** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
 export function clusterStatus(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   finding: Finding,
+  loss: Loss | undefined,
   generation: number | undefined,
   nowMs: number,
 ): WorkerClusterStatus | undefined {
   const worker = workerAlive(previous, finding);
   const { reachable, synced, able, ready } = judge(finding, worker);
-  const lostSince = nextLostSince(previous, finding, nowMs);
   const next: WorkerClusterStatus = {
     ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
     conditions: [
@@ -52,7 +55,8 @@ export function clusterStatus(
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
   if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
   delete next.lostSince;
-  if (lostSince !== undefined) next.lostSince = lostSince;
+  delete next.lostCounted;
+  Object.assign(next, loss);
   if (sameJson(previous ?? {}, next)) return undefined;
   // A round trip is told along with other news; alone it would be a write for every probe.
   return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
@@ -172,20 +176,6 @@ function announced(
 }
 
 const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
-
-/**
- * Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. It is not earlier than
- * the last renewal of our Lease that the worker may have seen.
- */
-function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding, nowMs: number): string | undefined {
-  if (finding.kind === 'Misconfigured') return previous?.lostSince ?? toWireTime(nowMs);
-  const { contact, failingSinceMs, renewalSentMs } = finding.health;
-  if (contact === 'Ready') return undefined;
-  const since = previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? nowMs) : undefined);
-  if (since === undefined || renewalSentMs === undefined) return since;
-  const renewal = toWireTime(renewalSentMs);
-  return Date.parse(since) < Date.parse(renewal) ? renewal : since;
-}
 
 function condition(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
