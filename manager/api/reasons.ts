@@ -128,6 +128,8 @@ export type DispatchedReason = (typeof DispatchedReason)[keyof typeof Dispatched
 export const AvoidedReason = {
   /** None of its pods was ready in time. */
   NotStarted: 'NotStarted',
+  /** Its pods were stopped again and again, because the worker there did not hear of the manager. */
+  Fenced: 'Fenced',
 } as const;
 
 export const StartedReason = {

@@ -1,6 +1,7 @@
 import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import type { Contact } from './mirror-group.ts';
+import type { WorkerFinding } from './worker-watch.ts';
 
 /** What is known of the connection to one worker cluster. Times are epoch milliseconds, unless said otherwise. */
 export type ClusterHealth = {
@@ -103,3 +104,10 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
   message,
   failingSinceMs: health.failingSinceMs ?? nowMs,
 });
+
+/** What others should hear of when it changes. */
+export function newsOf(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
+  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
+  const lastRenewalMs = contact === 'Ready' ? 0 : renewalSentMs;
+  return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, worker, priorityClasses]);
+}

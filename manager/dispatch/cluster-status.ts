@@ -3,7 +3,7 @@ import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
-import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
+import { AbleReason, ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { ANSWER_FAULTS } from '../../shared/kube/unusable-answer.ts';
 import type { AbilityNow } from './cluster-ability.ts';
@@ -124,7 +124,7 @@ function ableOf(ability: AbilityNow): ConditionSaid {
   if (ability.kind === 'Able') return { status: 'True', reason: 'Able', message: 'copies can be made, as far as is known' };
   const { reason, message } = ability.problem;
   if (ability.kind === 'NotAble') return { status: 'False', reason, message };
-  return { status: 'Unknown', reason: 'Trying', message: `the next Job shows whether copies can be made again; before: ${message}` };
+  return { status: 'Unknown', reason: AbleReason.Trying, message: `one Job shows whether it can be used again; before: ${message}` };
 }
 
 /** Unknown where no worker speaks for itself: that keeps no Job away. */
