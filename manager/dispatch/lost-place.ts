@@ -32,9 +32,17 @@ export function fencedOffStatus(
 export const fencedOff = (record: AdmissionRecord): OwnCondition =>
   notDispatched({ reason: DispatchedReason.FencedOff, message: fencedOffMessage(record) });
 
-/** What there is to say of the loss of the recorded cluster; undefined while it answers. */
-export const lossTold = (group: MirrorGroup): string | undefined =>
-  viewOfPlace(group)?.contact === 'Ready' ? undefined : group.loss?.message;
+/** What there is to say of the loss of the recorded cluster, or of what is not seen there any more; undefined while it is seen. */
+export function lossTold(group: MirrorGroup): string | undefined {
+  const contact = viewOfPlace(group)?.contact;
+  if (contact === 'Ready') return undefined;
+  return contact === 'NotServed' ? notServed(group) : group.loss?.message;
+}
+
+/** Its copy may run on, and nobody may look: no later than that is it known to rest. */
+const notServed = (group: MirrorGroup): string =>
+  `cluster "${placeOf(group)}" no longer serves namespace "${group.local?.metadata.namespace}" (spec.servedNamespaces of its WorkerCluster), so that what becomes of the Job ` +
+  'there is not seen, and its quota is held: put the namespace on the list again until the Job has ended or has moved (spec.state: Draining)';
 
 /** When a Job that is to rest, or to go, counts as fenced off, though nothing may happen then; undefined when it does not come to that. */
 export const fencedOffAfterMs = ({ loss, local }: MirrorGroup): number | undefined =>
