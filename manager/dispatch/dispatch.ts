@@ -12,7 +12,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import { fencedJob, graceSecondsOf, judgeLoss } from '../api/fenced-off.ts';
+import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
@@ -205,7 +205,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
       const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
-      return judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs);
+      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), toldInMs: toldInMs(lost) };
     },
     origin,
     clock,

@@ -86,6 +86,30 @@ test('it comes back before that: nothing was lost, and nothing moves', async () 
   expect(await told()).toBe('dispatched to cluster "eu-1" (placement 1)');
 });
 
+test('its cluster flaps for less than a minute: the WorkerCluster says so, and the Job is not written', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  const jobWrites = (): number => world.homeLine.sent.filter((call) => call.startsWith('PATCH') && call.includes('/jobs/')).length;
+  const before = jobWrites();
+  for (let flap = 0; flap < 3; flap++) {
+    eu.line.state = 'refused';
+    await world.settle(40_000);
+    const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
+    expect(status?.lostSince).toBeDefined();
+    eu.line.state = 'up';
+    await world.settle(20_000);
+  }
+  expect(jobWrites()).toBe(before);
+  // For longer: twice, and no more.
+  eu.line.state = 'refused';
+  await world.settle(70_000);
+  expect(await told()).toMatch(/; lost since /);
+  eu.line.state = 'up';
+  await world.settle(20_000);
+  expect(await told()).toBe('dispatched to cluster "eu-1" (placement 1)');
+  expect(jobWrites()).toBe(before + 2);
+});
+
 test('what passed before the manager was started anew counts', async () => {
   await announce('eu-1', 60);
   await runOnEu();
