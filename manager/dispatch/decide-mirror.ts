@@ -36,7 +36,7 @@ import {
   type MirrorGroup,
 } from './mirror-group.ts';
 import { changesTemplate, copyIdentity, copyName, fencingChange, hasOtherController, remoteJob, specChange } from './remote-job.ts';
-import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
+import { fencedOff, fencedOffStatus, isInTheWay, isLossYoung, isStopped, lossChangesAfterMs, lossTold } from './lost-place.ts';
 import { retainedCopies } from './retained-copies.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { toldBy } from './told-by-copy.ts';
@@ -153,7 +153,7 @@ function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'rem
     view.doubt.kind === 'Look' ? [{ kind: 'Look', cluster, name: copyName(local, view.local) }] : [],
   );
   const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' ? [doubt.forMs] : []));
-  const againMs = Math.min(againAfterMs, fencedOffAfterMs(group) ?? againAfterMs, ...waits);
+  const againMs = Math.min(againAfterMs, lossChangesAfterMs(group) ?? againAfterMs, ...waits);
   return { remote: [...remote, ...looks], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
 
@@ -353,7 +353,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
         remote: [],
         home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [dispatched(record, loss)], nowMs })),
       };
-    return wasThere || cluster.contact === 'Connecting'
+    return wasThere || cluster.contact === 'Connecting' || isLossYoung(group)
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }

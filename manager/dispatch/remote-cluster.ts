@@ -17,9 +17,10 @@ import { PRIORITY_CLASSES, type PriorityClass } from '../api/priority-class.ts';
 import { RETAINED_MAX } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
-import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import { afterProbe, NEVER_PROBED, newsOf, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
+import { createTrips, type Trips } from './cluster-trust.ts';
 import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
@@ -91,6 +92,8 @@ class ConnectedCluster implements RemoteCluster {
   readonly #restored = new AbortController();
   #health = NEVER_PROBED;
   #ability = ABLE;
+  /** When its fence has tripped, as copies tell. */
+  readonly #trips: Trips;
   /** Tells when it may be tried again. */
   #trial: Timer | undefined;
   /** What others have heard of it. */
@@ -136,6 +139,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
     this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
+    this.#trips = createTrips(clock, () => options.onHealthChanged(this));
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
@@ -149,7 +153,11 @@ class ConnectedCluster implements RemoteCluster {
       options.onCopyChanged(localKeyOf(copy));
       this.#reconciliation.copyChanged(localKeyOf(copy));
     };
-    this.#copies.addHandler({ added: changed, updated: changed, deleted });
+    const updated = (copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void => {
+      this.#trips.seen(copy, before);
+      changed(copy);
+    };
+    this.#copies.addHandler({ added: changed, updated, deleted });
     const onChanged = (): void => this.#workerChanged();
     this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
     this.#reconciliation = createReconciliation({
@@ -171,7 +179,8 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   ability(): AbilityNow {
-    return abilityAt(this.#ability, this.#options.clock.monotonic());
+    const trust = this.#trips.trust();
+    return trust.kind === 'Able' ? abilityAt(this.#ability, this.#options.clock.monotonic()) : trust;
   }
 
   created(localKey: string): void {
@@ -265,6 +274,10 @@ class ConnectedCluster implements RemoteCluster {
     else this.#problems.set(localKey, problem);
   }
 
+  workerShown(): void {
+    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+  }
+
   wake(localKey: string, { now }: { readonly now: boolean }): void {
     if (now || !this.#problems.has(localKey)) this.#queue.add(localKey);
   }
@@ -275,6 +288,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#queue.shutDown();
       this.#usable.resolve();
       this.#trial?.cancel();
+      this.#trips.stop();
     });
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
@@ -371,18 +385,18 @@ class ConnectedCluster implements RemoteCluster {
 
   #workerChanged(): void {
     this.#tell();
-    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+    this.workerShown();
   }
 
   #tell(): void {
-    const now = describe(this.#health, this.worker(), this.priorityClasses());
+    const now = newsOf(this.#health, this.worker(), this.priorityClasses());
     if (this.#told === now) return;
     this.#told = now;
     this.#options.onHealthChanged(this);
   }
 
   #tokenAsked(): string | undefined {
-    const token = this.#worker.fenceToken();
+    const token = this.#worker.fenceToken(this.#options.shownFenceSeconds());
     const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
     return isToBeTold && token !== this.#lease.confirmed() ? token : undefined;
   }
@@ -470,20 +484,4 @@ class ConnectedCluster implements RemoteCluster {
 function localKeyOf(copy: DeepReadonly<Job>): string {
   const key: ObjectKey = copyIdentity(copy)?.localKey ?? { namespace: copy.metadata.namespace, name: copy.metadata.name };
   return formatKey(key);
-}
-
-/** What others should hear of when it changes. */
-function describe(health: ClusterHealth, worker: WorkerFinding, classes: readonly string[] | undefined): string {
-  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
-  return JSON.stringify([
-    contact,
-    connected,
-    reason,
-    version,
-    failingSinceMs,
-    contact === 'Ready' ? 0 : renewalSentMs,
-    unheard,
-    worker,
-    classes,
-  ]);
 }
