@@ -40,12 +40,8 @@ export function createLossCount(clock: Clock): LossCount {
   };
 }
 
-/** A write for each step: minutes within the first hour, in which Jobs are moved, and ten of them after that. */
+/** A write for each minute of the first hour, in which Jobs are moved; after that nothing is written any more, and a longer time-out begins there for the next leader. */
 const STEP_SECONDS = 60;
-const LATER_STEP_SECONDS = 600;
-const LATER_AFTER_SECONDS = 3600;
+const COUNTED_SECONDS_MAX = 3600;
 
-function wholeSteps(seconds: number): number {
-  const step = seconds < LATER_AFTER_SECONDS ? STEP_SECONDS : LATER_STEP_SECONDS;
-  return Math.floor(seconds / step) * step;
-}
+const wholeSteps = (seconds: number): number => Math.min(COUNTED_SECONDS_MAX, Math.floor(seconds / STEP_SECONDS) * STEP_SECONDS);

@@ -116,7 +116,7 @@ export const WorkerClusterStatusSchema = Type.Object({
     Type.Object(
       {
         since: Type.String({ format: 'date-time', description: 'The lostSince that this is about.' }),
-        seconds: Type.Integer({ minimum: 0, format: 'int64', description: 'Written once a minute, later less often.' }),
+        seconds: Type.Integer({ minimum: 0, format: 'int64', description: 'Written once a minute within the first hour.' }),
       },
       { description: 'For how long it has been lost at least, as its managers have counted: their clocks may differ.' },
     ),
