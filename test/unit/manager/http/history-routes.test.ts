@@ -20,7 +20,8 @@ function routeOf(path: string) {
 const ask = async (path: string, query = ''): Promise<ApiAnswer> => {
   const { route, parameters } = routeOf(path);
   const signal = new AbortController().signal;
-  return route.handle({ parameters, query: new URLSearchParams(query), body: undefined, lastEventId: undefined, caller: NOBODY, signal });
+  const request = { parameters, query: new URLSearchParams(query), body: undefined, lastEventId: undefined, caller: NOBODY };
+  return route.handle({ ...request, countFor: () => undefined, signal });
 };
 
 const NOBODY = { authorization: undefined, address: undefined, header: () => undefined };
