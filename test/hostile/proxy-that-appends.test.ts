@@ -22,7 +22,10 @@ test.each(['admin, ann', 'admin,ann', 'ann, admin', ', ann'])('two names in the 
 });
 
 test('what the adversary adds of the system counts for nobody', async () => {
-  expect(await ask({ 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'system:masters, dev' })).toMatch(/^200 .*"namespaces":\["ann"\]/);
+  expect(await ask({ 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'system:masters, dev' })).toMatch(
+    /^200 .*"name":"ann".*"queues":"None"/,
+  );
+  expect(served.seen.groups).toEqual(new Set(['dev', 'system:authenticated']));
 });
 
 test('a token decides alone, whatever a proxy has added to it', async () => {

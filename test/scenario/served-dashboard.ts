@@ -33,7 +33,7 @@ export type TestDashboardOptions = {
 export type ServedDashboard = {
   readonly people: Record<string, Person>;
   /** How often the API server was asked who somebody is or what he may do; what history has; which changes were asked about. */
-  readonly seen: { asked: number; gone: readonly KeptJob[]; readonly wished: unknown[] };
+  readonly seen: { asked: number; readonly groups: Set<string>; gone: readonly KeptJob[]; readonly wished: unknown[] };
   readonly clock: FakeClock;
   readonly cluster: EmbeddedCluster;
   readonly server: ApiServer;
@@ -49,7 +49,7 @@ export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardO
     bob: { namespaces: ['bob'], queues: false },
     nobody: { namespaces: [], queues: false },
   };
-  const seen = { asked: 0, gone: [] as readonly KeptJob[], wished: [] as unknown[] };
+  const seen = { asked: 0, groups: new Set<string>(), gone: [] as readonly KeptJob[], wished: [] as unknown[] };
   const clock = new FakeClock();
   const cluster = await startCluster(clock);
   await createCrds(cluster.client);
@@ -58,7 +58,12 @@ export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardO
     async raw({ path, body }) {
       seen.asked++;
       const { spec } = body as {
-        spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } };
+        spec: {
+          token?: string;
+          user?: string;
+          groups?: string[];
+          resourceAttributes?: { namespace: string; resource: string; verb: string };
+        };
       };
       if (path.endsWith('/tokenreviews')) {
         const [name = ''] = (spec.token ?? '').split('.', 1);
@@ -68,6 +73,7 @@ export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardO
         };
         return JSON.stringify({ status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user } });
       }
+      for (const group of spec.groups ?? []) seen.groups.add(group);
       const person = people[spec.user ?? ''] ?? Object.values(people).find(({ username }) => username === spec.user);
       const { namespaces, queues, acts } = person ?? { namespaces: [], queues: false };
       const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
