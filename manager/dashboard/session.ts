@@ -196,7 +196,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
     },
     async log(namespace, name, pod) {
-      const refused = await rights.refusal(user, toRead(namespace, pod));
+      const refused = (await refusal(namespace, name)) ?? (await rights.refusal(user, toRead(namespace, pod)));
       if (refused !== undefined) return refused;
       const uid = jobs.get({ namespace, name })?.metadata.uid ?? (await lastKept({ namespace, name }))?.uid;
       const copy = uid === undefined ? undefined : (await kept?.podsOf(uid))?.findLast(({ pods }) => pods.some((each) => each.pod === pod));

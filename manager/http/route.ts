@@ -9,8 +9,8 @@ export type Route = {
   readonly path: string;
   /** In a few words, for people. */
   readonly summary: string;
-  /** What the user must be allowed to do; asked of the API server. `Own`: the route judges by itself whom it serves what. */
-  readonly access: ((parameters: Parameters) => AccessAttributes) | 'Own';
+  /** What the user must be allowed to do, all of it; asked of the API server. `Own`: the route judges by itself whom it serves what. */
+  readonly access: ((parameters: Parameters) => AccessAttributes | readonly AccessAttributes[]) | 'Own';
   /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */
   readonly body?: string;
   readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;

@@ -124,8 +124,8 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     const authorization = header('authorization');
     const address = request.socket.remoteAddress;
     const count = (user: KubeUser): void => countFor(ownerOf(user), request, response, asked);
-    if (route.access !== 'Own') {
-      const answer = await gate(authorization, route.access(parameters), address);
+    for (const attributes of route.access === 'Own' ? [] : [route.access(parameters)].flat()) {
+      const answer = await gate(authorization, attributes, address);
       if (answer.kind === 'Refused') throw new RequestRefused(answer.status, REASONS[answer.status], answer.why, HEADERS[answer.status]);
       count(answer.user);
     }
