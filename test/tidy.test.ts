@@ -120,11 +120,11 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/storage': 'persistence store',
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
   'shared/kube':
-    'access-gate access-reviews controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election rate-limiter reflector response-body traffic-pace watch-stream workqueue',
+    'access-gate access-reviews controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election rate-limiter reflector response-body token-users traffic-pace watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/client': 'client signing watcher',
   'shared/runtime':
-    'byte-room clock command-line config-file deadline flags forget-series http-server invariant-watch kept-connections leash lifecycle metrics-text pino-logger program-flags server-connections serving-certificate span-exporter tasks time-slices tracing-flags wake-up',
+    'byte-room clock command-line config-file deadline fair-slots flags forget-series http-server invariant-watch kept-answers kept-connections leash lifecycle metrics-text pino-logger program-flags server-connections serving-certificate span-exporter tasks time-slices tracing-flags wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
   'worker/invariants': 'live-invariants',

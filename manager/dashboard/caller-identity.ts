@@ -32,6 +32,9 @@ export function whoAsks({ authorization, address, header }: Asking, proxy: Trust
   if (username === '' || username.length > NAME_LENGTH_MAX) return nobody;
   const site = header('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return { kind: 'Refused', status: 403, why: 'another site asks' };
+  // A proxy that adds its name to what a browser has sent makes a list of it (RFC 9110, 5.3), whose first name anybody chooses.
+  if (username.includes(','))
+    return { kind: 'Refused', status: 401, why: `the header ${proxy.userHeader} names more than one user: have the proxy replace it` };
   // Those of the system are given by the API server alone: nobody is an administrator because a header says so.
   if (username.startsWith('system:')) return nobody;
   const groups = (proxy.groupsHeader === undefined ? '' : (header(proxy.groupsHeader) ?? ''))

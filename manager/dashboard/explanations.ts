@@ -9,13 +9,13 @@ import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
 import type { WhatIfView } from './views.ts';
 
-/** Why a Job waits, as somebody may be told it. Throws nothing: where too much would have to be looked at, that is told. */
+/** Why a Job waits, as somebody may be told it. Throws nothing: where too much would have to be looked at, that is told. `owner`: whose turn it takes. */
 export interface Explanations {
-  of(job: DeepReadonly<Job>, seen: Rights): Promise<object>;
+  of(job: DeepReadonly<Job>, seen: Rights, owner: string): Promise<object>;
   /** Who goes first in a ClusterQueue: the same for whoever asks. */
-  orderOf(clusterQueue: string, seen: Rights): Promise<Order>;
+  orderOf(clusterQueue: string, owner: string): Promise<Order>;
   /** What would become of Jobs with these edits, as somebody may be told it who looks at that queue. */
-  whatIf(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights): Promise<WhatIfAnswer>;
+  whatIf(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights, owner: string): Promise<WhatIfAnswer>;
 }
 
 export type WhatIfAnswer = { readonly kind: 'WhatIf'; readonly view: WhatIfView } | { readonly kind: 'NoWhatIf'; readonly problem: string };
@@ -24,7 +24,7 @@ export type ExplanationsDeps = {
   /** Rejects where that does not work just now. */
   readonly explain: (job: DeepReadonly<Job>, seen: Rights) => Promise<object>;
   readonly order: (clusterQueue: string) => Promise<Order>;
-  readonly whatIf: Explanations['whatIf'];
+  readonly whatIf: (queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights) => Promise<WhatIfAnswer>;
   /** Of Jobs that are not over. */
   readonly openJobs: () => number;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export type ExplanationsDeps = {
 const KEPT_MS = 3_000;
 /** All of them play a part. With 20,000 an answer takes 200 MiB for half a minute, with 100,000 it would be 700: more than a manager is given beside its caches. */
 const OPEN_JOBS_MAX = 20_000;
-/** Of those who may see the same. */
+/** Of one owner. */
 const WAITING_MAX = 16;
 
 type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefined };
@@ -45,14 +45,14 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
   const turns = createFairTurns({ clock, waitingMax: WAITING_MAX });
 
   /** What was answered a moment ago is told again, and what is being asked is not asked twice. `refused` says why it is not even tried. */
-  const answered = <T>(key: string, who: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
+  const answered = <T>(key: string, owner: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
     if (openJobs() > OPEN_JOBS_MAX) return Promise.resolve(refused(TOO_MANY_JOBS));
     const nowMs = clock.now();
     for (const [each, { answeredMs = nowMs }] of kept) if (nowMs - answeredMs >= KEPT_MS) kept.delete(each);
     const known = kept.get(key);
     // Made for the same key, and so of the same kind.
     if (known !== undefined) return known.answer as Promise<T>;
-    const answer = turns.take(who, async () => {
+    const answer = turns.take(owner, async () => {
       try {
         return await make();
       } catch (error) {
@@ -69,28 +69,26 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
   };
 
   return {
-    of(job, seen) {
+    of(job, seen, owner) {
       const name = keyOfObject(job);
-      const who = rightsKey(seen);
       return answered<object>(
-        `job ${name} ${job.metadata.resourceVersion} ${who}`,
-        who,
+        `job ${name} ${job.metadata.resourceVersion} ${rightsKey(seen)}`,
+        owner,
         () => explain(job, seen),
         (message) => ({ kind: 'Unexplained', job: name, message }),
       );
     },
-    orderOf: (clusterQueue, seen) =>
+    orderOf: (clusterQueue, owner) =>
       answered<Order>(
         `queue ${clusterQueue}`,
-        rightsKey(seen),
+        owner,
         () => order(clusterQueue),
         (problem) => ({ kind: 'NoOrder', problem }),
       ),
-    whatIf(queue, edits, seen) {
-      const who = rightsKey(seen);
+    whatIf(queue, edits, seen, owner) {
       return answered<WhatIfAnswer>(
-        `what if ${queue.metadata.name} ${queue.metadata.resourceVersion} ${JSON.stringify(edits)} ${who}`,
-        who,
+        `what if ${queue.metadata.name} ${queue.metadata.resourceVersion} ${JSON.stringify(edits)} ${rightsKey(seen)}`,
+        owner,
         () => whatIf(queue, edits, seen),
         (problem) => ({ kind: 'NoWhatIf', problem }),
       );

@@ -11,8 +11,8 @@ import type { JobPage } from './views.ts';
  * at all of them, while the manager has other things to do.
  */
 export interface JobTable {
-  /** Undefined where too much is asked at once. */
-  page(query: JobQuery, namespaces: Seen): Promise<JobPage | undefined>;
+  /** `owner`: whose turn it takes. Undefined where too much is asked at once. */
+  page(query: JobQuery, namespaces: Seen, owner: string): Promise<JobPage | undefined>;
 }
 
 export type JobTableDeps = {
@@ -49,13 +49,13 @@ export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable 
   const isOld = ({ made }: Known): boolean =>
     made !== undefined && made.version !== index.version() && clock.monotonic() - made.atMs >= FRESH_MS;
 
-  const foundFor = (query: JobQuery, namespaces: Seen): Promise<FoundJobs> | undefined => {
+  const foundFor = (query: JobQuery, namespaces: Seen, owner: string): Promise<FoundJobs> | undefined => {
     for (const [key, each] of known) if (isOld(each)) known.delete(key);
     const who = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
     const key = `${who} ${foundKey(query)}`;
     const before = known.get(key);
     if (before !== undefined) return before.found;
-    const found = turns.take(who, async () => {
+    const found = turns.take(owner, async () => {
       const version = index.version();
       try {
         return await find(query, namespaces);
@@ -72,8 +72,8 @@ export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable 
   };
 
   return {
-    async page(query, namespaces) {
-      const found = await foundFor(query, namespaces);
+    async page(query, namespaces, owner) {
+      const found = await foundFor(query, namespaces, owner);
       return found && pageOf(found, query);
     },
   };

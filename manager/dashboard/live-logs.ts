@@ -13,8 +13,8 @@ export type LiveLogs = {
 };
 
 export type LogReading = {
-  /** Who reads: nobody reads too many at once. */
-  readonly user: string;
+  /** Whose reading limits count (shared/kube/user-identity.ts). */
+  readonly owner: string;
   /** The id of the last event that he has seen. */
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;

@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { writtenRecordOf } from '../api/records.ts';
@@ -78,7 +79,7 @@ export function liveReading({ jobs, rights, live, clock }: LiveReadingDeps, user
       if (live === undefined) return notRead(namespace, name);
       const over = new AbortController();
       const either = AbortSignal.any([signal, over.signal]);
-      const answer = await live.log(job.value, pod, { user: user.username, lastEventId, signal: either });
+      const answer = await live.log(job.value, pod, { owner: ownerOf(user), lastEventId, signal: either });
       if (answer.kind !== 'Found') return answer;
       const stands = async (): Promise<boolean> => {
         const now = await refusal(namespace, name, pod);

@@ -1,4 +1,5 @@
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { Act } from './actions.ts';
@@ -75,7 +76,7 @@ export function placeReading(
       if (refused !== undefined) return refused;
       const queue = sources.clusterQueues.get({ namespace: '', name });
       if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
-      const order = await explanations.orderOf(name, seen);
+      const order = await explanations.orderOf(name, ownerOf(user));
       return { kind: 'Found', value: queueView(sources, queue, order, seen) };
     },
     async whatIf(name, wishes) {
@@ -86,7 +87,7 @@ export function placeReading(
       const clusters = sources.workerClusters.list().map(({ metadata }) => metadata.name);
       const edits = parseWishes(wishes, queue, new Set(clusters.filter((each) => seesIt(seen.clusters, each))));
       if ('problem' in edits) return edits;
-      const answer = await explanations.whatIf(queue, edits, seen);
+      const answer = await explanations.whatIf(queue, edits, seen, ownerOf(user));
       return answer.kind === 'NoWhatIf' ? { kind: 'Refused', status: 503, why: answer.problem } : { kind: 'Found', value: answer.view };
     },
     async queueTimeLine(name, parameters) {
@@ -96,7 +97,7 @@ export function placeReading(
         return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
       const hours = parseHours(parameters.get('hours'));
       if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
-      return foundInTurn(await timeLines.ofQueue(name, hours, seen));
+      return foundInTurn(await timeLines.ofQueue(name, hours, seen, ownerOf(user)));
     },
     async cluster(name) {
       const refused = await refusal('clusters', 'workerclusters', name);

@@ -1,10 +1,13 @@
-import { createHash } from 'node:crypto';
-import { userMay, userOfToken, type AccessAttributes, type KubeUser } from '../../shared/kube/access-reviews.ts';
+import { userMay, type AccessAttributes, type KubeUser } from '../../shared/kube/access-reviews.ts';
 import { forbidden } from '../../shared/kube/access-gate.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
-import { createRateLimiter, type RateLimiter } from '../../shared/kube/rate-limiter.ts';
+import { createTokenUsers, TooManyNewTokens } from '../../shared/kube/token-users.ts';
+import { digestOf, ownerOf, withoutCredential } from '../../shared/kube/user-identity.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
+import { createFairSlots, TooMuchWaits } from '../../shared/runtime/fair-slots.ts';
 import type { HttpRefusal } from '../../shared/runtime/http-server.ts';
+import { createKeptAnswers } from '../../shared/runtime/kept-answers.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Rights, Seen } from './rights.ts';
 
@@ -16,7 +19,10 @@ export type Refused = { readonly kind: 'Refused' } & HttpRefusal;
 /** What somebody is answered who may see it, if it is there. */
 export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
 
-/** Finds out what somebody may see and do, by SubjectAccessReviews. Answers are kept for a minute, and so many of them. Never rejects. */
+/**
+ * Finds out what somebody may see and do, by SubjectAccessReviews. Answers are kept for a minute by user, whatever tokens the user has, and so many of them; an eighth of the
+ * questions under way are about one owner at most. Never rejects.
+ */
 export interface RightsReader {
   /** `address`: where he asks from; those from there who are not known yet wait for one another. */
   rightsOf(whom: Whom, address?: string): Promise<Admitted | Refused>;
@@ -46,11 +52,9 @@ const ANSWER_MS = 5_000;
 const NAMED_MAX = 500;
 /** Under way at once for one viewer. */
 const AT_ONCE = 8;
-/** Tokens that are not known yet, of one address, in a second and at once. */
-const STRANGERS_QPS = 5;
-const STRANGERS_BURST = 20;
-/** Each has at least one connection; those that have not asked for longest are forgotten. */
-const ADDRESSES_MAX = 1_024;
+const REVIEWS = { all: 64, waitingMax: 64 };
+/** Questions about tokens that are not known, of one address. */
+const NEW_TOKENS = { qps: 5, burst: 20 };
 
 const list = (namespace: string, group: string, resource: string): AccessAttributes => ({
   resourceAttributes: { namespace, verb: 'list', group, resource },
@@ -61,38 +65,32 @@ const get = (group: string, resource: string, name: string): AccessAttributes =>
 const OURS = 'switchyard.dev';
 
 export function createRightsReader({ client, namespaces, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
-  // However many tokens are tried, who was let in stays known.
-  const viewers = createKept<Admitted | Refused>(clock, VIEWERS_MAX, ({ kind }) => kind === 'Admitted');
-  const answers = createKept<boolean>(clock, ANSWERS_MAX, () => false);
-  const strangers = new Map<string, RateLimiter>();
+  const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
+  const reviews = createFairSlots(REVIEWS);
+  const viewers = createKeptAnswers<{ readonly owner: string; readonly rights: Rights }>({
+    most: VIEWERS_MAX,
+    keptMs: () => KEPT_MS,
+    ownerOf: ({ owner }) => owner,
+    clock,
+  });
+  const answers = createKeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>({
+    most: ANSWERS_MAX,
+    keptMs: ({ isAllowed }) => (isAllowed ? KEPT_MS : REFUSED_KEPT_MS),
+    ownerOf: ({ owner }) => owner,
+    clock,
+  });
 
-  /** Who tries tokens keeps nobody else's address waiting. */
-  const strangersFrom = (address: string): RateLimiter => {
-    const limiter = strangers.get(address) ?? createRateLimiter({ qps: STRANGERS_QPS, burst: STRANGERS_BURST, clock });
-    strangers.delete(address);
-    strangers.set(address, limiter);
-    const oldest = strangers.size > ADDRESSES_MAX ? strangers.keys().next().value : undefined;
-    if (oldest !== undefined) strangers.delete(oldest);
-    return limiter;
+  const review = (user: KubeUser, attributes: AccessAttributes): Promise<boolean> =>
+    reviews.run(ownerOf(user), () => withDeadline(clock, ANSWER_MS, undefined, (signal) => userMay(client, user, attributes, signal)));
+
+  const may = async (user: KubeUser, attributes: AccessAttributes): Promise<boolean> => {
+    const [owner, reviewed] = [ownerOf(user), withoutCredential(user)];
+    const { isAllowed } = await answers.of(digestOf([reviewed, attributes]), async () => ({
+      owner,
+      isAllowed: await review(reviewed, attributes),
+    }));
+    return isAllowed;
   };
-
-  /** With so much time for the answer. */
-  const timed = async <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const deadline = new AbortController();
-    const timer = clock.schedule(() => deadline.abort(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
-    try {
-      return await ask(deadline.signal);
-    } finally {
-      timer.cancel();
-    }
-  };
-
-  const may = (user: KubeUser, attributes: AccessAttributes): Promise<boolean> =>
-    answers.of(
-      digest([user, attributes]),
-      () => timed((signal) => userMay(client, user, attributes, signal)),
-      (allowed) => (allowed ? KEPT_MS : REFUSED_KEPT_MS),
-    );
 
   const seen = async (
     user: KubeUser,
@@ -111,20 +109,17 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
     return found;
   };
 
-  const lookUp = async (whom: Whom, address: string, before: Admitted | Refused | undefined): Promise<Admitted | Refused> => {
-    // Neither who was let in before nor whom a proxy has asked already waits behind a crowd of strangers.
-    if (whom.kind === 'Token' && before?.kind !== 'Admitted') await timed((signal) => strangersFrom(address).acquire(signal));
-    const user = whom.kind === 'User' ? whom.user : await timed((signal) => userOfToken(client, whom.token, signal));
-    if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
+  const lookUp = async (user: KubeUser): Promise<Rights> => {
     const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
       seen(user, list('', 'batch', 'jobs'), namespaces(), (namespace) => list(namespace, 'batch', 'jobs')),
       seen(user, list('', OURS, 'clusterqueues'), queues(), (name) => get(OURS, 'clusterqueues', name)),
       seen(user, list('', OURS, 'workerclusters'), clusters(), (name) => get(OURS, 'workerclusters', name)),
     ]);
-    return { kind: 'Admitted', user, rights: { namespaces: ofNamespaces, queues: ofQueues, clusters: ofClusters } };
+    return { namespaces: ofNamespaces, queues: ofQueues, clusters: ofClusters };
   };
 
   const unanswered = (error: unknown): Refused => {
+    if (error instanceof TooManyNewTokens || error instanceof TooMuchWaits) return { kind: 'Refused', status: 503, why: error.message };
     log.warn('nobody can be asked who looks at the dashboard and what he may see; he is not let in', { error });
     return { kind: 'Refused', status: 503, why: 'cannot find out who asks: the API server does not answer as it should' };
   };
@@ -132,11 +127,11 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
   return {
     async rightsOf(whom, address = '') {
       try {
-        return await viewers.of(
-          digest(whom),
-          (before) => lookUp(whom, address, before),
-          (answer) => (answer.kind === 'Admitted' ? KEPT_MS : REFUSED_KEPT_MS),
-        );
+        const user = whom.kind === 'User' ? whom.user : await users.of(whom.token, address);
+        if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
+        const owner = ownerOf(user);
+        const { rights } = await viewers.of(digestOf(withoutCredential(user)), async () => ({ owner, rights: await lookUp(user) }));
+        return { kind: 'Admitted', user, rights };
       } catch (error) {
         return unanswered(error);
       }
@@ -150,42 +145,9 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
     },
     async refusalNow(user, attributes) {
       try {
-        const allowed = await timed((signal) => userMay(client, user, attributes, signal));
-        return allowed ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
+        return (await review(user, attributes)) ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
       } catch (error) {
         return unanswered(error);
-      }
-    },
-  };
-}
-
-/** Tokens themselves are not kept. */
-const digest = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('base64');
-
-/** Answers by key, the same asked once at a time, the oldest given up first, those that are worth more after all others. One that failed is not kept. */
-function createKept<T>(clock: Clock, most: number, isWorthMore: (answer: T) => boolean) {
-  const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number; last: T | undefined }>();
-  const giveUpOne = (): void => {
-    for (const [key, { last }] of kept) if (last === undefined || !isWorthMore(last)) return void kept.delete(key);
-    for (const key of kept.keys()) return void kept.delete(key);
-  };
-  return {
-    /** `ask` is told what was answered before. */
-    async of(key: string, ask: (before: T | undefined) => Promise<T>, keptMs: (answer: T) => number): Promise<T> {
-      const known = kept.get(key);
-      if (known !== undefined && clock.now() < known.untilMs) return known.answer;
-      const entry = { answer: ask(known?.last), untilMs: Number.POSITIVE_INFINITY, last: known?.last };
-      kept.delete(key);
-      kept.set(key, entry);
-      if (kept.size > most) giveUpOne();
-      try {
-        const answer = await entry.answer;
-        entry.untilMs = clock.now() + keptMs(answer);
-        entry.last = answer;
-        return answer;
-      } catch (error) {
-        if (kept.get(key) === entry) kept.delete(key);
-        throw error;
       }
     },
   };

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { CoreEvent, DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
+import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { parseActionRequest } from './action-request.ts';
@@ -49,6 +50,7 @@ export type SessionDeps = {
 
 /** What one viewer is shown. Everything is judged anew by what he may see; what is not for him is not there. */
 export interface Session extends PlaceReading, LiveReading {
+  readonly user: KubeUser;
   readonly viewer: Viewer;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
   /** Throws nothing: a wrong query is told. */
@@ -79,22 +81,24 @@ export function createSessions(deps: SessionDeps): OpenSession {
   return async (whom, address) => {
     const admitted = await rights.rightsOf(whom, address);
     if (admitted.kind === 'Refused') return admitted;
+    const owner = ownerOf(admitted.user);
     return {
+      user: admitted.user,
       viewer: viewerOf(admitted.user.username, admitted.rights, deps.act !== undefined),
       follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
       async jobs(parameters) {
         const query = parseJobQuery(parameters);
-        return 'problem' in query ? query : foundInTurn(await deps.table.page(query, admitted.rights.namespaces));
+        return 'problem' in query ? query : foundInTurn(await deps.table.page(query, admitted.rights.namespaces, owner));
       },
       async timeLine(parameters) {
         const hours = parseHours(parameters.get('hours'));
-        return hours === undefined ? { problem: WRONG_HOURS } : foundInTurn(await deps.timeLines.of(hours, admitted.rights));
+        return hours === undefined ? { problem: WRONG_HOURS } : foundInTurn(await deps.timeLines.of(hours, admitted.rights, owner));
       },
       async yardAt(parameters) {
         const atMs = parseMoment(parameters.get('at'), clock.now());
         return atMs === undefined
           ? { problem: `at: write a moment of the last ${HOURS_MAX} hours as milliseconds since 1970` }
-          : foundInTurn(await deps.timeLines.yardAt(atMs, admitted.rights));
+          : foundInTurn(await deps.timeLines.yardAt(atMs, admitted.rights, owner));
       },
       async act(body) {
         if (deps.act === undefined)
@@ -167,7 +171,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       const key = { namespace, name };
       const job = jobs.get(key);
       if (job === undefined || index.get(`${namespace}/${name}`) === undefined) return missing(key);
-      const explanation = await explanations.of(job as DeepReadonly<Job>, seen);
+      const explanation = await explanations.of(job as DeepReadonly<Job>, seen, ownerOf(user));
       return { kind: 'Found', value: explanation };
     },
     async events(namespace, name) {
@@ -192,7 +196,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
     },
     async log(namespace, name, pod) {
-      const refused = await rights.refusal(user, toRead(namespace, pod));
+      const refused = (await refusal(namespace, name)) ?? (await rights.refusal(user, toRead(namespace, pod)));
       if (refused !== undefined) return refused;
       const uid = jobs.get({ namespace, name })?.metadata.uid ?? (await lastKept({ namespace, name }))?.uid;
       const copy = uid === undefined ? undefined : (await kept?.podsOf(uid))?.findLast(({ pods }) => pods.some((each) => each.pod === pod));

@@ -13,13 +13,13 @@ import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
 import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
 
-/** What happened in the last hours, as far as Jobs that are there and history tell. Undefined where too much is asked at once. */
+/** What happened in the last hours, as far as Jobs that are there and history tell. Undefined where too much is asked at once. `owner`: whose turn it takes. */
 export interface TimeLines {
-  of(hours: number, seen: Rights): Promise<TimeLine | undefined>;
+  of(hours: number, seen: Rights, owner: string): Promise<TimeLine | undefined>;
   /** What stood where at that moment. */
-  yardAt(atMs: number, seen: Rights): Promise<PastYard | undefined>;
+  yardAt(atMs: number, seen: Rights, owner: string): Promise<PastYard | undefined>;
   /** Of a ClusterQueue that the viewer may see: then of all its Jobs. */
-  ofQueue(name: string, hours: number, seen: Rights): Promise<QueueTimeLine | undefined>;
+  ofQueue(name: string, hours: number, seen: Rights, owner: string): Promise<QueueTimeLine | undefined>;
 }
 
 export type TimeLineDeps = {
@@ -92,13 +92,12 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
   };
 
   /** What was answered a moment ago is told again. */
-  const once = async <T>(what: string, seen: Rights, make: () => Promise<T>): Promise<T | undefined> => {
-    const who = rightsKey(seen);
-    const key = `${what} ${who}`;
+  const once = async <T>(what: string, seen: Rights, owner: string, make: () => Promise<T>): Promise<T | undefined> => {
+    const key = `${what} ${rightsKey(seen)}`;
     const known = answers.get(key);
     // Made for the same key, and so of the same kind.
     if (known !== undefined && clock.now() - known.atMs < KEPT_MS) return known.answer as Promise<T>;
-    const answer = turns.take(who, make);
+    const answer = turns.take(owner, make);
     if (answer === undefined) return undefined;
     answers.delete(key);
     answers.set(key, { atMs: clock.now(), answer });
@@ -118,8 +117,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
   const frame = ({ fromMs, bucketMs, count }: BucketShape) => ({ fromMs, untilMs: fromMs + count * bucketMs, bucketMs });
 
   return {
-    of: (hours, seen) =>
-      once(`line ${hours}`, seen, async () => {
+    of: (hours, seen, owner) =>
+      once(`line ${hours}`, seen, owner, async () => {
         const shape = bucketsOf(hours, clock.now());
         const counted = createTimeBuckets(shape);
         const note = await each(hours, (span) => {
@@ -127,8 +126,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
         });
         return { ...frame(shape), buckets: counted.told(), ...given({ note }) };
       }),
-    yardAt: (atMs, seen) =>
-      once(`yard ${atMs}`, seen, async () => {
+    yardAt: (atMs, seen, owner) =>
+      once(`yard ${atMs}`, seen, owner, async () => {
         const moment = createMoment(atMs, (localQueue) => {
           const queue = clusterQueueOf(localQueue);
           return queue !== undefined && seesIt(seen.queues, queue) ? queue : undefined;
@@ -139,8 +138,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
         });
         return { atMs, ...moment.told(), ...given({ note }) };
       }),
-    ofQueue: (name, hours, seen) =>
-      once(`queue ${name} ${hours}`, seen, async () => {
+    ofQueue: (name, hours, seen, owner) =>
+      once(`queue ${name} ${hours}`, seen, owner, async () => {
         const shape = bucketsOf(hours, clock.now());
         const counted = createTimeBuckets(shape);
         const [own, all] = [createLevels(shape), createLevels(shape)];

@@ -1,8 +1,10 @@
+import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { foreignRequest } from './foreign-request.ts';
 import { RequestRefused, type ApiAnswer, type ApiRequest, type Caller, type Route, type ServerEvent } from './route.ts';
 
 /** One viewer of the dashboard, as far as it is served. */
 export type DashboardSession = {
+  readonly user: KubeUser;
   readonly viewer: object;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<ServerEvent>;
   jobs(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
@@ -43,17 +45,19 @@ const JOB = `${BASE}/namespaces/{namespace}/jobs/{name}`;
 
 /** What the page asks for. Every route judges by itself: by who asks, all of it is something else. */
 export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
+  const opened = async ({ caller, countFor }: ApiRequest): Promise<DashboardSession> => {
+    const session = await open(caller);
+    if ('kind' in session) throw refusedAs(session);
+    countFor(session.user);
+    return session;
+  };
   const route = (path: string, summary: string, answer: (session: DashboardSession, request: ApiRequest) => Promise<ApiAnswer>): Route => ({
     method: 'GET',
     path,
     summary,
     access: 'Own',
     answers: {},
-    async handle(request) {
-      const session = await open(request.caller);
-      if ('kind' in session) throw refusedAs(session);
-      return answer(session, request);
-    },
+    handle: async (request) => answer(await opened(request), request),
   });
   const named =
     (read: (session: DashboardSession, namespace: string, name: string) => Promise<FoundHere<object>>) =>
@@ -154,12 +158,11 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       access: 'Own',
       body: 'ActionRequest',
       answers: {},
-      async handle({ caller, body }) {
-        const foreign = foreignRequest(caller.header);
+      async handle(request) {
+        const foreign = foreignRequest(request.caller.header);
         if (foreign !== undefined) throw new RequestRefused(403, 'Forbidden', foreign);
-        const session = await open(caller);
-        if ('kind' in session) throw refusedAs(session);
-        const result = await session.act(body);
+        const session = await opened(request);
+        const result = await session.act(request.body);
         if ('problem' in result) throw new RequestRefused(422, 'Invalid', result.problem);
         return json(found(result));
       },
@@ -170,7 +173,8 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
 const json = (body: object): ApiAnswer => ({ kind: 'Json', status: 200, body });
 
 const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailable' } as const;
-const refusedAs = ({ status, why }: RefusedHere): RequestRefused => new RequestRefused(status, REASONS[status], why);
+const refusedAs = ({ status, why }: RefusedHere): RequestRefused =>
+  new RequestRefused(status, REASONS[status], why, status === 401 ? { connection: 'close' } : {});
 
 function found<T>(answer: FoundHere<T>): T {
   switch (answer.kind) {

@@ -20,15 +20,19 @@ const ONE = `${COLLECTION}/{name}`;
 const LIMIT = 100;
 const LIMIT_MAX = 1_000;
 
-/** Who may read the Jobs of a namespace may read what became of them; who may read logs there, what is kept of those. */
+/** Who may read the Jobs of a namespace may read what became of them; who may read logs there as well, what is kept of those. */
 const jobs =
   (verb: string) =>
   ({ namespace = '', name }: Parameters): AccessAttributes => ({
     resourceAttributes: { namespace, verb, group: 'batch', resource: 'jobs', ...given({ name }) },
   });
-const logs = ({ namespace = '', pod = '' }: Parameters): AccessAttributes => ({
-  resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod },
-});
+const logs = (parameters: Parameters): readonly AccessAttributes[] => {
+  const { namespace = '', pod = '' } = parameters;
+  return [
+    jobs('get')(parameters),
+    { resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod } },
+  ];
+};
 
 /** History over HTTP, by namespaces. */
 export function historyRoutes(history: HistoryReader): readonly Route[] {

@@ -1,4 +1,4 @@
-import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
+import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -9,8 +9,8 @@ export type Route = {
   readonly path: string;
   /** In a few words, for people. */
   readonly summary: string;
-  /** What the user must be allowed to do; asked of the API server. `Own`: the route judges by itself whom it serves what. */
-  readonly access: ((parameters: Parameters) => AccessAttributes) | 'Own';
+  /** What the user must be allowed to do, all of it; asked of the API server. `Own`: the route judges by itself whom it serves what. */
+  readonly access: ((parameters: Parameters) => AccessAttributes | readonly AccessAttributes[]) | 'Own';
   /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */
   readonly body?: string;
   readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;
@@ -27,6 +27,11 @@ export type ApiRequest = {
   /** The trace that the client has begun, if it says so: as it was sent. */
   readonly traceparent?: string;
   readonly caller: Caller;
+  /**
+   * Counts the request, and the stream that it becomes, for the owner of this user. Called by routes of access `Own` once they know who asks; the gate has done it for others. Throws {@link RequestRefused} where
+   * the owner has too many requests under way.
+   */
+  readonly countFor: (user: KubeUser) => void;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 };
@@ -37,7 +42,7 @@ export type Caller = {
   readonly authorization: string | undefined;
   /** From which the connection comes. */
   readonly address: string | undefined;
-  /** One header, by its name in small letters; several of one name are none. */
+  /** One header, by its name in small letters. Throws {@link RequestRefused} where it is repeated. */
   readonly header: (name: string) => string | undefined;
 };
 

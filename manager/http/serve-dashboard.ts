@@ -9,9 +9,6 @@ export type ServeDashboardDeps = Pick<ApiServerDeps, 'clock' | 'log' | 'metrics'
   readonly pageFolder: string;
 };
 
-/** Everybody who looks needs one stream. */
-const STREAM_LIMITS = { all: 1_024, perToken: 512 };
-
 /** A thousand names of Jobs. */
 const BODY_BYTES_MAX = 128 * 1024;
 
@@ -25,9 +22,8 @@ export async function serveDashboard(address: string, { open, pageFolder, clock,
     ...deps,
     routes: [...dashboardRoutes(open), ...staticRoutes(files)],
     // No route asks it: each of them judges by itself.
-    gate: async () => ({ status: 403, why: 'this path is not served' }),
+    gate: async () => ({ kind: 'Refused', status: 403, why: 'this path is not served' }),
     bodyBytesMax: BODY_BYTES_MAX,
-    streamLimits: STREAM_LIMITS,
     clock,
     log,
   });

@@ -1,16 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
+import { ownerOf } from '../../shared/kube/user-identity.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import { connectionsOf } from '../../shared/runtime/server-connections.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { createShares } from '../../shared/runtime/shares.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { ApiMetrics } from '../metrics.ts';
 import { matchRoute } from './match-route.ts';
-import { createOpenStreams } from './open-streams.ts';
 import { readJson } from './request-body.ts';
 import { RequestRefused, statusOf, type ApiAnswer, type Route } from './route.ts';
 import { sendEvents } from './send-events.ts';
@@ -25,8 +27,6 @@ export type ApiServerDeps = {
   readonly bodyBytesMax: number;
   /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
   readonly problemOf?: (text: string) => string | undefined;
-  /** Streams that may be open at once, of all and of one token; absent: as below. */
-  readonly streamLimits?: { readonly all: number; readonly perToken: number };
   /** Absent: nothing is counted. */
   readonly metrics?: ApiMetrics;
   readonly clock: Clock;
@@ -36,12 +36,13 @@ export type ApiServerDeps = {
 /** Of bodies that are being read, by all clients. */
 const BODIES_BYTES = 16 * 1024 * 1024;
 const ROOM_WAIT_MS = 3_000;
-const CONNECTIONS_MAX = 1_024;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** Under way at once, beside streams: of all, and on one connection. */
 const REQUESTS_MAX = 512;
 const PIPELINED_MAX = 16;
-const STREAM_LIMITS = { all: 512, perToken: 128 };
+const STREAMS_MAX = 1_024;
+/** Connections for all else: streams, each of which takes a whole connection, leave these to pages. */
+const PAGE_CONNECTIONS_MAX = 1_024;
 /** Then a client comes back for the rest, and is asked who it is: what was taken from it ends here. */
 const STREAM_MAX_MS = 600_000;
 
@@ -59,7 +60,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
   const server: Server = secure ?? createServer(SERVER_LIMITS, listener);
   // Who asks before sending a body is answered before it.
   server.on('checkContinue', listener);
-  limitConnections(server, CONNECTIONS_MAX);
+  limitConnections(server, STREAMS_MAX + PAGE_CONNECTIONS_MAX);
   const connections = connectionsOf(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -79,10 +80,31 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
   const { routes, openApi, gate, metrics, clock, log } = deps;
   const nothingThere = `this path is not served${openApi === undefined ? '' : '; see /openapi.json for what is'}`;
   const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
-  const streams = createOpenStreams(deps.streamLimits ?? STREAM_LIMITS);
+  const streams = createShares(STREAMS_MAX);
+  const requests = createShares(REQUESTS_MAX);
+  const connections = createShares(PAGE_CONNECTIONS_MAX);
+  const leaveOf = new WeakMap<Socket, () => void>();
   /** Of each connection. Only its own end tells all of them: a response that waits behind another one hears nothing. */
   const onConnection = new WeakMap<Socket, Set<AbortController>>();
   let underWay = 0;
+
+  /** Counts a request for its owner, and the connection that it comes on. */
+  function countFor(owner: string, request: IncomingMessage, response: ServerResponse, asked: Asked): void {
+    asked.counted?.release();
+    const release = requests.take(owner);
+    if (release === undefined)
+      throw new RequestRefused(429, 'TooManyRequests', 'too many requests of this user are under way; wait for their answers', {
+        'retry-after': '1',
+      });
+    asked.counted = { owner, release };
+    const { socket } = request;
+    if (leaveOf.has(socket)) return;
+    const leave = connections.take(owner);
+    // A connection beyond an owner's share ends with its answer.
+    if (leave === undefined) return void response.setHeader('connection', 'close');
+    leaveOf.set(socket, leave);
+    socket.once('close', leave);
+  }
 
   async function answerOf(request: IncomingMessage, response: ServerResponse, asked: Asked, signal: AbortSignal): Promise<ApiAnswer> {
     const path = pathOf(request);
@@ -98,16 +120,18 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     }
     const { route, parameters } = match;
     asked.route = route;
-    const { authorization } = request.headers;
-    const refusal = route.access === 'Own' ? undefined : await gate(authorization, route.access(parameters));
-    if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
+    const header = (name: string): string | undefined => onlyHeader(request, name);
+    const authorization = header('authorization');
+    const address = request.socket.remoteAddress;
+    const count = (user: KubeUser): void => countFor(ownerOf(user), request, response, asked);
+    for (const attributes of route.access === 'Own' ? [] : [route.access(parameters)].flat()) {
+      const answer = await gate(authorization, attributes, address);
+      if (answer.kind === 'Refused') throw new RequestRefused(answer.status, REASONS[answer.status], answer.why, HEADERS[answer.status]);
+      count(answer.user);
+    }
     const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
-    const header = (name: string): string | undefined => {
-      const value = request.headers[name];
-      return typeof value === 'string' ? value : undefined;
-    };
-    const caller = { authorization, address: request.socket.remoteAddress, header };
+    const caller = { authorization, address, header };
     const traceparent = header('traceparent');
     return route.handle({
       parameters,
@@ -116,6 +140,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       lastEventId: header('last-event-id'),
       ...(traceparent === undefined ? {} : { traceparent }),
       caller,
+      countFor: count,
       signal,
     });
   }
@@ -130,9 +155,12 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
         response.writeHead(answer.status, { ...answer.headers, ...length });
         return void response.end(answer.body);
       }
-      const closeStream = streams.open(request.headers.authorization);
+      if (asked.counted === undefined) throw new Error(`the route ${asked.route?.path} has not said whose stream it opens`);
+      const closeStream = streams.take(asked.counted.owner);
       if (closeStream === undefined)
         throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });
+      asked.counted.release();
+      leaveOf.get(request.socket)?.();
       underWay--;
       metrics?.streams.set(streams.size);
       const timer = clock.schedule(() => stop.abort(new Error('the stream is old enough')), STREAM_MAX_MS);
@@ -163,7 +191,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
     together.add(stop);
     underWay++;
-    const asked: Asked = { route: undefined };
+    const asked: Asked = { route: undefined, counted: undefined };
     const sinceMs = clock.monotonic();
     response.once('finish', () => {
       const labels = { route: asked.route?.path ?? 'other', method: asked.route?.method ?? 'other' };
@@ -173,6 +201,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     });
     void handle(request, response, asked, stop).finally(() => {
       together.delete(stop);
+      asked.counted?.release();
       underWay--;
     });
   };
@@ -187,8 +216,23 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
   }
 }
 
+/**
+ * One header. Node joins the values of a repeated header or takes the first one (`headers`), and another program between may do it the other way: what a
+ * sender adds to a header of a proxy must not count beside it.
+ */
+function onlyHeader(request: IncomingMessage, name: string): string | undefined {
+  const values = request.headersDistinct[name] ?? [];
+  if (values.length > 1)
+    throw new RequestRefused(
+      400,
+      'BadRequest',
+      `the header ${name} comes ${values.length} times; send it once, and have proxies replace it`,
+    );
+  return values[0];
+}
+
 /** What is known of a request so far. */
-type Asked = { route: Route | undefined };
+type Asked = { route: Route | undefined; counted: { readonly owner: string; readonly release: () => void } | undefined };
 
 /** No browser is to take an answer for a page, keep it, or frame it. */
 const EVERY_ANSWER = {
@@ -198,7 +242,8 @@ const EVERY_ANSWER = {
   'referrer-policy': 'no-referrer',
 } as const;
 const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailable' } as const;
-const HEADERS = { 401: { 'www-authenticate': 'Bearer' }, 403: {}, 503: { 'retry-after': '5' } } as const;
+/** A sender that nobody knows keeps no connection. */
+const HEADERS = { 401: { 'www-authenticate': 'Bearer', connection: 'close' }, 403: {}, 503: { 'retry-after': '5' } } as const;
 
 function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
   const text = `${JSON.stringify(body)}\n`;

@@ -7,6 +7,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { createShares } from '../../shared/runtime/shares.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { Answered, LiveLogs, LogEvent, LogReading } from '../dashboard/live-logs.ts';
@@ -32,9 +33,8 @@ const COPIES_KEPT_MS = 30_000;
 const FAILED_KEPT_MS = 2_000;
 const KEPT_MAX = 512;
 const ANSWER_MS = 10_000;
-/** Logs that are followed at once: of all, and of one user. */
+/** Logs that are followed at once. */
 const LOGS_MAX = 64;
-const LOGS_OF_USER_MAX = 8;
 /** Characters a second of one log, and of all. */
 const PACE_OF_ONE = { bytesPerSecond: 256 * 1024, burstBytes: 1024 * 1024 };
 const PACE_OF_ALL = { bytesPerSecond: 2 * 1024 * 1024, burstBytes: 8 * 1024 * 1024 };
@@ -64,8 +64,7 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
   const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_KEPT_MS);
   const lists = createShared<LivePods>(clock, PODS_KEPT_MS);
   const paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
-  const followed = new Map<string, number>();
-  let followedInAll = 0;
+  const followed = createShares(LOGS_MAX);
 
   const timed = <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, ANSWER_MS, undefined, ask);
 
@@ -125,21 +124,16 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
     return { kind: 'Refused', status: 503, why: `cluster ${cluster} ${what}` };
   }
 
-  async function* taken(user: string, events: AsyncIterable<LogEvent>): AsyncGenerator<LogEvent> {
-    const own = followed.get(user) ?? 0;
-    if (followedInAll >= LOGS_MAX || own >= LOGS_OF_USER_MAX) {
-      const message = `too many logs are followed at once (${LOGS_OF_USER_MAX} by one user, ${LOGS_MAX} in all); close some and open it again`;
+  async function* taken(owner: string, events: AsyncIterable<LogEvent>): AsyncGenerator<LogEvent> {
+    const giveBack = followed.take(owner);
+    if (giveBack === undefined) {
+      const message = `too many logs are followed at once (${LOGS_MAX / 8} by one user or namespace of ServiceAccounts, ${LOGS_MAX} in all); close some and open it again`;
       return yield { id: '', event: 'problem', data: { message } };
     }
-    followedInAll++;
-    followed.set(user, own + 1);
     try {
       yield* events;
     } finally {
-      followedInAll--;
-      const left = (followed.get(user) ?? 1) - 1;
-      if (left === 0) followed.delete(user);
-      else followed.set(user, left);
+      giveBack();
     }
   }
 
@@ -161,7 +155,7 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
       }
     },
 
-    async log(job, name, { user, lastEventId, signal }: LogReading) {
+    async log(job, name, { owner, lastEventId, signal }: LogReading) {
       try {
         const missing = { kind: 'Missing', what: `no pod ${name} of it is there any more` } as const;
         const first = isPodName(name) ? await found(job, name) : undefined;
@@ -178,7 +172,7 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
           clock,
           signal,
         });
-        return { kind: 'Found', value: taken(user, events) };
+        return { kind: 'Found', value: taken(owner, events) };
       } catch (error) {
         return unanswered(job, error);
       }

@@ -1,14 +1,18 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import { createFairSlots, TooMuchWaits } from '../runtime/fair-slots.ts';
 import type { HttpRefusal, MetricsGate } from '../runtime/http-server.ts';
+import { createKeptAnswers } from '../runtime/kept-answers.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { userMay, userOfToken, type AccessAttributes } from './access-reviews.ts';
+import { userMay, type AccessAttributes, type KubeUser } from './access-reviews.ts';
 import { ApiError } from './api-error.ts';
 import type { RawClient } from './client.ts';
-import { createRateLimiter } from './rate-limiter.ts';
+import { createTokenUsers, TooManyNewTokens } from './token-users.ts';
+import { digestOf, ownerOf, withoutCredential } from './user-identity.ts';
 
-/** Judges the header `Authorization` for one thing to do; undefined lets in. Never rejects. */
-export type AccessGate = (authorization: string | undefined, attributes: AccessAttributes) => Promise<HttpRefusal | undefined>;
+/** Judges the header `Authorization` for one thing to do. `address`: where the request comes from. Never rejects. */
+export type AccessGate = (authorization: string | undefined, attributes: AccessAttributes, address?: string) => Promise<AccessAnswer>;
+export type AccessAnswer = { readonly kind: 'Allowed'; readonly user: KubeUser } | ({ readonly kind: 'Refused' } & HttpRefusal);
 
 export type AccessGateDeps = {
   /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
@@ -21,63 +25,60 @@ export type AccessGateDeps = {
 const ALLOWED_MS = 60_000;
 /** Who was just given the permission need not wait long. */
 const REFUSED_MS = 10_000;
-const TOKENS_MAX = 1_024;
-/** The API server has this long for both questions about one token. */
+const ANSWERS_MAX = 1_024;
+/** The API server has this long for each question. */
 const ANSWER_MS = 5_000;
-/** Questions about tokens that have never been allowed: at once, and in a second. */
-const STRANGERS_MAX = 32;
-const STRANGERS_QPS = 10;
-const STRANGERS_BURST = 20;
+/** Questions about tokens that are not known, of one address. */
+const NEW_TOKENS = { qps: 10, burst: 20 };
+const REVIEWS = { all: 64, waitingMax: 64 };
 
 /** Lets in whose user may `get` the path /metrics. */
 export function createMetricsGate(deps: AccessGateDeps): MetricsGate {
   const gate = createAccessGate(deps);
-  return (authorization, path = '/metrics') => gate(authorization, { nonResourceAttributes: { path, verb: 'get' } });
+  return async (authorization, path = '/metrics') => {
+    const answer = await gate(authorization, { nonResourceAttributes: { path, verb: 'get' } });
+    return answer.kind === 'Allowed' ? undefined : { status: answer.status, why: answer.why };
+  };
 }
 
 /**
  * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may do what is asked for (SubjectAccessReview).
- * Answers are kept for a while, equal questions asked once; without a token nothing is asked. When nobody can be asked, nobody is let in.
+ * Answers are kept for a while, equal questions asked once, however many tokens a user has; without a token nothing is asked. When nobody can be asked, nobody is let in.
  */
 export function createAccessGate({ client, clock, log }: AccessGateDeps): AccessGate {
-  const answers = createAnswers(clock);
-  const asking = new Map<string, Promise<HttpRefusal | undefined>>();
-  const limiter = createRateLimiter({ qps: STRANGERS_QPS, burst: STRANGERS_BURST, clock });
+  const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
+  const reviews = createFairSlots(REVIEWS);
+  const answers = createKeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>({
+    most: ANSWERS_MAX,
+    keptMs: ({ isAllowed }) => (isAllowed ? ALLOWED_MS : REFUSED_MS),
+    ownerOf: ({ owner }) => owner,
+    clock,
+  });
 
-  const ask = async (token: string, attributes: AccessAttributes, key: string, isStranger: boolean): Promise<HttpRefusal | undefined> => {
-    const deadline = new AbortController();
-    const timer = clock.schedule(() => deadline.abort(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
-    try {
-      if (isStranger) await limiter.acquire(deadline.signal);
-      const refusal = await judge(client, token, attributes, deadline.signal);
-      answers.keep(key, refusal);
-      return refusal;
-    } catch (error) {
-      log.warn('nobody can be asked who somebody is and what he may do; he is not let in', { error });
-      return unanswered(error);
-    } finally {
-      timer.cancel();
-      asking.delete(key);
-    }
+  const may = async (user: KubeUser, attributes: AccessAttributes): Promise<boolean> => {
+    const [owner, reviewed] = [ownerOf(user), withoutCredential(user)];
+    const { isAllowed } = await answers.of(digestOf([reviewed, attributes]), () =>
+      reviews.run(owner, async () => ({
+        owner,
+        isAllowed: await withDeadline(clock, ANSWER_MS, undefined, (signal) => userMay(client, reviewed, attributes, signal)),
+      })),
+    );
+    return isAllowed;
   };
 
-  return async (authorization, attributes) => {
+  return async (authorization, attributes, address) => {
     const token = bearerToken(authorization);
-    if (token === undefined) return UNAUTHENTICATED;
-    // The token itself is not kept.
-    const key = createHash('sha256')
-      .update(JSON.stringify([token, attributes]))
-      .digest('base64');
-    const known = answers.find(key);
-    if (known?.fresh === true) return known.refusal;
-    const underWay = asking.get(key);
-    if (underWay !== undefined) return underWay;
-    // Who was allowed before does not wait behind a crowd of strangers.
-    const isStranger = known === undefined || known.refusal !== undefined;
-    if (isStranger && asking.size >= STRANGERS_MAX) return BUSY;
-    const question = ask(token, attributes, key, isStranger);
-    asking.set(key, question);
-    return question;
+    if (token === undefined) return { kind: 'Refused', ...UNAUTHENTICATED };
+    try {
+      const user = await users.of(token, address);
+      if (user === undefined) return { kind: 'Refused', status: 401, why: 'the bearer token is not valid in this cluster' };
+      if (await may(user, attributes)) return { kind: 'Allowed', user };
+      return { kind: 'Refused', status: 403, why: forbidden(attributes) };
+    } catch (error) {
+      if (error instanceof TooManyNewTokens || error instanceof TooMuchWaits) return { kind: 'Refused', status: 503, why: error.message };
+      log.warn('nobody can be asked who somebody is and what he may do; he is not let in', { error });
+      return { kind: 'Refused', ...unanswered(error) };
+    }
   };
 }
 
@@ -85,48 +86,11 @@ const UNAUTHENTICATED: HttpRefusal = {
   status: 401,
   why: 'a bearer token of this cluster is asked for: send Authorization: Bearer TOKEN',
 };
-const BUSY: HttpRefusal = { status: 503, why: 'too many unknown tokens are being looked at; try again later' };
 
 /** The token of `Bearer TOKEN`, whose first word may be in any case. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   const [, token] = /^bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
   return token;
-}
-
-type Answer = { readonly refusal: HttpRefusal | undefined; readonly untilMs: number };
-
-/** What was answered about the tokens of late, the least recently asked for given up first. Stale answers still tell who was allowed. */
-function createAnswers(clock: Clock) {
-  const answers = new Map<string, Answer>();
-  const keepNewest = (key: string, answer: Answer): void => {
-    answers.delete(key);
-    answers.set(key, answer);
-    const oldest = answers.size > TOKENS_MAX ? answers.keys().next().value : undefined;
-    if (oldest !== undefined) answers.delete(oldest);
-  };
-  return {
-    find(key: string): { readonly refusal: HttpRefusal | undefined; readonly fresh: boolean } | undefined {
-      const answer = answers.get(key);
-      if (answer === undefined) return undefined;
-      keepNewest(key, answer);
-      return { refusal: answer.refusal, fresh: clock.now() < answer.untilMs };
-    },
-    keep(key: string, refusal: HttpRefusal | undefined): void {
-      keepNewest(key, { refusal, untilMs: clock.now() + (refusal === undefined ? ALLOWED_MS : REFUSED_MS) });
-    },
-  };
-}
-
-async function judge(
-  client: RawClient,
-  token: string,
-  attributes: AccessAttributes,
-  signal: AbortSignal,
-): Promise<HttpRefusal | undefined> {
-  const user = await userOfToken(client, token, signal);
-  if (user === undefined) return { status: 401, why: 'the bearer token is not valid in this cluster' };
-  if (await userMay(client, user, attributes, signal)) return undefined;
-  return { status: 403, why: forbidden(attributes) };
 }
 
 /** What the API server says is for the log; a stranger is told what the operator must look for. */

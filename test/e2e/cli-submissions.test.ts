@@ -56,7 +56,10 @@ beforeEach(async () => {
   server = await serveSubmissions('127.0.0.1:0', {
     doorOf: (namespace, queue) => (`${namespace}/${queue}` === 'team/nightly' ? door : undefined),
     bodyBytesMax: 1_000_000,
-    gate: async (authorization) => (authorization === 'Bearer secret' ? undefined : { status: 401, why: 'the token is not valid' }),
+    gate: async (authorization) =>
+      authorization === 'Bearer secret'
+        ? { kind: 'Allowed', user: { username: 'submitter' } }
+        : { kind: 'Refused', status: 401, why: 'the token is not valid' },
     clock: systemClock,
     log: silentLogger,
   });
@@ -137,7 +140,7 @@ test('by HTTP the stream is taken up again where it broke', { timeout: 120_000 }
   server = await serveSubmissions(`127.0.0.1:${port}`, {
     doorOf: () => doors as ReturnType<typeof openDoor>,
     bodyBytesMax: 1_000_000,
-    gate: async () => undefined,
+    gate: async () => ({ kind: 'Allowed', user: { username: 'submitter' } }),
     clock: systemClock,
     log: silentLogger,
   });

@@ -45,12 +45,15 @@ const routes: readonly Route[] = [
   }),
   route('GET', '/namespaces/{namespace}/events', async ({ signal }) => ({ kind: 'Events', events: answer(signal) })),
 ];
-/** Tokens are names of namespaces, and good for these. */
+/** Tokens are names of namespaces, and good for these; what follows a dot is another token of the same user. */
 const gate: AccessGate = async (authorization, access) => {
   await admit;
-  if (authorization === undefined) return { status: 401, why: 'send a token' };
+  if (authorization === undefined) return { kind: 'Refused', status: 401, why: 'send a token' };
   const namespace = 'resourceAttributes' in access ? access.resourceAttributes.namespace : '';
-  return authorization === `Bearer ${namespace}` ? undefined : { status: 403, why: `grant get things in ${namespace}` };
+  const username = authorization.slice('Bearer '.length).split('.', 1)[0] ?? '';
+  return username === namespace
+    ? { kind: 'Allowed', user: { username } }
+    : { kind: 'Refused', status: 403, why: `grant get things in ${namespace}` };
 };
 
 beforeEach(async () => {
@@ -216,10 +219,14 @@ test('who sends a thousand requests without waiting for an answer loses the conn
 });
 
 describe('streams', () => {
-  test('of one token are 128 at most, however many are asked for; others have theirs', { timeout: 60_000 }, async () => {
+  test('of one user are 128 at most, however many are asked for and with however many tokens; others have theirs', {
+    timeout: 60_000,
+  }, async () => {
     answer = (signal) => forEver([{ id: '1', event: 'progress', data: {} }], signal);
     const stop = new AbortController();
-    const opened = await Promise.all(Array.from({ length: 500 }, () => get('/namespaces/a/events', 'a', { signal: stop.signal })));
+    const opened = await Promise.all(
+      Array.from({ length: 500 }, (_, number) => get('/namespaces/a/events', `a.${number}`, { signal: stop.signal })),
+    );
     const statuses = opened.map(({ status }) => status);
     expect([statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 429).length]).toEqual([128, 372]);
     expect((await get('/namespaces/b/events', 'b', { signal: stop.signal })).status).toBe(200);

@@ -4,6 +4,7 @@ import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
+import type { TrustedProxy } from '../../manager/dashboard/caller-identity.ts';
 import { createDashboard } from '../../manager/dashboard/dashboard.ts';
 import type { KeptJob } from '../../manager/dashboard/job-view.ts';
 import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
@@ -13,6 +14,7 @@ import type { KubeObject, Unsaved } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
@@ -20,13 +22,18 @@ import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.
 import { FakeClock } from '../support/fake-clock.ts';
 import { aHomeJob } from '../support/jobs.ts';
 
-/** Tokens are names. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
-export type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean };
+/** Tokens are names; what follows a dot is another token of the same user. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
+export type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean; username?: string };
+export type TestDashboardOptions = {
+  readonly proxy?: TrustedProxy;
+  /** How long an answer to `what if` takes. */
+  readonly whatIfMs?: number;
+};
 
 export type ServedDashboard = {
   readonly people: Record<string, Person>;
   /** How often the API server was asked who somebody is or what he may do; what history has; which changes were asked about. */
-  readonly seen: { asked: number; gone: readonly KeptJob[]; readonly wished: unknown[] };
+  readonly seen: { asked: number; readonly groups: Set<string>; gone: readonly KeptJob[]; readonly wished: unknown[] };
   readonly clock: FakeClock;
   readonly cluster: EmbeddedCluster;
   readonly server: ApiServer;
@@ -35,14 +42,14 @@ export type ServedDashboard = {
   close(): Promise<void>;
 };
 
-export async function serveTestDashboard(): Promise<ServedDashboard> {
+export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
   const people: Record<string, Person> = {
     admin: { namespaces: '*', queues: true },
     ann: { namespaces: ['ann'], queues: false },
     bob: { namespaces: ['bob'], queues: false },
     nobody: { namespaces: [], queues: false },
   };
-  const seen = { asked: 0, gone: [] as readonly KeptJob[], wished: [] as unknown[] };
+  const seen = { asked: 0, groups: new Set<string>(), gone: [] as readonly KeptJob[], wished: [] as unknown[] };
   const clock = new FakeClock();
   const cluster = await startCluster(clock);
   await createCrds(cluster.client);
@@ -51,15 +58,24 @@ export async function serveTestDashboard(): Promise<ServedDashboard> {
     async raw({ path, body }) {
       seen.asked++;
       const { spec } = body as {
-        spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } };
+        spec: {
+          token?: string;
+          user?: string;
+          groups?: string[];
+          resourceAttributes?: { namespace: string; resource: string; verb: string };
+        };
       };
       if (path.endsWith('/tokenreviews')) {
-        const name = spec.token ?? '';
-        return JSON.stringify({
-          status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } },
-        });
+        const [name = ''] = (spec.token ?? '').split('.', 1);
+        const user = {
+          username: people[name]?.username ?? name,
+          extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${spec.token}`] },
+        };
+        return JSON.stringify({ status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user } });
       }
-      const { namespaces, queues, acts } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
+      for (const group of spec.groups ?? []) seen.groups.add(group);
+      const person = people[spec.user ?? ''] ?? Object.values(people).find(({ username }) => username === spec.user);
+      const { namespaces, queues, acts } = person ?? { namespaces: [], queues: false };
       const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
       if (['patch', 'delete'].includes(verb) && acts !== true) return JSON.stringify({ status: { allowed: false } });
       const ofNamespace = ['jobs', 'pods', 'events', 'submissionqueues'].includes(resource);
@@ -81,11 +97,12 @@ export async function serveTestDashboard(): Promise<ServedDashboard> {
   const dashboard = createDashboard({
     informers,
     reviewer,
-    proxy: undefined,
+    proxy,
     explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
     order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
     whatIf: async (_queue, edits) => {
       seen.wished.push(edits);
+      if (whatIfMs > 0) await sleep(clock, whatIfMs);
       return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
     },
     readJob: (key) => cluster.client.get(JOBS, key),
@@ -108,7 +125,7 @@ export async function serveTestDashboard(): Promise<ServedDashboard> {
   };
   const server = await serveApi('127.0.0.1:0', {
     routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
-    gate: async () => ({ status: 403, why: 'no' }),
+    gate: async () => ({ kind: 'Refused', status: 403, why: 'no' }),
     bodyBytesMax: 65_536,
     clock,
     log: silentLogger,

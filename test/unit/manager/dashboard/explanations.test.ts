@@ -40,8 +40,8 @@ beforeEach(() => {
 });
 
 test('whoever asks much waits behind himself, and is refused before long; another has the next turn', async () => {
-  const many = Array.from({ length: 40 }, (_, index) => explanations.of(job('noisy', `n${index}`), seeing('noisy')));
-  const other = explanations.of(job('quiet', 'q'), seeing('quiet'));
+  const many = Array.from({ length: 40 }, (_, index) => explanations.of(job('noisy', `n${index}`), seeing('noisy'), 'noisy'));
+  const other = explanations.of(job('quiet', 'q'), seeing('quiet'), 'quiet');
   await clock.advance(5_000);
   expect(asked).toEqual(['n0', 'q', 'n1']);
   expect(await other).toEqual({ told: 'q' });
@@ -52,21 +52,21 @@ test('whoever asks much waits behind himself, and is refused before long; anothe
 });
 
 test('what is asked already is not asked again, however long it takes, and told again for a moment', async () => {
-  const before = explanations.of(job('team', 'first'), seeing('team'));
-  const one = explanations.of(job('team', 'x'), seeing('team'));
+  const before = explanations.of(job('team', 'first'), seeing('team'), 'team');
+  const one = explanations.of(job('team', 'x'), seeing('team'), 'team');
   await clock.advance(2_500);
-  const same = explanations.of(job('team', 'x'), seeing('team'));
+  const same = explanations.of(job('team', 'x'), seeing('team'), 'team');
   await clock.advance(2_000);
   expect(await Promise.all([before, one, same])).toEqual([{ told: 'first' }, { told: 'x' }, { told: 'x' }]);
-  expect(await explanations.of(job('team', 'x'), seeing('team'))).toEqual({ told: 'x' });
+  expect(await explanations.of(job('team', 'x'), seeing('team'), 'team')).toEqual({ told: 'x' });
   await clock.advance(10_000);
-  void explanations.of(job('team', 'x'), seeing('team'));
+  void explanations.of(job('team', 'x'), seeing('team'), 'team');
   await clock.advance(2_000);
   expect(asked).toEqual(['first', 'x', 'x']);
 });
 
 test('after each there is a rest as long as it took, and one that fails says so and holds up nobody', async () => {
-  const [broken, order] = [explanations.of(job('team', 'broken'), seeing('team')), explanations.orderOf('main', seeing('team'))];
+  const [broken, order] = [explanations.of(job('team', 'broken'), seeing('team'), 'team'), explanations.orderOf('main', 'team')];
   await clock.advance(1_500);
   expect(await broken).toMatchObject({ kind: 'Unexplained' });
   expect(asked).toEqual(['broken']);
@@ -76,6 +76,6 @@ test('after each there is a rest as long as it took, and one that fails says so 
 
 test('with very many Jobs nobody is looked at', async () => {
   openJobs = 20_001;
-  expect(await explanations.of(job('team', 'x'), seeing('team'))).toMatchObject({ kind: 'Unexplained' });
+  expect(await explanations.of(job('team', 'x'), seeing('team'), 'team')).toMatchObject({ kind: 'Unexplained' });
   expect(asked).toEqual([]);
 });

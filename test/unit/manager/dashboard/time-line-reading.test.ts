@@ -58,7 +58,7 @@ beforeEach(() => {
 
 test('the yard of a moment has Jobs that are gone where they were, for each who may see them', async () => {
   const then = async (minutes: number, seen: Rights) => {
-    const { waiting, running, note } = await told(lines.yardAt(clock.now() - minutes * 60_000, seen));
+    const { waiting, running, note } = await told(lines.yardAt(clock.now() - minutes * 60_000, seen, 'admin'));
     const names = (of: typeof waiting | typeof running) => of.map(({ name, first }) => `${name}: ${first.map(({ key }) => key).join()}`);
     expect(note).toBeUndefined();
     return [names(waiting), names(running)];
@@ -72,12 +72,12 @@ test('the yard of a moment has Jobs that are gone where they were, for each who 
 });
 
 test('of a queue it is told what its Jobs held, and its part of the whole to who may see the whole', async () => {
-  const { held, share, buckets } = await told(lines.ofQueue('main', 1, ALL));
+  const { held, share, buckets } = await told(lines.ofQueue('main', 1, ALL, 'admin'));
   expect(held.map(({ resource, nominal, levels }) => [resource, nominal, Math.max(...levels), levels.at(-1)])).toEqual([
     ['cpu', 4, 1.5, 0],
   ]);
   expect([Math.max(...share), Math.max(...buckets.map(({ running }) => running))]).toEqual([1, 1]);
-  expect((await told(lines.ofQueue('main', 1, { ...ANN, queues: new Set(['main']) }))).share).toEqual([]);
+  expect((await told(lines.ofQueue('main', 1, { ...ANN, queues: new Set(['main']) }, 'ann'))).share).toEqual([]);
 });
 
 test('a Job that is there still is counted once, though history has it, and one that waits again waits', async () => {
@@ -89,25 +89,30 @@ test('a Job that is there still is counted once, though history has it, and one 
     false,
   );
   index.handler.added?.(aHomeJob({ metadata: { namespace: 'ann', name: 'new', uid: 'new', creationTimestamp: at(5) } }), false);
-  const { waiting, running } = await told(lines.yardAt(clock.now(), ALL));
+  const { waiting, running } = await told(lines.yardAt(clock.now(), ALL, 'admin'));
   expect(waiting.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/new']);
   expect(running.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/hers']);
 });
 
 test('history is read once for many who look, and what is not known is said', async () => {
-  await Promise.all([lines.of(6, ALL), lines.of(6, ANN), lines.yardAt(clock.now() - 5.5 * 3_600_000, ALL), lines.ofQueue('main', 6, ALL)]);
+  await Promise.all([
+    lines.of(6, ALL, 'admin'),
+    lines.of(6, ANN, 'ann'),
+    lines.yardAt(clock.now() - 5.5 * 3_600_000, ALL, 'admin'),
+    lines.ofQueue('main', 6, ALL, 'admin'),
+  ]);
   expect(read).toBe(1);
   const without = make(undefined);
-  expect((await told(without.of(6, ALL))).note).toContain('--history-store');
-  expect((await told(make(Array.from({ length: 2_000 }, (_, number) => gone({ name: `n${number}` }))).of(6, ALL))).note).toContain(
+  expect((await told(without.of(6, ALL, 'admin'))).note).toContain('--history-store');
+  expect((await told(make(Array.from({ length: 2_000 }, (_, number) => gone({ name: `n${number}` }))).of(6, ALL, 'admin'))).note).toContain(
     'only the last 2000',
   );
 });
 
 test('whoever asks about many moments at once is refused what is too much; others are not', async () => {
-  const many = Array.from({ length: 10 }, (_, minute) => lines.yardAt(clock.now() - minute * 60_000, ALL));
-  const other = lines.of(1, ANN);
+  const many = Array.from({ length: 10 }, (_, minute) => lines.yardAt(clock.now() - minute * 60_000, ALL, 'admin'));
+  const other = lines.of(1, ANN, 'ann');
   expect((await Promise.all(many)).filter((answer) => answer === undefined)).toHaveLength(6);
   expect(await other).toBeDefined();
-  expect(await lines.yardAt(clock.now() - 9 * 60_000, ALL)).toBeDefined();
+  expect(await lines.yardAt(clock.now() - 9 * 60_000, ALL, 'admin')).toBeDefined();
 });

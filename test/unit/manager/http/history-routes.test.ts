@@ -20,7 +20,8 @@ function routeOf(path: string) {
 const ask = async (path: string, query = ''): Promise<ApiAnswer> => {
   const { route, parameters } = routeOf(path);
   const signal = new AbortController().signal;
-  return route.handle({ parameters, query: new URLSearchParams(query), body: undefined, lastEventId: undefined, caller: NOBODY, signal });
+  const request = { parameters, query: new URLSearchParams(query), body: undefined, lastEventId: undefined, caller: NOBODY };
+  return route.handle({ ...request, countFor: () => undefined, signal });
 };
 
 const NOBODY = { authorization: undefined, address: undefined, header: () => undefined };
@@ -41,7 +42,7 @@ describe('history over HTTP', () => {
     for (const pod of ['sum-b', 'foreign']) await expect(ask(`/sum/pods/${pod}/log`)).rejects.toThrow(`no log of pod ${pod} is kept`);
   });
 
-  test('is for those who may read the Jobs, and logs for those who may read logs', () => {
+  test('is for those who may read the Jobs, and logs for those who may read the Job and its logs', () => {
     const accessTo = (path: string) => {
       const { route, parameters } = routeOf(path);
       return route.access === 'Own' ? undefined : route.access(parameters);
@@ -50,8 +51,9 @@ describe('history over HTTP', () => {
     expect(accessTo('/sum')).toEqual({
       resourceAttributes: { namespace: 'team', verb: 'get', group: 'batch', resource: 'jobs', name: 'sum' },
     });
-    expect(accessTo('/sum/pods/sum-a/log')).toEqual({
-      resourceAttributes: { namespace: 'team', verb: 'get', group: '', resource: 'pods', subresource: 'log', name: 'sum-a' },
-    });
+    expect(accessTo('/sum/pods/sum-a/log')).toEqual([
+      { resourceAttributes: { namespace: 'team', verb: 'get', group: 'batch', resource: 'jobs', name: 'sum' } },
+      { resourceAttributes: { namespace: 'team', verb: 'get', group: '', resource: 'pods', subresource: 'log', name: 'sum-a' } },
+    ]);
   });
 });

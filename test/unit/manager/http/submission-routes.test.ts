@@ -48,6 +48,7 @@ async function ask(
     lastEventId,
     traceparent,
     caller,
+    countFor: () => undefined,
     signal: new AbortController().signal,
   });
 }
