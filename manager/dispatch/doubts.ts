@@ -1,5 +1,6 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Doubt } from './mirror-group.ts';
+import type { Absence, Doubt } from './mirror-group.ts';
 
 /**
  * What is not known of the copies on one cluster, because writes of ours are under way or their answers were lost. A lost answer counts as
@@ -22,6 +23,15 @@ export interface Doubts {
   unsent(localKey: string): void;
   /** A copy of it, or that there is none, was seen after the last write. */
   settled(localKey: string): void;
+  /** This copy is in the list, or will be. */
+  listed(localKey: string, copy: DeepReadonly<Job>): void;
+  /** This copy is not in the list, and nobody of ours has deleted it: it may be there without what it is listed by. */
+  unlisted(localKey: string, copy: DeepReadonly<Job>): void;
+  unlistedCopy(localKey: string): DeepReadonly<Job> | undefined;
+  /** Nothing of it was there when its name was looked up, or what was there is gone by our own deletion. */
+  absent(localKey: string): void;
+  /** What no copy in the list says of the Job; for `sinceMs` see {@link Doubts.of}. */
+  absence(localKey: string, sinceMs: number | undefined): Absence | undefined;
   /** The Job is gone. */
   forget(localKey: string): void;
 }
@@ -46,6 +56,8 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
   const sinceBirthMs = Math.max(bornMs, newestMs + 1);
   const open = new Map<string, Open>();
   const touched = new Set<string>();
+  const left = new Map<string, DeepReadonly<Job>>();
+  const absent = new Set<string>();
   const done = (key: string): void => {
     const doubt = open.get(key);
     if (doubt === undefined) return;
@@ -53,12 +65,13 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
     else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
   };
   return {
-    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : sinceBirthMs),
-    has: (key) => open.has(key) || touched.has(key),
+    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),
+    has: (key) => open.has(key) || touched.has(key) || left.has(key) || absent.has(key),
     of(key, sinceMs) {
       const nowMs = clock.now();
       const doubt = open.get(key);
       if (doubt === undefined) {
+        if (left.has(key)) return LOOK;
         const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
         return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
       }
@@ -66,6 +79,7 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
       return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
     },
     sent(key) {
+      absent.delete(key);
       const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
       open.set(key, { underWay: underWay + 1, untilMs });
     },
@@ -82,9 +96,31 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
     settled(key) {
       if (open.get(key)?.underWay === 0) open.delete(key);
     },
+    listed(key, { metadata }) {
+      // No two objects have one name.
+      if (left.get(key)?.metadata.name === metadata.name) left.delete(key);
+      absent.delete(key);
+    },
+    unlisted(key, copy) {
+      left.set(key, copy);
+      absent.delete(key);
+    },
+    unlistedCopy: (key) => left.get(key),
+    absent(key) {
+      left.delete(key);
+      absent.add(key);
+    },
+    absence(key, sinceMs) {
+      if (left.has(key)) return 'Unlisted';
+      if (absent.has(key)) return undefined;
+      const isUntouched = !touched.has(key) && !open.has(key) && sinceMs !== undefined && sinceMs >= sinceBirthMs;
+      return isUntouched ? undefined : 'Open';
+    },
     forget(key) {
       touched.delete(key);
       open.delete(key);
+      left.delete(key);
+      absent.delete(key);
     },
   };
 }

@@ -5,7 +5,7 @@ import { fencedOffMessage, isProvenAtRest } from '../api/rest-proof.ts';
 import { isAtRest } from './copy-rest.ts';
 import { isFencedOff, placeOf, viewOfPlace, type Copy, type MirrorGroup } from './mirror-group.ts';
 import { cannotStart, notDispatched } from './own-conditions.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
 import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from './to-local-status.ts';
 
 /**

@@ -26,7 +26,8 @@ import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
 import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
-import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
+import { copyIdentity, type CopyIdentity } from './copy-marks.ts';
+import { hasLostController } from './remote-job.ts';
 import { createStatusLag, type StatusLag } from './status-lag.ts';
 import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from './status-window.ts';
 import { createTraces } from './traces.ts';
@@ -321,7 +322,8 @@ class Mirror implements MirrorController {
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
     // The first generation is as it was made, also where it was there already.
-    const dropped = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
+    const fields = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
+    const dropped = [...unlistedMarks(copy, wanted, this.#deps.origin), ...fields];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
       // It starts from what is finished, of which it has to be told first.
@@ -363,11 +365,13 @@ class Mirror implements MirrorController {
   }
 
   async #look(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, name: string): Promise<ReconcileResult> {
-    const copy = await cluster.writer.find({ namespace: parseKey(key).namespace, name });
-    const identity = copy && copyIdentity(copy);
-    const isOurs = copy?.metadata.labels?.[ORIGIN_LABEL] === this.#deps.origin && identity?.originUid === local?.metadata.uid;
-    if (copy !== undefined && isOurs) cluster.wrote(key, copy);
-    cluster.doubts.settled(key);
+    const found = await lookForCopy(cluster, key, { origin: this.#deps.origin, originUid: local?.metadata.uid, name });
+    if (found.kind === 'Unmarkable') {
+      const problem = refusalOf(found.epoch, fieldsDropped(cluster.name, found.dropped));
+      this.#refused(cluster, key, local, problem);
+      if (found.copy.metadata.deletionTimestamp === undefined) await cluster.writer.delete(found.copy, 'Foreground');
+      return { requeueAfterMs: LAG_RETRY_MS };
+    }
     this.#queue.add(key);
     return undefined;
   }

@@ -8,7 +8,8 @@ import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
-import { copyIdentity, type Tracing } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
+import type { Tracing } from './remote-job.ts';
 
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
@@ -61,6 +62,8 @@ export type ClusterView = {
   readonly doubt: Doubt;
   /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
   readonly untouchedSinceMs: number | undefined;
+  /** What it says of the Job that no copy is listed; absent: that there is none, or one is listed. */
+  readonly absence?: Absence | undefined;
 };
 /**
  * What our own writes have left open. Waiting: one is under way, or its answer was lost a moment ago, and may be carried out until `forMs` have
@@ -68,7 +71,12 @@ export type ClusterView = {
  */
 export type Doubt = { readonly kind: 'None' } | { readonly kind: 'Waiting'; readonly forMs: number } | { readonly kind: 'Look' };
 /**
- * Ready: connected, and its cache of copies is complete, so that what is not in it does not exist. Connecting: nothing is known yet.
+ * Unlisted: a copy is out of the list without a deletion of ours, and may be there without the label that it is listed by. Open: something may have been
+ * sent there once, and nobody has looked its name up since.
+ */
+export type Absence = 'Unlisted' | 'Open';
+/**
+ * Ready: connected, and its cache of copies is complete: a copy that is not in it does not exist, or has lost its label. Connecting: nothing is known yet.
  * Lost: it does not answer.
  */
 export type Contact = 'Ready' | 'Connecting' | 'Lost';

@@ -28,13 +28,13 @@ import { createDoubts, type Doubts } from './doubts.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { leasedWrites } from './leased-writes.ts';
 import { listOnce } from './list-once.ts';
-import type { ClusterView, Contact, Copy } from './mirror-group.ts';
+import type { Absence, ClusterView, Contact, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { essentialsOfPriorityClass, namesOfClasses } from './priority-classes.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity, isListed } from './copy-marks.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
 import { createWorkerWatch, type WorkerFinding, type WorkerWatch } from './worker-watch.ts';
@@ -108,7 +108,7 @@ class ConnectedCluster implements RemoteCluster {
     const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;
     this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, givenUp, renewIntervalMs, clock, log });
     const leased = leasedWrites(client, this.#lease);
-    this.writer = createCopyWriter({ cluster: name, client: leased, namespaces, clock, signal: this.#stopped.signal });
+    this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     const copyOf = (localKey: string): DeepReadonly<Job> | undefined => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job;
     this.starts = createStartInquiries({
@@ -136,10 +136,13 @@ class ConnectedCluster implements RemoteCluster {
     this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
     this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
+    // Before what is remembered of our deletions is forgotten.
+    this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
       const key = localKeyOf(copy);
+      this.doubts.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
@@ -213,6 +216,7 @@ class ConnectedCluster implements RemoteCluster {
       waiting: this.starts.told(localKey),
       doubt: this.doubts.of(localKey, sinceMs),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
+      ...given({ absence: this.#absence(localKey, sinceMs) }),
       ...given({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
     };
   }
@@ -223,6 +227,18 @@ class ConnectedCluster implements RemoteCluster {
       job,
       deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),
     }));
+  }
+
+  /** Our own deletion ends a copy; anything else may have taken it out of the list only. */
+  #left(copy: DeepReadonly<Job>): void {
+    const key = localKeyOf(copy);
+    if (this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
+    else this.doubts.unlisted(key, copy);
+  }
+
+  #absence(localKey: string, sinceMs: number | undefined): Absence | undefined {
+    const absence = this.doubts.absence(localKey, sinceMs);
+    return absence === 'Open' && this.copiesOf(localKey).length > 0 ? undefined : absence;
   }
 
   hasTraceOf(localKey: string): boolean {
@@ -253,6 +269,8 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   wrote(localKey: string, copy: Job): void {
+    if (isListed(copy.metadata, this.#options.origin)) this.doubts.listed(localKey, copy);
+    else this.doubts.unlisted(localKey, copy);
     this.#ownWrites.wrote(localKey, essentialsOfCopy(copy, this.#options.local));
   }
 
