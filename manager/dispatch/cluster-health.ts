@@ -103,3 +103,9 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
   message,
   failingSinceMs: health.failingSinceMs ?? nowMs,
 });
+
+/** What others should hear of when it changes, with what else is found there. */
+export function toldOf(health: ClusterHealth, others: readonly unknown[]): string {
+  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
+  return JSON.stringify([contact, connected, reason, version, failingSinceMs, contact === 'Ready' ? 0 : renewalSentMs, unheard, ...others]);
+}

@@ -10,7 +10,7 @@ import {
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
-import { formatKey } from '../../shared/kube/keys.ts';
+import { formatKey, objectKey } from '../../shared/kube/keys.ts';
 import { isJsonObject } from '../api/json-value.ts';
 
 /** Whose copy a Job of a worker cluster is. */
@@ -30,6 +30,9 @@ export function copyIdentity({ metadata, spec }: { readonly metadata: Named; rea
   const ownName = inTemplate !== undefined && inTemplate.namespace === namespace ? inTemplate.name : annotations?.[ORIGIN_NAME_ANNOTATION];
   return { localKey: { namespace, name: ownName ?? name }, originUid, epoch };
 }
+
+/** Key of the Job whose copy this is. A damaged copy, which does not say whose it is, is found under its own name. */
+export const localKeyOfCopy = (copy: DeepReadonly<Job>): string => formatKey(copyIdentity(copy)?.localKey ?? objectKey(copy));
 
 type Named = DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
 
@@ -82,7 +85,7 @@ const IDENTITY_ANNOTATIONS = [ORIGIN_UID_ANNOTATION, DISPATCH_EPOCH_ANNOTATION, 
 const MARK_ANNOTATIONS = [...IDENTITY_ANNOTATIONS, JOB_CONTROLLER_ANNOTATION, FENCING_ANNOTATION];
 
 /** The marks that a copy is sent with. */
-export const marksOf = ({ metadata }: Pick<Unsaved<Job>, 'metadata'>): CopyMarks => ({
+export const marksOf = ({ metadata }: { readonly metadata: DeepReadonly<Partial<ObjectMeta>> }): CopyMarks => ({
   labels: some(metadata.labels, [ORIGIN_LABEL]),
   annotations: some(metadata.annotations, MARK_ANNOTATIONS),
 });

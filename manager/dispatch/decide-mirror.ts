@@ -38,7 +38,7 @@ import {
 import { changesTemplate, copyName, hasOtherController, remoteJob, specChange } from './remote-job.ts';
 import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
 import { retainedCopies } from './retained-copies.ts';
-import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs } from './missing-copy.ts';
+import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy, unclearPlaces } from './missing-copy.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { toldBy } from './told-by-copy.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
@@ -143,19 +143,13 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
 
 /** Doubts are settled for a Job that is not to run where they are open, or whose copy is missing: until then nobody may take it for resting, moved or gone. */
 function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
-  const { local, clusters } = group;
+  const { local } = group;
   const { remote, againAfterMs = Number.POSITIVE_INFINITY } = plan;
   if (local === undefined || isFinished(local.status)) return plan;
-  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
-  const record = recordIn(group.record);
-  const isMissing = record !== undefined && isToBeLookedUp(group, local, record);
-  const doubtful = [...clusters].filter(([name, { doubt }]) => doubt.kind !== 'None' && (mayStop || name !== placeOf(group)));
-  const missing = [...clusters].filter(([name]) => isMissing && name === placeOf(group));
-  const unclear = new Map([...doubtful.filter(([, { doubt }]) => doubt.kind === 'Look'), ...missing]);
-  const looks = [...unclear].map(([cluster, view]): RemoteAction => ({ kind: 'Look', cluster, name: copyName(local, view.local) }));
-  const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' ? [doubt.forMs] : []));
-  const againMs = Math.min(againAfterMs, fencedOffAfterMs(group) ?? againAfterMs, ...waits);
-  return { remote: [...remote, ...looks], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
+  const { looks, waitsMs } = unclearPlaces(group, local);
+  const actions = looks.map(([cluster, view]): RemoteAction => ({ kind: 'Look', cluster, name: copyName(local, view.local) }));
+  const againMs = Math.min(againAfterMs, fencedOffAfterMs(group) ?? againAfterMs, ...waitsMs);
+  return { remote: [...remote, ...actions], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
 
 function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
@@ -362,7 +356,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   if (isToBeLookedUp(group, local, record)) {
     const problem = cluster.problem ?? cluster.trouble;
     if (problem === undefined || isRefusalOf(record.epoch, problem)) return { remote: [], home: NOTHING };
-    const own = [wasThere ? dispatched(record, problem.message) : notDispatched(problem)];
+    const own = [unclearCopy(local, record, problem)];
     return { remote: [], home: writeHome(local, toLocalStatus({ local, remote: local.status, own, nowMs })) };
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8

@@ -90,6 +90,7 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
     unsent: done,
     lost(key) {
       touched.add(key);
+      absent.delete(key);
       const doubt = open.get(key);
       if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },

@@ -1,11 +1,11 @@
 import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
 import type { Retention } from '../api/retention.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
-import type { DispatchProblem } from '../api/refusals.ts';
+import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
 import { copyIdentity } from './copy-marks.ts';
@@ -146,3 +146,15 @@ export const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean
   status?.startTime !== undefined || (status?.active ?? 0) > 0 || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
 
 export const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
+
+/** The Job is yet to be told that the cluster has refused it for good. */
+export function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
+  if (record.kind !== 'Record' || !isRefusalOf(record.record.epoch, problem)) return false;
+  return !isRefusalOf(record.record.epoch, findCondition(local?.status?.conditions, SwitchyardCondition.Dispatched));
+}
+
+/** An earlier create may still be carried out, whatever the next one is answered. Once the time for that is over, the next one looks. */
+export const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string): boolean => {
+  const view = clusters.get(cluster);
+  return record.kind === 'Record' && view?.doubt.kind !== 'Look' && !isCertain(view, record.record);
+};

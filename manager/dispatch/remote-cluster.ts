@@ -1,10 +1,10 @@
-import type { DeepReadonly, Job, Node, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Node } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
-import { formatKey, parseKey } from '../../shared/kube/keys.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
 import { WentBack } from '../../shared/kube/reflector.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
@@ -17,12 +17,14 @@ import { PRIORITY_CLASSES, type PriorityClass } from '../api/priority-class.ts';
 import { RETAINED_MAX } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
-import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import { afterProbe, NEVER_PROBED, toldOf, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
 import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
+import { isListed, localKeyOfCopy } from './copy-marks.ts';
+import { isAtRest } from './copy-rest.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
@@ -34,7 +36,6 @@ import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { essentialsOfPriorityClass, namesOfClasses } from './priority-classes.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
-import { copyIdentity, isListed } from './copy-marks.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
 import { createWorkerWatch, type WorkerFinding, type WorkerWatch } from './worker-watch.ts';
@@ -127,7 +128,7 @@ class ConnectedCluster implements RemoteCluster {
         ? createInformer(every)
         : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
     };
-    const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] };
+    const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOfCopy(copy)] };
     // Whoever notices it first: another kind of object may have been written more since than was lost.
     const onWentBack = (error: Error): void => this.#wentBack(error);
     this.#copies = newCopies({ budget, onFault, indexers, onWentBack });
@@ -141,16 +142,16 @@ class ConnectedCluster implements RemoteCluster {
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
-      const key = localKeyOf(copy);
+      const key = localKeyOfCopy(copy);
       this.doubts.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
     };
     const deleted = (copy: DeepReadonly<Job>): void => {
-      this.#finished.gone(localKeyOf(copy));
-      options.onCopyChanged(localKeyOf(copy));
-      this.#reconciliation.copyChanged(localKeyOf(copy));
+      this.#finished.gone(localKeyOfCopy(copy));
+      options.onCopyChanged(localKeyOfCopy(copy));
+      this.#reconciliation.copyChanged(localKeyOfCopy(copy));
     };
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
     const onChanged = (): void => this.#workerChanged();
@@ -231,7 +232,7 @@ class ConnectedCluster implements RemoteCluster {
 
   /** Our own deletion ends a copy; anything else may have taken it out of the list only. */
   #left(copy: DeepReadonly<Job>): void {
-    const key = localKeyOf(copy);
+    const key = localKeyOfCopy(copy);
     if (this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
     else this.doubts.unlisted(key, copy);
   }
@@ -253,7 +254,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   localKeys(): ReadonlySet<string> {
-    return new Set(this.#copies.list().map(localKeyOf));
+    return new Set(this.#copies.list().map(localKeyOfCopy));
   }
 
   capacity(): Capacity {
@@ -275,7 +276,10 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   deleted(copy: DeepReadonly<Job>): void {
-    this.#ownWrites.deleted(localKeyOf(copy), copy);
+    const key = localKeyOfCopy(copy);
+    this.#ownWrites.deleted(key, copy);
+    // Its event may have come before the answer.
+    if (isAtRest(copy) && this.doubts.unlistedCopy(key)?.metadata.uid === copy.metadata.uid) this.doubts.absent(key);
   }
 
   setProblem(localKey: string, problem: DispatchProblem | undefined): void {
@@ -393,7 +397,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #tell(): void {
-    const now = describe(this.#health, this.worker(), this.priorityClasses());
+    const now = toldOf(this.#health, [this.worker(), this.priorityClasses()]);
     if (this.#told === now) return;
     this.#told = now;
     this.#options.onHealthChanged(this);
@@ -411,10 +415,10 @@ class ConnectedCluster implements RemoteCluster {
     if (!this.#wasLost) return [...this.localKeys()].filter((key) => !inPlace(key, this.copiesOf(key)));
     this.#wasLost = false;
     const copies = await listOnce(this.#newCopies(), this.#options.clock, FRESH_LIST_MS, signal);
-    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOf(job), [{ cluster: this.name, job, deleting: false }]));
+    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
     // It is the list, not the cache, that has to be without them.
     if (copies === undefined || outOfPlace.length > 0) this.#wasLost = true;
-    return copies && outOfPlace.map(localKeyOf);
+    return copies && outOfPlace.map(localKeyOfCopy);
   }
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {
@@ -482,26 +486,4 @@ class ConnectedCluster implements RemoteCluster {
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };
   }
-}
-
-/** A damaged copy, which does not say whose it is, is found under its own name. */
-function localKeyOf(copy: DeepReadonly<Job>): string {
-  const key: ObjectKey = copyIdentity(copy)?.localKey ?? { namespace: copy.metadata.namespace, name: copy.metadata.name };
-  return formatKey(key);
-}
-
-/** What others should hear of when it changes. */
-function describe(health: ClusterHealth, worker: WorkerFinding, classes: readonly string[] | undefined): string {
-  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
-  return JSON.stringify([
-    contact,
-    connected,
-    reason,
-    version,
-    failingSinceMs,
-    contact === 'Ready' ? 0 : renewalSentMs,
-    unheard,
-    worker,
-    classes,
-  ]);
 }

@@ -39,7 +39,14 @@ beforeEach(async () => {
   writer = writerWith({ kind: 'Create', labelsOf });
 });
 const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
-  createCopyWriter({ cluster: 'eu-1', client: cluster.client, namespaces, clock: new FakeClock(), signal: new AbortController().signal });
+  createCopyWriter({
+    origin: 'm1',
+    cluster: 'eu-1',
+    client: cluster.client,
+    namespaces,
+    clock: new FakeClock(),
+    signal: new AbortController().signal,
+  });
 afterEach(() => cluster.plane.close());
 
 type Answer = 'lost' | 'never arrived' | 'forbidden';
@@ -137,7 +144,14 @@ describe('creating a copy', () => {
 
   test('that is refused has not been made by an earlier call: only then it is refused for good', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
     client.answers = ['lost'];
     await expect(writer.create(copyOf('a', 1), SOLE)).rejects.toThrow('the answer was lost');
@@ -148,7 +162,14 @@ describe('creating a copy', () => {
 
   test('that is refused while an earlier call may still be carried out is not refused for good', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     client.answers = ['forbidden', 'forbidden'];
     expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true }))).toBe('Refused: cluster "eu-1" refused the Job: no');
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
@@ -156,7 +177,14 @@ describe('creating a copy', () => {
 
   test('that is refused is not refused for good while nobody can say what is there', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     client.answers = ['forbidden'];
     client.blind = true;
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: cluster "eu-1" refused the Job: no');
@@ -221,7 +249,14 @@ describe('telling a suspended copy what its Job has finished', () => {
         return { ...answer, status: { failed: 1 } };
       },
     };
-    const old = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    const old = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     expect(await refusalOf(old.seed(copy, WORK))).toBe(
       'Refused: cluster "eu-1" does not keep what the Job has finished elsewhere: its API server drops status.succeeded',
     );
