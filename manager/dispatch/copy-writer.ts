@@ -23,8 +23,11 @@ export interface CopyWriter {
    * of it `mayBeMadeYet`, no refusal is one for good.
    */
   create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
-  /** Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may drop them again. */
-  mark(copy: DeepReadonly<Job>, marks: CopyMarks): Promise<Job>;
+  /**
+   * Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may drop them again, or
+   * refuse them: what it has is returned.
+   */
+  mark(copy: Job, marks: CopyMarks): Promise<Job>;
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
@@ -61,6 +64,8 @@ export type NamespacePolicy =
 
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
+/** Versions of a copy that its marks are tried on at once. */
+const MARK_TRIES = 5;
 /** A copy does not wait longer for the ends of its logs to be read. */
 const TAILS_TIMEOUT_MS = 2_000;
 
@@ -129,14 +134,27 @@ export function createCopyWriter(options: {
     throw new DispatchRefused(mayBeMadeYet ? told : refusalOf(epochOf(copy), told), cause);
   }
 
-  /** What a webhook dropped, or somebody took away, is put back. */
-  const marked = async (present: Job, marks: CopyMarks): Promise<Job> =>
-    missingMarks(present.metadata, marks).length === 0 ? present : mark(present, marks);
+  /** What a webhook dropped, or somebody took away, is put back, whatever the Job controller writes meanwhile. */
+  async function marked(present: Job, marks: CopyMarks, tries = MARK_TRIES): Promise<Job> {
+    if (missingMarks(present.metadata, marks).length === 0) return present;
+    try {
+      return await mark(present, marks);
+    } catch (error) {
+      const now = isConflict(error) && tries > 1 ? await find(objectKey(present)) : undefined;
+      if (now?.metadata.uid !== present.metadata.uid || otherManager(now.metadata, origin) !== undefined) throw error;
+      return marked(now, marks, tries - 1);
+    }
+  }
 
-  function mark({ metadata }: DeepReadonly<Job>, { labels, annotations }: CopyMarks): Promise<Job> {
-    const { uid, resourceVersion } = metadata;
+  async function mark(copy: Job, { labels, annotations }: CopyMarks): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
     const body = { metadata: { uid, resourceVersion, labels, annotations } };
-    return timed((signal) => client.patch(JOBS, objectKey({ metadata }), { type: 'merge', body }, { fieldManager, signal }));
+    try {
+      return await timed((signal) => client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+    } catch (error) {
+      if (problemOf(error) === undefined || isNotFound(error)) throw error;
+      return copy;
+    }
   }
 
   const nameTaken: DispatchProblem = {

@@ -278,8 +278,10 @@ class ConnectedCluster implements RemoteCluster {
   deleted(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
     this.#ownWrites.deleted(key, copy);
-    // Its event may have come before the answer.
-    if (isAtRest(copy) && this.doubts.unlistedCopy(key)?.metadata.uid === copy.metadata.uid) this.doubts.absent(key);
+    if (!isAtRest(copy) || this.doubts.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
+    // Its event came before the answer.
+    this.doubts.absent(key);
+    this.#options.onCopyChanged(key);
   }
 
   setProblem(localKey: string, problem: DispatchProblem | undefined): void {

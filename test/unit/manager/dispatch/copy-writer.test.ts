@@ -228,6 +228,7 @@ describe('telling a suspended copy what its Job has finished', () => {
       patchStatus: () => Promise.reject(forbidden()),
     };
     const poor = createCopyWriter({
+      origin: 'm1',
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
