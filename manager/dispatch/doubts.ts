@@ -15,8 +15,8 @@ export interface Doubts {
   untouchedSinceMs(localKey: string): number | undefined;
   /** A write is sent. */
   sent(localKey: string): void;
-  /** It was answered: what became of it is known. An earlier one of the same Job may still be open. */
-  answered(localKey: string): void;
+  /** It was answered: what became of it is known, such as that `nothingMade` of it is there. An earlier one of the same Job may still be open. */
+  answered(localKey: string, nothingMade?: boolean): void;
   /** Nobody knows what became of it. */
   lost(localKey: string): void;
   /** It never left: there was no connection to send it on. */
@@ -79,12 +79,12 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
       return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
     },
     sent(key) {
-      absent.delete(key);
       const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
       open.set(key, { underWay: underWay + 1, untilMs });
     },
-    answered(key) {
+    answered(key, nothingMade = false) {
       touched.add(key);
+      if (!nothingMade) absent.delete(key);
       done(key);
     },
     unsent: done,

@@ -44,7 +44,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   }
   const other = otherManager(present.metadata, origin);
   if (other !== undefined) {
-    doubts.unlisted(localKey, present);
+    cluster.wrote(localKey, present);
     doubts.settled(localKey);
     return { kind: 'Unclear', problem: copyOfOther(cluster.name, other, origin) };
   }
@@ -52,7 +52,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const missing = missingMarks(present.metadata, marks);
   const copy = missing.length === 0 ? present : await writer.mark(present, marks);
   if (!isListed(copy.metadata, origin) || copyIdentity(copy)?.originUid !== identity.originUid) {
-    doubts.unlisted(localKey, copy);
+    cluster.wrote(localKey, copy);
     doubts.settled(localKey);
     return { kind: 'Unmarkable', copy, epoch: identity.epoch, dropped: missingMarks(copy.metadata, marks) };
   }

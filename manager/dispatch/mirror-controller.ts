@@ -9,7 +9,7 @@ import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts'
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { JobEventReason } from '../api/reasons.ts';
-import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
+import { isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ParsedRecord } from '../api/records.ts';
 import { isProvenAtRest } from '../api/rest-proof.ts';
 import { confirmDeletion } from './confirm-deletion.ts';
@@ -356,7 +356,7 @@ class Mirror implements MirrorController {
       copy = await write();
       cluster.wrote(key, copy);
     } catch (error) {
-      if (isAnswer(error)) cluster.doubts.answered(key);
+      if (isAnswer(error)) cluster.doubts.answered(key, error instanceof DispatchRefused && isRefusal(error.problem));
       else if (neverSent(error)) cluster.doubts.unsent(key);
       else cluster.doubts.lost(key);
       throw error;

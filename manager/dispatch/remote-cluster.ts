@@ -270,9 +270,11 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   wrote(localKey: string, copy: Job): void {
-    if (isListed(copy.metadata, this.#options.origin)) this.doubts.listed(localKey, copy);
-    else this.doubts.unlisted(localKey, copy);
-    this.#ownWrites.wrote(localKey, essentialsOfCopy(copy, this.#options.local));
+    const essentials = essentialsOfCopy(copy, this.#options.local);
+    // The cache never comes to a version of an object that is not in its list.
+    if (!isListed(copy.metadata, this.#options.origin)) return this.doubts.unlisted(localKey, essentials);
+    this.doubts.listed(localKey, essentials);
+    this.#ownWrites.wrote(localKey, essentials);
   }
 
   deleted(copy: DeepReadonly<Job>): void {
