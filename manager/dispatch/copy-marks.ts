@@ -1,3 +1,4 @@
+import { originOf, templateIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, ObjectKey, ObjectMeta, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
@@ -6,24 +7,20 @@ import {
   JOB_CONTROLLER_ANNOTATION,
   JOB_UID_VARIABLE,
   JOB_VARIABLE,
+  MANAGER_VARIABLE,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
-import { isJsonObject } from '../api/json-value.ts';
 
 /** Whose copy a Job of a worker cluster is. */
 export type CopyIdentity = { readonly localKey: ObjectKey; readonly originUid: string; readonly epoch: number };
 
-/**
- * Whose copy this is; undefined when it does not say so in our words. Labels and annotations can be edited, and dropped by webhooks; the environment in
- * the pod template of a Job never changes, also while the Job is suspended (upstream lets only metadata, scheduling directives and resources of the
- * template be changed then). So the template counts, and the annotations where it says nothing.
- */
+/** Whose copy this is; undefined when it does not say so in our words. The template counts, and the annotations where it says nothing. */
 export function copyIdentity({ metadata, spec }: { readonly metadata: Named; readonly spec?: unknown }): CopyIdentity | undefined {
   const { namespace = '', name = '', annotations } = metadata;
-  const inTemplate = identityVariables(spec);
+  const inTemplate = templateIdentity(spec);
   const originUid = inTemplate?.originUid ?? annotations?.[ORIGIN_UID_ANNOTATION];
   const epoch = Number(inTemplate?.epoch ?? annotations?.[DISPATCH_EPOCH_ANNOTATION]);
   if (originUid === undefined || originUid === '' || !Number.isSafeInteger(epoch)) return undefined;
@@ -36,46 +33,15 @@ export const localKeyOfCopy = (copy: DeepReadonly<Job>): string => formatKey(cop
 
 type Named = DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
 
-/** The environment variables that say whose a copy is, in the order in which every container of a copy begins with them. */
-export const IDENTITY_VARIABLES = [EPOCH_VARIABLE, JOB_VARIABLE, JOB_UID_VARIABLE] as const;
-const VALUE_LENGTH_MAX = 400;
-
-type TemplateIdentity = { readonly epoch: number; readonly namespace: string; readonly name: string; readonly originUid: string };
-
-/** What the first container says that has these variables. Side by side: those of a release before this one could be replaced by variables of the user, further down. */
-function identityVariables(spec: unknown): TemplateIdentity | undefined {
-  const template = isJsonObject(spec) ? spec['template'] : undefined;
-  const pod = isJsonObject(template) ? template['spec'] : undefined;
-  const containers = isJsonObject(pod) ? pod['containers'] : undefined;
-  if (!Array.isArray(containers)) return undefined;
-  for (const container of containers as readonly unknown[]) {
-    const env = isJsonObject(container) ? container['env'] : undefined;
-    const found = Array.isArray(env) ? identityIn(env) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function identityIn(env: readonly unknown[]): TemplateIdentity | undefined {
-  const first = env.findIndex((variable) => isJsonObject(variable) && variable['name'] === EPOCH_VARIABLE);
-  const values = IDENTITY_VARIABLES.map((name, index) => valueOf(env[first + index], name));
-  const [epoch, job, originUid] = values;
-  const [namespace, name, ...more] = job?.split('/') ?? [];
-  if (epoch === undefined || !/^\d{1,15}$/.test(epoch) || !namespace || !name || more.length > 0 || !originUid) return undefined;
-  return { epoch: Number(epoch), namespace, name, originUid };
-}
-
-function valueOf(variable: unknown, name: string): string | undefined {
-  if (!isJsonObject(variable) || variable['name'] !== name) return undefined;
-  const { value } = variable;
-  return typeof value === 'string' && value.length <= VALUE_LENGTH_MAX ? value : undefined;
-}
-
-/** The variables of a copy whose identity is this. */
-export const variablesOf = ({ localKey, originUid, epoch }: CopyIdentity): readonly { readonly name: string; readonly value: string }[] => [
+/** The variables of a copy whose identity is this, made by this manager. */
+export const variablesOf = (
+  { localKey, originUid, epoch }: CopyIdentity,
+  manager?: string,
+): readonly { readonly name: string; readonly value: string }[] => [
   { name: EPOCH_VARIABLE, value: String(epoch) },
   { name: JOB_VARIABLE, value: formatKey(localKey) },
   { name: JOB_UID_VARIABLE, value: originUid },
+  ...(manager === undefined ? [] : [{ name: MANAGER_VARIABLE, value: manager }]),
 ];
 
 /** What a copy is found by, and what its worker and its cluster's users read of it: a label, and annotations. */
@@ -120,10 +86,10 @@ export function changedMarks(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Rec
 /** A manager lists the copies with its own value of this label: an object without it is out of its sight. */
 export const isListed = ({ labels }: DeepReadonly<ObjectMeta>, origin: string): boolean => labels?.[ORIGIN_LABEL] === origin;
 
-/** The manager that the label names, where that is another one. */
-export function otherManager({ labels }: DeepReadonly<ObjectMeta>, origin: string): string | undefined {
-  const marked = labels?.[ORIGIN_LABEL];
-  return marked === origin ? undefined : marked;
+/** The manager whose copy it is, where that is another one: its template says so, or, where it says nothing, its label. */
+export function otherManager(copy: DeepReadonly<Job>, origin: string): string | undefined {
+  const manager = originOf(copy);
+  return manager === origin ? undefined : manager;
 }
 
 const some = (map: Readonly<Record<string, string>> | undefined, names: readonly string[]): Record<string, string> =>

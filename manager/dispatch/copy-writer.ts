@@ -120,7 +120,7 @@ export function createCopyWriter(options: {
     const identity = present && copyIdentity(present);
     const wanted = copyIdentity(copy);
     if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {
-      const other = otherManager(present.metadata, origin);
+      const other = otherManager(present, origin);
       if (other !== undefined) throw new DispatchRefused(copyOfOther(cluster, other, origin), cause);
       const known = await marked(present, marksFor(identity, origin, present.metadata));
       if (identity.epoch === wanted.epoch) return known;
@@ -141,7 +141,7 @@ export function createCopyWriter(options: {
       return await mark(present, marks);
     } catch (error) {
       const now = isConflict(error) && tries > 1 ? await find(objectKey(present)) : undefined;
-      if (now?.metadata.uid !== present.metadata.uid || otherManager(now.metadata, origin) !== undefined) throw error;
+      if (now?.metadata.uid !== present.metadata.uid || otherManager(now, origin) !== undefined) throw error;
       return marked(now, marks, tries - 1);
     }
   }
@@ -290,12 +290,12 @@ const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotati
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
 
-/** A label that names another manager is put right by its user only: that manager may be there, and take the copy for its own. */
+/** Another manager may be there, and take the copy for its own: only a user puts that right. */
 export const copyOfOther = (cluster: string, other: string, origin: string): DispatchProblem => ({
   reason: DispatchedReason.NameTaken,
   message:
-    `the copy of this Job on cluster "${cluster}" has the label ${ORIGIN_LABEL}: ${toldText(other)}, and this manager is "${origin}": where no manager ` +
-    `of that id is, give it the value "${origin}" there`,
+    `the copy of this Job on cluster "${cluster}" says that manager "${toldText(other)}" made it, and this manager is "${origin}": delete that Job there, ` +
+    `or, where no manager of that id is and its label ${ORIGIN_LABEL} was changed, give it the value "${origin}"`,
 });
 
 /** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */

@@ -42,7 +42,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
     doubts.absent(localKey);
     return { kind: 'Absent' };
   }
-  const other = otherManager(present.metadata, origin);
+  const other = otherManager(present, origin);
   if (other !== undefined) {
     cluster.wrote(localKey, present);
     doubts.settled(localKey);

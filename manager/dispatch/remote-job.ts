@@ -1,3 +1,4 @@
+import { IDENTITY_VARIABLES } from '../../shared/api/copy-identity.ts';
 import type { Container, DeepReadonly, Job, JobSpec, PodSpec, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
@@ -23,7 +24,7 @@ import { podsAtOnce } from '../api/pod-count.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { travelsToCopy } from '../policy/job-parts.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { IDENTITY_VARIABLES, variablesOf } from './copy-marks.ts';
+import { variablesOf } from './copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 
@@ -242,8 +243,8 @@ type Variable = { readonly name: string; readonly value: string };
  * What every container is told, so that a store can tell the writes of a placement that is over from those of a later one, and the manager its copies from other Jobs. It rises when the
  * Job moves, and only then: a copy that rests and goes on where it was is the same one.
  */
-const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch }: CopyOptions): readonly Variable[] =>
-  variablesOf({ localKey: objectKey({ metadata }), originUid: metadata.uid, epoch });
+const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch, origin }: CopyOptions): readonly Variable[] =>
+  variablesOf({ localKey: objectKey({ metadata }), originUid: metadata.uid, epoch }, origin);
 
 const withToken = (spec: PodSpec, token: readonly Variable[]): PodSpec => ({
   ...spec,

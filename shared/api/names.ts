@@ -153,8 +153,10 @@ export const JOB_COMPLETION_INDEX_ENV = 'JOB_COMPLETION_INDEX';
 export const EPOCH_VARIABLE = 'SWITCHYARD_EPOCH';
 /** ... `namespace/name` of the Job on the manager cluster, ... */
 export const JOB_VARIABLE = 'SWITCHYARD_JOB';
-/** ... and its UID there. */
+/** ... its UID there, ... */
 export const JOB_UID_VARIABLE = 'SWITCHYARD_JOB_UID';
+/** ... and the id of the manager. */
+export const MANAGER_VARIABLE = 'SWITCHYARD_MANAGER';
 /** Environment variable of the containers of a copy where it is asked for: the trace of the Job, for their spans to go on with. */
 export const TRACEPARENT_VARIABLE = 'TRACEPARENT';
 

@@ -177,13 +177,32 @@ test('a Job of the same name that a manager finds after its start, and that does
   await expectCompletes(eu);
 });
 
-test('a copy whose label names another manager is not taken from it: the Job says so, and goes on once that is put right', async () => {
+test('a copy whose label a user changes to that of another manager gets its own back: its template says who made it', async () => {
   const before = await running();
   await edit(eu, { labels: { [ORIGIN_LABEL]: 'm2' } });
+  await world.settle(3_000);
+  expect((await eu.copy('sum'))?.metadata).toMatchObject({ uid: before.metadata.uid, labels: { [ORIGIN_LABEL]: 'm1' } });
+  await expectCompletes(eu);
+});
+
+/** Somebody deletes the copy, and puts it back as a release before this one made it, for another manager. */
+async function remadeByOther(): Promise<void> {
+  const { metadata, spec } = (await eu.copy('sum')) ?? (await running());
+  const { labels = {}, annotations = {} } = metadata;
+  const [container, ...others] = spec.template.spec?.containers ?? [];
+  const containers = [{ ...container, env: [] }, ...others];
+  await eu.client.delete(JOBS, SUM, { propagationPolicy: 'Background' });
+  const older = { suspend: false, managedBy: spec.managedBy, template: { spec: { restartPolicy: 'Never', containers } } };
+  await eu.client.create(JOBS, { metadata: { ...SUM, labels: { ...labels, [ORIGIN_LABEL]: 'm2' }, annotations }, spec: older } as never);
+}
+
+test('a copy that says nothing but that another manager made it is not taken from that one: the Job says so, and goes on once a user has put it right', async () => {
+  await running();
+  await remadeByOther();
   await setAtHome({ metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
   await world.settle(60_000);
-  expect(await messageAtHome()).toContain('has the label switchyard.dev/origin: m2, and this manager is "m1"');
-  expect([(await eu.copy('sum'))?.metadata.uid, await us.copy('sum')]).toEqual([before.metadata.uid, undefined]);
+  expect(await messageAtHome()).toContain('says that manager "m2" made it, and this manager is "m1"');
+  expect([(await eu.copy('sum'))?.spec.suspend, await us.copy('sum')]).toEqual([false, undefined]);
   await edit(eu, { labels: { [ORIGIN_LABEL]: 'm1' } });
   await world.settle(10_000);
   expect((await eu.copy('sum'))?.spec.suspend).toBe(true);

@@ -30,6 +30,7 @@ const TOKEN = [
   { name: 'SWITCHYARD_EPOCH', value: '3' },
   { name: 'SWITCHYARD_JOB', value: 'team/sum' },
   { name: 'SWITCHYARD_JOB_UID', value: 'uid-home-1' },
+  { name: 'SWITCHYARD_MANAGER', value: 'm1' },
 ];
 
 describe('the trace of a Job', () => {
