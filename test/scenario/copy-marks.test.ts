@@ -207,3 +207,22 @@ test('a copy that says nothing but that another manager made it is not taken fro
   await world.settle(10_000);
   expect((await eu.copy('sum'))?.spec.suspend).toBe(true);
 });
+
+test('a manager of another id makes nothing anew while Jobs are sealed under the former one, and one of the former id goes on', async () => {
+  const before = await running();
+  await world.stop();
+  await world.start('m2');
+  await world.settle(120_000);
+  expect([(await eu.copy('sum'))?.metadata.uid, await us.copy('sum')]).toEqual([before.metadata.uid, undefined]);
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
+  await world.stop();
+  await world.start();
+  await expectCompletes(eu);
+  // Nothing of the former one is left to be mistaken.
+  await world.stop();
+  await world.start('m2');
+  await world.submit('next');
+  await world.settle(5_000);
+  const copies = await Promise.all([eu, us].map((worker) => worker.copy('next')));
+  expect(copies.flatMap((copy) => copy?.metadata.labels?.[ORIGIN_LABEL] ?? [])).toEqual(['m2']);
+});
