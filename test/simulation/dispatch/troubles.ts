@@ -9,6 +9,7 @@ import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
+import { dropsMarks, editMarks, removeReplacements, replaceCopy } from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { type Cluster, FLAVOR, type Yard } from './yard.ts';
@@ -260,6 +261,15 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       });
       return true;
     },
+    'marks edited': () => editMarks(some(workers), dice, trace),
+    'marks dropped': () => {
+      const { name, gate } = some(workers);
+      const methods = dice.pick([['POST'], ['POST', 'PATCH']]);
+      trace(`${name}: a webhook drops our marks (${methods.join(', ')})`);
+      gate.mutate(dropsMarks(methods));
+      return true;
+    },
+    'copy replaced': () => replaceCopy(some(workers), dice, trace),
     'dark after a create': () => lieInWait(some(workers), 'Lives'),
     'killed after a create': () => lieInWait(some(workers), 'Dies'),
     'flavor deleted': async () => {
@@ -302,6 +312,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       const known = new Map((await admin.list(WORKER_CLUSTERS)).items.map((each) => [each.metadata.name, each]));
       for (const cluster of workers) {
         cluster.network.ambush(undefined);
+        cluster.gate.mutate(undefined);
+        await removeReplacements(cluster);
         await cluster.machine.replace();
         const workerCluster = known.get(cluster.name);
         // One that is being deleted goes first.
