@@ -22,7 +22,7 @@ import { finalizersLeft } from './finalizers-left.ts';
 import { isInPlace } from './in-place.ts';
 import { neverSent } from './lease-not-held.ts';
 import { lookForCopy, unlistedMarks } from './look-for-copy.ts';
-import { isUntold, mayBeAnywhere, mayBeMadeYet, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
+import { isTriedAnyway, isUntold, mayBeAnywhere, mayBeMadeYet, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
 import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
 import { wasDispatched } from './missing-copy.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
@@ -173,7 +173,7 @@ class Mirror implements MirrorController {
     const plan = decideMirror(group, this.#deps.clock.now());
     if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
     else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
-    for (const { kind, cluster } of plan.remote) this.#deps.clusters.get(cluster)?.wake(key, { now: kind !== 'Create' && kind !== 'Seed' });
+    for (const action of plan.remote) this.#deps.clusters.get(action.cluster)?.wake(key, { now: !isTriedAnyway(group, action) });
     const waitMs = await this.#writeHome(key, group.local, plan.home);
     const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
     return Number.isFinite(again) ? { requeueAfterMs: again } : undefined;

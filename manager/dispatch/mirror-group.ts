@@ -5,7 +5,7 @@ import type { LossJudgement } from '../api/fenced-off.ts';
 import type { Retention } from '../api/retention.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
-import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
+import { isRefusal, isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
 import { copyIdentity } from './copy-marks.ts';
@@ -158,3 +158,9 @@ export const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string)
   const view = clusters.get(cluster);
   return record.kind === 'Record' && view?.doubt.kind !== 'Look' && !isCertain(view, record.record);
 };
+
+/** Where a cluster has refused a copy, its queue tries it again when it is time for that; but not once it has refused a placement for good, and this is the next. */
+export function isTriedAnyway({ clusters }: MirrorGroup, { kind, cluster }: { readonly kind: string; readonly cluster: string }): boolean {
+  const problem = clusters.get(cluster)?.problem;
+  return (kind === 'Create' || kind === 'Seed') && (problem === undefined || !isRefusal(problem));
+}

@@ -1,5 +1,6 @@
 /** Goal: users and webhooks of worker clusters take the marks of copies away, and no Job ever has two copies for it, or is out of reach of its user. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
@@ -141,6 +142,18 @@ test('where a webhook drops them whenever they are written the copy is deleted, 
   expect((await us.copy('sum'))?.metadata.labels).toMatchObject({ [ORIGIN_LABEL]: 'm1' });
   await us.start('sum');
   await expectCompletes(us);
+});
+
+test('where there is no other cluster the Job is made there again once the webhook is gone', async () => {
+  await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'us-2' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
+  await dropMarks(eu, ['POST', 'PATCH']);
+  await world.submit('sum');
+  await world.settle(20_000);
+  expect(await eu.copy('sum')).toBeUndefined();
+  eu.line.instead = undefined;
+  await world.settle(300_000);
+  await eu.start('sum');
+  await expectCompletes(eu);
 });
 
 /** Somebody deletes the copy, and creates a Job of its name. */
