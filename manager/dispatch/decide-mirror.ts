@@ -126,8 +126,8 @@ export const NAME_PATIENCE_MS = 30_000;
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *     Whatever follows from a copy that is not listed waits until its name was looked up there (`isToBeLookedUp`).
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
- *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
- * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
+ *  9. The copy is missing from a cluster on which it was: it is lost, and for a while its pods may still be stopping.
+ * 10. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
  * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
  * 12. The copy is made, suspended where work of it is finished already, or the Job says why it cannot be made.
  */
@@ -332,7 +332,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       : writeHome(local, failedStatus(local, local.status, record.fail, [atRest(record), ...cannotStart(record.fail)], nowMs));
   if (local.spec.suspend === true && isProvenAtRest(local.status, record))
     return { remote: [], home: record.fail === undefined ? NOTHING : isResting() };
-  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 9
+  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 10
   if (cluster === undefined) return waits(absence(group, record)); // 6
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
@@ -360,11 +360,11 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     return { remote: [], home: writeHome(local, toLocalStatus({ local, remote: local.status, own, nowMs })) };
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
-  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 9
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${name}" vanished before it had finished` };
-  if (wasThere) return waits(lost, lostDelayMs(local)); // 10
+  if (wasThere) return waits(lost, lostDelayMs(local)); // 9
   const waitMs = remainingLostDelayMs(local, nowMs);
-  if (waitMs > 0) return waits(lost, waitMs); // 10
+  if (waitMs > 0) return waits(lost, waitMs); // 9
+  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 10
   const nameHeld = isNameHeld(group, local);
   const told = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status === 'False' && isRefusalOf(record.epoch, told)) return { remote: [], home: NOTHING, nameHeld }; // 11
