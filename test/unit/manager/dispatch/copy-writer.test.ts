@@ -142,6 +142,35 @@ describe('creating a copy', () => {
     expect(await refusalOf(writer.create(copyOf('a', 7), SOLE))).toMatch(/^NameTaken: placement 7: .*not ours/);
   });
 
+  test('puts back what a webhook drops, also where the Job controller writes first, and returns the copy as it is where that is refused', async () => {
+    await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
+    const patches: ('conflict' | 'forbidden')[] = ['conflict'];
+    const client: KubeClient = {
+      ...fencedClient(cluster.client, new AbortController().signal),
+      async create(resource, object, options) {
+        const { labels: _labels, annotations: _annotations, ...metadata } = object.metadata;
+        return cluster.client.create(resource, { ...object, metadata } as typeof object, options);
+      },
+      async patch(resource, wanted, patch, options) {
+        const trouble = patches.shift();
+        if (trouble === 'forbidden') throw forbidden();
+        if (trouble === 'conflict')
+          await cluster.client.patch(JOBS, wanted, { type: 'merge', body: { metadata: { annotations: { by: 'others' } } } });
+        return cluster.client.patch(resource, wanted, patch, options);
+      },
+    };
+    const namespaces = { kind: 'Require' } as const;
+    writer = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces, clock, signal: new AbortController().signal });
+    const { metadata } = await writer.create(copyOf('a', 1), SOLE);
+    expect(metadata).toMatchObject({
+      labels: { 'switchyard.dev/origin': 'm1' },
+      annotations: { by: 'others', 'switchyard.dev/dispatch-epoch': '1' },
+    });
+    await cluster.client.delete(JOBS, key, { propagationPolicy: 'Background' });
+    patches.push('forbidden');
+    expect((await writer.create(copyOf('a', 1), SOLE)).metadata.labels?.['switchyard.dev/origin']).toBeUndefined();
+  });
+
   test('that is refused has not been made by an earlier call: only then it is refused for good', async () => {
     const client = lossy(cluster.client);
     writer = createCopyWriter({
