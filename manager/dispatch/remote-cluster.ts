@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job, Node } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
@@ -230,10 +231,11 @@ class ConnectedCluster implements RemoteCluster {
     }));
   }
 
-  /** Our own deletion ends a copy; anything else may have taken it out of the list only. */
+  /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
   #left(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
-    if (this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
+    const isOver = isAtRest(copy) || isFinished(copy.status);
+    if (isOver && this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
     else this.doubts.unlisted(key, copy);
   }
 

@@ -93,6 +93,20 @@ test('a deletion at home reaches a copy that has just lost its label, and the Jo
   await expect(world.job('sum')).rejects.toMatchObject({ code: 404 });
 });
 
+test('a copy that loses its label while it is being deleted keeps its Job until it is gone', async () => {
+  await running();
+  await edit(eu, { finalizers: ['example.com/slow'] });
+  await world.home.delete(JOBS, SUM);
+  await world.settle(2_000);
+  await edit(eu, { labels: without([ORIGIN_LABEL]) });
+  await world.settle(20_000);
+  expect((await eu.copy('sum'))?.metadata.labels).toMatchObject({ [ORIGIN_LABEL]: 'm1' });
+  expect((await world.job('sum')).metadata.deletionTimestamp).toBeDefined();
+  await edit(eu, { finalizers: [] });
+  await world.settle(5_000);
+  await expect(world.job('sum')).rejects.toMatchObject({ code: 404 });
+});
+
 test('annotations that are taken away or changed are put right, and say nothing meanwhile', async () => {
   const before = await running();
   await edit(eu, {
