@@ -220,6 +220,19 @@ export function createAdmissionCache(
     if (!assumed && workload.podsNeeded !== undefined) put(workload, record, false);
   };
 
+  /** Clusters that one Job after the other tries, and the one that has gone there since. */
+  const trials = (): ReadonlyMap<string, string | undefined> => {
+    const found = new Map<string, string | undefined>();
+    for (const { name, tryingSinceMs } of clusterStates) {
+      if (tryingSinceMs === undefined) continue;
+      const by = [...admitted.onCluster(name)].find(
+        ({ reservation: { workload, record, assumed } }) => (assumed || hasPlace(workload)) && Date.parse(record.since) >= tryingSinceMs,
+      );
+      found.set(name, by?.reservation.workload.key);
+    }
+    return found;
+  };
+
   return {
     setQueueing: (next) => {
       const concerned = concernedBy(setup, next);
@@ -257,7 +270,7 @@ export function createAdmissionCache(
       localQueueUsage,
       nodes: setup.tree.clusterQueues,
       usage: usage.fork(),
-      shapes: shapes.fork(),
+      shapes: shapes.fork(trials()),
     }),
     assume: (workload, record) => {
       shapes.placed(workload, record);

@@ -43,7 +43,7 @@ export function avoidance(
 /** What a cluster did to `whom`, how often in a row, and until when it is avoided. */
 export function wordsFor(whom: string, reason: string, untilMs: number, times = 1): string {
   const count = times === 1 ? '' : `, ${times} times in a row`;
-  return `${isStart(reason) ? 'did not start' : 'refused'} ${whom} (${reason}${count}), avoided until ${toWireTime(untilMs)}`;
+  return `${DEEDS[reason] ?? 'refused'} ${whom} (${reason}${count}), avoided until ${toWireTime(untilMs)}`;
 }
 
 /** The same of the placement that a record tells of; undefined when that did not come to nothing. */
@@ -52,7 +52,7 @@ export function refusalIn(record: AdmissionRecord): string | undefined {
   return avoided && `${record.cluster} ${wordsFor('it', avoided.reason, Date.parse(avoided.until), avoided.refusals)}`;
 }
 
-const isStart = (reason: string): boolean => reason === AvoidedReason.NotStarted;
+const DEEDS: Readonly<Record<string, string>> = { [AvoidedReason.NotStarted]: 'did not start', [AvoidedReason.Fenced]: 'kept stopping' };
 
 /** What of a record's refusals the next record remembers; undefined when that is nothing. */
 export function rememberedRefusals(

@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
+import { AbleReason, ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 
@@ -18,6 +18,10 @@ export type ClusterState = {
   readonly lost: boolean;
   /** Since when it has answered, in epoch milliseconds; 0 when that is not known. */
   readonly reachableSinceMs: number;
+  /** Since when one Job after the other shows whether it can be used again, in epoch milliseconds; undefined: it can be. */
+  readonly tryingSinceMs: number | undefined;
+  /** Its copies were stopped again and again: those that can go elsewhere are to leave it. */
+  readonly unsteady: boolean;
   /** True when its Jobs must leave. */
   readonly draining: boolean;
   /** What its Jobs may use together; a resource that is not named has {@link otherCapacity}. */
@@ -32,6 +36,7 @@ export type ClusterState = {
 export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterState {
   const { spec, status, metadata } = cluster;
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
+  const able = findCondition(status?.conditions, ClusterCondition.Able);
   return {
     name: metadata.name,
     uid: status?.clusterUID,
@@ -41,6 +46,8 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     connected: ready?.status === 'True' || ready?.reason === 'WorkerNotAlive',
     lost: status?.lostSince !== undefined,
     reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Reachable)?.lastTransitionTime ?? '') || 0,
+    tryingSinceMs: able?.reason === AbleReason.Trying ? Date.parse(able.lastTransitionTime) || 0 : undefined,
+    unsteady: able?.reason === AbleReason.Unsteady,
     // Where one that was given up is out of reach, its Jobs cannot be asked to leave.
     draining:
       spec.state === 'Draining' || metadata.deletionTimestamp !== undefined || (spec.state === 'Lost' && status?.lostSince === undefined),

@@ -21,6 +21,7 @@ import { admissionPatch } from './admission-writer.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
+import { whyHeld } from './queue-entry.ts';
 import { EvictionReason, findEvictions, notStarted, outOfTime, stoppedReservations, type Eviction } from './evictions.ts';
 import type { Deadlines, Due, Overdue } from './deadlines.ts';
 import { evictedRecord } from './evicted-record.ts';
@@ -143,10 +144,12 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   const holdBack = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
     const last = workload.record && endedRecord(workload.record, clock.now());
     write(workload.key, recordPatch(workload, last, { suspend: true }), 'holding a Job back', signal, async (job) => {
-      const message = `suspended: ${problem}`;
+      const held = workload.hold === true ? whyHeld(workload) : undefined;
+      const message = held === undefined ? `suspended: ${problem}` : `suspended again: ${problem}; it is ${held.message}`;
       log.warn('suspended a Job that admission has not released', { job: workload.key, reason, why: problem });
-      events.event(JOBS, job, 'Warning', JobEventReason.RecordNotTrusted, message);
-      const conditions = waitingConditions(job, { reason: QuotaReservedReason.RecordNotTrusted, message }, clock.now());
+      events.event(JOBS, job, 'Warning', held === undefined ? JobEventReason.RecordNotTrusted : JobEventReason.Held, message);
+      const why = { reason: held?.reason ?? QuotaReservedReason.RecordNotTrusted, message, mayRun: true };
+      const conditions = waitingConditions(job, why, clock.now());
       const status = { metadata: { uid: job.metadata.uid }, status: { conditions } };
       if (conditions !== undefined) await client.patchStatus(JOBS, parseKey(workload.key), { type: 'strategic', body: status }, WRITE);
     });

@@ -4,6 +4,7 @@ import type { AdmissionCache } from './admission-cache.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
+import { couldRunOn } from './placement.ts';
 import { preemptedBy, preemptedMessage } from '../api/preempted.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -35,6 +36,7 @@ export const EvictionReason = {
   ExceedsReservation: 'ExceedsReservation',
   AdmissionUnresolved: 'AdmissionUnresolved',
   ClusterRefused: 'ClusterRefused',
+  ClusterUnsteady: 'ClusterUnsteady',
   StartTimeout: 'StartTimeout',
   ClusterLost: 'ClusterLost',
   Held: 'Held',
@@ -46,7 +48,7 @@ export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason
 
 /**
  * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
- * they hold, those that ask for more; the `refused`, and those like them that are on their way; the `held`, which are to rest; and the `displaced`. A Workload that is being suspended already is left alone.
+ * they hold, those that ask for more; the `refused`, and those like them that are on their way; the `held`, which are to rest; the `displaced`; and those on an unsteady cluster. A Workload that is being suspended already is left alone.
  */
 export function findEvictions(
   {
@@ -67,8 +69,28 @@ export function findEvictions(
     ...turnedBack(refusedAlike()),
     ...grown(mismatched()),
     ...drained({ reservations, onCluster }, setup, clusters),
+    ...leaving({ onCluster }, clusters),
     ...preempted(displaced()),
   ];
+}
+
+/**
+ * What the fence of an unsteady cluster stops again and again goes where it can run. Where it can go nowhere else it stays: a copy that is stopped keeps what
+ * it has completed, and the next one on the same cluster would fare no better.
+ */
+function leaving({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
+  const steady = clusters.filter(({ closed, tryingSinceMs }) => closed === undefined && tryingSinceMs === undefined);
+  return clusters.flatMap(({ name, unsteady }) =>
+    (unsteady ? [...onCluster(name)] : []).flatMap((reservation): Eviction[] => {
+      const { workload, record, assumed } = reservation;
+      if (assumed || !hasPlace(workload) || record.unfenced === true) return [];
+      if (!steady.some((cluster) => cluster.name !== name && couldRunOn(workload, cluster))) return [];
+      const message = `cluster ${name} has stopped it again and again, because its worker did not hear of the manager`;
+      return [
+        { reservation, reason: EvictionReason.ClusterUnsteady, message, refusal: AvoidedReason.Fenced, told: JobEventReason.Evicted },
+      ];
+    }),
+  );
 }
 
 function toRest(held: Iterable<Reservation>): Eviction[] {

@@ -21,7 +21,7 @@ import { createCrowdWalks } from './crowd-walks.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
 import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
-import { putInQueue, queueEntry } from './queue-entry.ts';
+import { putInQueue, queueEntry, whyHeld } from './queue-entry.ts';
 import { runSeconds } from './run-seconds.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 import { waitingReason } from './waiting-reason.ts';
@@ -328,6 +328,8 @@ export function whyHeldBack(workload: Workload): InadmissibleReason {
     return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };
   }
   const problem = untrusted?.problem ?? 'it has no admission record';
+  const held = workload.hold === true ? whyHeld(workload) : undefined;
+  if (held !== undefined) return { ...held, message: `${problem}; it is ${held.message}`, mayRun: true };
   return { reason: QuotaReservedReason.RecordNotTrusted, message: `${problem}; it waits until nothing of it runs any more` };
 }
 

@@ -52,14 +52,18 @@ export function loggedObject(kind: SetupKind, object: DeepReadonly<KubeObject>):
   }
 }
 
+/** Able is logged where it says something: that it is not, or is being tried. */
+const LOGGED: readonly string[] = [ClusterCondition.Ready, ClusterCondition.Reachable];
+
 function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): { readonly spec: object; readonly status: object } {
   const { state, capacity, servedNamespaces } = spec;
   const conditions = (status?.conditions ?? [])
-    .filter(({ type }) => type === ClusterCondition.Ready || type === ClusterCondition.Reachable)
-    .map(({ type, status: said, reason, lastTransitionTime }) =>
+    .filter(({ type, status: said }) => LOGGED.includes(type) || (type === ClusterCondition.Able && said !== 'True'))
+    .map(({ type, status: said, reason, lastTransitionTime }) => {
+      if (type === ClusterCondition.Able) return { type, status: said, reason, message: '', lastTransitionTime };
       // When it was said matters of one of them only, and what it was said with of none.
-      type === ClusterCondition.Ready ? { type, status: said, reason, message: '' } : { type, status: said, lastTransitionTime },
-    );
+      return type === ClusterCondition.Ready ? { type, status: said, reason, message: '' } : { type, status: said, lastTransitionTime };
+    });
   return {
     spec: given({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, servedNamespaces }),
     status: { ...given({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }), conditions },

@@ -211,6 +211,10 @@ function couldHold(asked: Asked, cluster: ClusterState): boolean {
   return true;
 }
 
+/** Whether it would take the Workload if nobody else were there, and nothing had happened there. */
+export const couldRunOn = (workload: Workload, cluster: ClusterState): boolean =>
+  mayGo(workload, cluster) && couldHold(askedOf(workload), cluster);
+
 const mayGoNow = (workload: Workload, cluster: ClusterState, shapes: Pick<ShapesOfCycle, 'of'>, nowMs: number): boolean =>
   mayGo(workload, cluster) &&
   avoidance(workload.record, cluster.name, nowMs) === undefined &&

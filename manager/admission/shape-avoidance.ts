@@ -22,8 +22,11 @@ export interface ShapeAvoidance {
   next(shape: string, record: AdmissionRecord, refusals: number, nowMs: number): { readonly untilMs: number; readonly level: number };
   /** For what the cluster of a placement has refused another Job of this shape, since this one was placed there; undefined when it has not. */
   refusedMeanwhile(shape: string, record: AdmissionRecord): string | undefined;
-  /** For one scheduling cycle: what is decided in it is not seen elsewhere. */
-  fork(): ShapesOfCycle;
+  /**
+   * For one scheduling cycle: what is decided in it is not seen elsewhere. `trials`: clusters that one Job after the other tries, and the Job that
+   * tries it now.
+   */
+  fork(trials?: ReadonlyMap<string, string | undefined>): ShapesOfCycle;
   /** Something is known of Jobs of this shape: those of one queue are then no longer alike if their shapes differ. */
   knows(shape: string): boolean;
 }
@@ -115,15 +118,19 @@ export function createShapeAvoidance(): ShapeAvoidance {
     placed: (workload, record) => void place({ ...workload, started: false }, record, 0),
     released: release,
     of,
-    fork: () => {
+    fork: (trials = new Map()) => {
       const gone = new Set<string>();
+      const tried = new Map(trials);
       return {
         of: (shape, cluster, nowMs) => {
+          const by = tried.get(cluster);
+          if (by !== undefined) return { problem: `was in trouble, and is tried by ${by} first` };
           const problem = of(shape, cluster, nowMs);
           if (problem !== undefined || gone.size === 0 || !gone.has(`${shape} ${cluster}`)) return problem;
           return { problem: isTried('another', shapes.get(shape)?.get(cluster)?.reason ?? '') };
         },
         goes: (shape, cluster) => {
+          if (tried.has(cluster)) tried.set(cluster, 'another');
           const entry = shapes.get(shape)?.get(cluster);
           if (entry !== undefined && entry.cleared !== true) gone.add(`${shape} ${cluster}`);
         },

@@ -109,7 +109,12 @@ const START_TIMEOUT_MS = 600_000;
 const MAX_MOVES = 5;
 
 /** Why a Workload cannot be admitted now, for people and for programs. */
-export type InadmissibleReason = { readonly reason: QuotaReservedReason; readonly message: string };
+export type InadmissibleReason = {
+  readonly reason: QuotaReservedReason;
+  readonly message: string;
+  /** Something of the Job may still run. */
+  readonly mayRun?: boolean;
+};
 
 export type QueueingObjects = {
   readonly clusterQueues: readonly DeepReadonly<ClusterQueue>[];

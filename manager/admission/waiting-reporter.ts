@@ -166,7 +166,8 @@ export function waitingConditions(
     lastTransitionTime: (isFalse ? present.lastTransitionTime : undefined) ?? time,
   };
   // Of a Job that is being evicted only its copy can tell whether anything still runs.
-  const rests = job.spec.suspend === true && !MAY_RUN.includes(inadmissibleReason.reason);
+  const mayRun = inadmissibleReason.mayRun === true || MAY_RUN.includes(inadmissibleReason.reason);
+  const rests = job.spec.suspend === true && !mayRun;
   const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
   return neverSuspended ? [waiting, ...told, suspended(time)] : [waiting, ...told];
 }

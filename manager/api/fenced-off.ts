@@ -51,6 +51,12 @@ export function judgeLoss(
 /** Requests that were on their way when the cluster was lost, clocks that run unevenly, and pods that take a little longer. */
 export const FENCE_MARGIN_MS = 30_000;
 
+/** A cluster that comes back sooner was not missed: its WorkerCluster says so, its Jobs do not. */
+const TOLD_AFTER_MS = 60_000;
+
+/** In how many milliseconds the Jobs of a cluster that is lost are to say so; zero or less: they do. */
+export const toldInMs = ({ lostMs }: Pick<LostCluster, 'lostMs'>): number => TOLD_AFTER_MS - lostMs;
+
 export type LossJudgement =
   | { readonly kind: 'FencedOff'; readonly message: string }
   | { readonly kind: 'NotYet'; readonly forMs: number; readonly message: string }

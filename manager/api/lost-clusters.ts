@@ -5,8 +5,9 @@ import type { LostCluster } from './fenced-off.ts';
 import { ClusterCondition, type WorkerCluster } from './worker-cluster.ts';
 
 /**
- * The clusters that are lost, and for how long. What passed before this process saw it is taken from `lostSince`; from then on a clock counts that
- * nobody sets: a wall clock that is put forward must not move a Job early.
+ * The clusters that are lost, and for how long. What passed before this process saw it is what the leaders before it have counted (`lostCounted`); from
+ * then on a clock counts that nobody sets. `lostSince` is compared with no other time: a wall clock that is put forward, or that of the next leader's
+ * host, must not move a Job early.
  */
 export interface LostClusters {
   of(name: string): LostCluster | undefined;
@@ -17,6 +18,7 @@ export interface LostClusters {
 
 type Known = Omit<LostCluster, 'since' | 'lostMs' | 'givenUpMs'> & {
   readonly since: string | undefined;
+  readonly countedSeconds: number;
   /** On the clock that never steps. */
   readonly lostAtMs: number;
   readonly givenUpAtMs: number | undefined;
@@ -26,13 +28,13 @@ export function createLostClusters(clock: Clock): LostClusters {
   const clusters = new Map<string, Known>();
   const see = (cluster: DeepReadonly<WorkerCluster>): void => {
     const { name } = cluster.metadata;
-    clusters.set(name, known(cluster, clusters.get(name), { nowMs: clock.now(), steadyMs: clock.monotonic() }));
+    clusters.set(name, known(cluster, clusters.get(name), clock.monotonic()));
   };
   return {
     of: (name) => {
       const found = clusters.get(name);
       if (found?.since === undefined) return undefined;
-      const { since, lostAtMs, givenUpAtMs, ...rest } = found;
+      const { since, lostAtMs, givenUpAtMs, countedSeconds: _counted, ...rest } = found;
       const steadyMs = clock.monotonic();
       return { ...rest, since, lostMs: steadyMs - lostAtMs, givenUpMs: givenUpAtMs === undefined ? undefined : steadyMs - givenUpAtMs };
     },
@@ -41,16 +43,12 @@ export function createLostClusters(clock: Clock): LostClusters {
   };
 }
 
-function known(
-  cluster: DeepReadonly<WorkerCluster>,
-  before: Known | undefined,
-  { nowMs, steadyMs }: { readonly nowMs: number; readonly steadyMs: number },
-): Known {
+function known(cluster: DeepReadonly<WorkerCluster>, before: Known | undefined, steadyMs: number): Known {
   const { spec, status } = cluster;
-  const since = status?.lostSince;
+  const loss = { since: status?.lostSince, countedSeconds: countedSeconds(status) };
   return {
-    since,
-    lostAtMs: since === undefined ? steadyMs : lostAt(since, before, nowMs, steadyMs),
+    ...loss,
+    lostAtMs: loss.since === undefined ? steadyMs : lostAt(loss, before, steadyMs),
     givenUpAtMs: spec.state === 'Lost' ? (before?.givenUpAtMs ?? steadyMs) : undefined,
     ...fenceThere(cluster),
   };
@@ -65,11 +63,14 @@ export const fenceThere = ({
   otherManager: findCondition(status?.conditions, ClusterCondition.Ready)?.reason === 'OtherManager',
 });
 
-function lostAt(since: string, before: Known | undefined, nowMs: number, steadyMs: number): number {
-  // Seen for the first time: nobody else has counted.
-  if (before === undefined) return steadyMs - Math.max(0, nowMs - Date.parse(since));
-  // It answered when it was last looked at here.
-  if (before.since === undefined) return steadyMs;
-  // It was heard of a little later than was thought at first.
-  return Math.min(steadyMs, before.lostAtMs + Math.max(0, Date.parse(since) - Date.parse(before.since)));
+/** For how long it has been lost at least, by the clocks of those that have led. */
+export const countedSeconds = (status: DeepReadonly<WorkerCluster>['status']): number =>
+  status?.lostCounted !== undefined && status.lostCounted.since === status.lostSince ? status.lostCounted.seconds : 0;
+
+function lostAt(loss: Pick<Known, 'since' | 'countedSeconds'>, before: Known | undefined, steadyMs: number): number {
+  // Seen for the first time: nobody else here has counted.
+  if (before === undefined) return steadyMs - loss.countedSeconds * 1000;
+  // It answered when it was last looked at here, or was heard of later than was thought: a renewal may have got there.
+  if (before.since !== loss.since || loss.countedSeconds < before.countedSeconds) return steadyMs;
+  return before.lostAtMs;
 }

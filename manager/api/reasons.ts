@@ -128,6 +128,8 @@ export type DispatchedReason = (typeof DispatchedReason)[keyof typeof Dispatched
 export const AvoidedReason = {
   /** None of its pods was ready in time. */
   NotStarted: 'NotStarted',
+  /** Its pods were stopped again and again, because the worker there did not hear of the manager. */
+  Fenced: 'Fenced',
 } as const;
 
 export const StartedReason = {
@@ -171,6 +173,8 @@ export const JobEventReason = {
   Pending: 'Pending',
   /** It was suspended, because admission has not released it. */
   RecordNotTrusted: 'RecordNotTrusted',
+  /** Somebody has resumed it, and it was suspended again, because its annotation holds it; the message says how to release it. */
+  Held: 'Held',
   /** The API server goes on failing to store its admission; the message says in which words. */
   AdmissionRefused: 'AdmissionRefused',
   /** A write of its copy failed, or was refused; the message says why. */

@@ -28,4 +28,12 @@ export const ClusterCondition = {
   Removing: 'Removing',
 } as const;
 
+/** Why condition Able is not True, beside what creates have failed for. */
+export const AbleReason = {
+  /** Its worker has stopped the copies there again and again, because it did not hear of the manager. */
+  Unsteady: 'Unsteady',
+  /** One Job after the other shows whether it can be used again. */
+  Trying: 'Trying',
+} as const;
+
 export const WORKER_CLUSTERS = switchyardResource<WorkerCluster>({ kind: 'WorkerCluster', plural: 'workerclusters', namespaced: false });

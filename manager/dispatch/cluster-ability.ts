@@ -14,7 +14,9 @@ export type ClusterAbility = {
   /** NotAble: no Job is to be placed there. */
   readonly trouble: { readonly problem: DispatchProblem; readonly untilMs: number; readonly backOffMs: number } | undefined;
 };
-export type AbilityNow = { readonly kind: 'Able' } | { readonly kind: 'NotAble' | 'Trying'; readonly problem: DispatchProblem };
+export type AbilityNow =
+  | { readonly kind: 'Able' }
+  | { readonly kind: 'NotAble' | 'Trying'; readonly problem: Readonly<Record<'reason' | 'message', string>> };
 
 export const ABLE: ClusterAbility = { failing: new Map(), succeeded: new Map(), trouble: undefined };
 

@@ -1,8 +1,9 @@
 import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import type { Contact } from './mirror-group.ts';
+import type { WorkerFinding } from './worker-watch.ts';
 
-/** What is known of the connection to one worker cluster. Times are epoch milliseconds. */
+/** What is known of the connection to one worker cluster. Times are epoch milliseconds, unless said otherwise. */
 export type ClusterHealth = {
   readonly contact: Contact;
   /** Its API server answered the last probe, if only to refuse it. */
@@ -14,7 +15,7 @@ export type ClusterHealth = {
   readonly failures: number;
   readonly version: string | undefined;
   readonly roundTripMs: number | undefined;
-  /** When the last renewal of our Lease was sent that its worker may have seen. */
+  /** When the last renewal of our Lease was sent that its worker may have seen, on the clock's `monotonic`. */
   readonly renewalSentMs: number | undefined;
   /** Its watch has given no sign of life for longer than one may be silent, and cannot be opened anew: what becomes of its Jobs is not heard. */
   readonly unheard: boolean;
@@ -104,8 +105,9 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
   failingSinceMs: health.failingSinceMs ?? nowMs,
 });
 
-/** What others should hear of when it changes, with what else is found there. */
-export function toldOf(health: ClusterHealth, others: readonly unknown[]): string {
+/** What others should hear of when it changes. */
+export function newsOf(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
   const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
-  return JSON.stringify([contact, connected, reason, version, failingSinceMs, contact === 'Ready' ? 0 : renewalSentMs, unheard, ...others]);
+  const lastRenewalMs = contact === 'Ready' ? 0 : renewalSentMs;
+  return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, worker, priorityClasses]);
 }

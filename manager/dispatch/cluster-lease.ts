@@ -44,7 +44,7 @@ export interface ClusterLease {
   dueInMs(): number;
   /** It is held: others wait for it until its duration is over. */
   isHeld(): boolean;
-  /** When the last renewal that its worker may count was sent, and may have been carried out, in epoch milliseconds. */
+  /** When the last renewal that its worker may count was sent, and may have been carried out, on the clock's `monotonic`. */
   sentMs(): number | undefined;
   /** The fence token of the worker for which the Lease says that the cluster is in order. */
   confirmed(): string | undefined;
@@ -213,7 +213,7 @@ class OriginLease implements ClusterLease {
     const lease = this.#claim(us, current);
     const fieldManager = MANAGER_FIELD_MANAGER;
     // One that answers no token is no sign of us to the worker.
-    const sentMs = this.#options.givenUp() ? this.#sentMs : clock.now();
+    const sentMs = this.#options.givenUp() ? this.#sentMs : clock.monotonic();
     try {
       const written = await this.#within(signal, (each) =>
         current === undefined

@@ -22,6 +22,7 @@ import { clusterStatus, type ConfigurationProblem, type Finding } from './cluste
 import type { ClusterView } from './mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from './cluster-removal.ts';
 import { createFirstFindings, type FirstFindings } from './first-findings.ts';
+import { createLossCount, type LossCount } from './loss-count.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 import type { RemovalJudgement, WhatRemains } from './judge-removal.ts';
 import { withoutRemoval, withRemoval } from './removal-status.ts';
@@ -134,6 +135,7 @@ class Registry implements ClusterRegistry {
   readonly #removal: ClusterRemoval;
   readonly #tokens: TokenRenewal;
   readonly #first: FirstFindings;
+  readonly #losses: LossCount;
   /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
   readonly #toLookAt = new Set<string>();
   readonly places: KnownPlaces;
@@ -147,6 +149,7 @@ class Registry implements ClusterRegistry {
     const { home, clock, log, metrics } = deps;
     this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
     this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
+    this.#losses = createLossCount(deps.clock);
     this.#first = createFirstFindings(clock, () => this.names());
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
@@ -238,6 +241,7 @@ class Registry implements ClusterRegistry {
     if (workerCluster === undefined) {
       this.#removal.forget(name);
       this.#first.forget(name);
+      this.#losses.forget(name);
       this.#problems.delete(name);
       this.#lastRead.delete(name);
       this.#anew.delete(name);
@@ -430,7 +434,10 @@ class Registry implements ClusterRegistry {
     const before = withoutRemoval(workerCluster.status);
     const finding = this.#finding(name);
     const putOffMs = this.#first.putOffMs(name, before, finding);
-    const told = putOffMs === undefined ? (clusterStatus(before, finding, generation, clock.now()) ?? before) : before;
+    const told =
+      putOffMs === undefined
+        ? (clusterStatus(before, finding, this.#losses.after(name, before, finding), generation, clock.now()) ?? before)
+        : before;
     this.#measure(name, findCondition(told?.conditions, ClusterCondition.Ready));
     metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());

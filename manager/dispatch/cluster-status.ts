@@ -3,7 +3,7 @@ import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
-import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
+import { AbleReason, ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { ANSWER_FAULTS } from '../../shared/kube/unusable-answer.ts';
 import type { AbilityNow } from './cluster-ability.ts';
@@ -26,16 +26,19 @@ export type Finding =
       readonly worker: WorkerFinding;
     };
 
+/** For how long it has been lost. */
+export type Loss = Required<Pick<WorkerClusterStatus, 'lostSince' | 'lostCounted'>>;
+
 /** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
 export function clusterStatus(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   finding: Finding,
+  loss: Loss | undefined,
   generation: number | undefined,
   nowMs: number,
 ): WorkerClusterStatus | undefined {
   const worker = workerAlive(previous, finding);
   const { reachable, synced, able, ready } = judge(finding, worker);
-  const lostSince = nextLostSince(previous, finding, nowMs);
   const next: WorkerClusterStatus = {
     ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
     conditions: [
@@ -52,7 +55,8 @@ export function clusterStatus(
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
   if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
   delete next.lostSince;
-  if (lostSince !== undefined) next.lostSince = lostSince;
+  delete next.lostCounted;
+  Object.assign(next, loss);
   if (sameJson(previous ?? {}, next)) return undefined;
   // A round trip is told along with other news; alone it would be a write for every probe.
   return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
@@ -120,7 +124,7 @@ function ableOf(ability: AbilityNow): ConditionSaid {
   if (ability.kind === 'Able') return { status: 'True', reason: 'Able', message: 'copies can be made, as far as is known' };
   const { reason, message } = ability.problem;
   if (ability.kind === 'NotAble') return { status: 'False', reason, message };
-  return { status: 'Unknown', reason: 'Trying', message: `the next Job shows whether copies can be made again; before: ${message}` };
+  return { status: 'Unknown', reason: AbleReason.Trying, message: `one Job shows whether it can be used again; before: ${message}` };
 }
 
 /** Unknown where no worker speaks for itself: that keeps no Job away. */
@@ -172,20 +176,6 @@ function announced(
 }
 
 const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
-
-/**
- * Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. It is not earlier than
- * the last renewal of our Lease that the worker may have seen.
- */
-function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding, nowMs: number): string | undefined {
-  if (finding.kind === 'Misconfigured') return previous?.lostSince ?? toWireTime(nowMs);
-  const { contact, failingSinceMs, renewalSentMs } = finding.health;
-  if (contact === 'Ready') return undefined;
-  const since = previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? nowMs) : undefined);
-  if (since === undefined || renewalSentMs === undefined) return since;
-  const renewal = toWireTime(renewalSentMs);
-  return Date.parse(since) < Date.parse(renewal) ? renewal : since;
-}
 
 function condition(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,

@@ -36,7 +36,7 @@ import {
   type MirrorGroup,
 } from './mirror-group.ts';
 import { changesTemplate, copyName, hasOtherController, remoteJob, specChange } from './remote-job.ts';
-import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
+import { fencedOff, fencedOffStatus, isInTheWay, isLossYoung, isStopped, lossChangesAfterMs, lossTold } from './lost-place.ts';
 import { retainedCopies } from './retained-copies.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy, unclearPlaces } from './missing-copy.ts';
 import { isWaitingToStart } from './start-troubles.ts';
@@ -148,7 +148,7 @@ function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'rem
   if (local === undefined || isFinished(local.status)) return plan;
   const { looks, waitsMs } = unclearPlaces(group, local);
   const actions = looks.map(([cluster, view]): RemoteAction => ({ kind: 'Look', cluster, name: copyName(local, view.local) }));
-  const againMs = Math.min(againAfterMs, fencedOffAfterMs(group) ?? againAfterMs, ...waitsMs);
+  const againMs = Math.min(againAfterMs, lossChangesAfterMs(group) ?? againAfterMs, ...waitsMs);
   return { remote: [...remote, ...actions], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
 
@@ -349,7 +349,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
         remote: [],
         home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [dispatched(record, loss)], nowMs })),
       };
-    return wasThere || cluster.contact === 'Connecting'
+    return wasThere || cluster.contact === 'Connecting' || isLossYoung(group)
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }

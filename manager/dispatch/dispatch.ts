@@ -12,7 +12,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import { fencedJob, graceSecondsOf, judgeLoss } from '../api/fenced-off.ts';
+import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
@@ -155,6 +155,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
+        shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,
         homeSettled: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
@@ -204,7 +205,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
       const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
-      return judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs);
+      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), toldInMs: toldInMs(lost) };
     },
     origin,
     clock,
@@ -225,6 +226,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     updated: (next, previous) => {
       const { name } = next.metadata;
       homeHistory.clustersChanged();
+      if (JSON.stringify(next.status?.worker) !== JSON.stringify(previous.status?.worker)) clusters.get(name)?.workerShown();
       if (lossIn(next) !== lossIn(previous)) mirror.wakeJobsOf({ name, uid: next.status?.clusterUID, localKeys: [] });
       if (JSON.stringify(next.spec.retainFinished) !== JSON.stringify(previous.spec.retainFinished))
         mirror.wakeJobsOf({ name, uid: undefined, localKeys: clusters.get(name)?.localKeys() ?? [] });

@@ -31,7 +31,7 @@ export interface Doubts {
   /** Nothing of it was there when its name was looked up, or what was there is gone by our own deletion. */
   absent(localKey: string): void;
   /** What no copy in the list says of the Job; for `sinceMs` see {@link Doubts.of}. */
-  absence(localKey: string, sinceMs: number | undefined): Absence | undefined;
+  absence(localKey: string, sinceMs: number | undefined, isAnyListed?: boolean): Absence | undefined;
   /** The Job is gone. */
   forget(localKey: string): void;
 }
@@ -111,9 +111,9 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
       left.delete(key);
       absent.add(key);
     },
-    absence(key, sinceMs) {
+    absence(key, sinceMs, isAnyListed = false) {
       if (left.has(key)) return 'Unlisted';
-      if (absent.has(key)) return undefined;
+      if (absent.has(key) || isAnyListed) return undefined;
       const isUntouched = !touched.has(key) && !open.has(key) && sinceMs !== undefined && sinceMs >= sinceBirthMs;
       return isUntouched ? undefined : 'Open';
     },

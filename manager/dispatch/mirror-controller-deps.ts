@@ -4,7 +4,7 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { LossJudgement } from '../api/fenced-off.ts';
+import type { MirrorGroup } from './mirror-group.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import type { DispatchMetrics } from '../metrics.ts';
@@ -37,7 +37,7 @@ export type MirrorControllerDeps = {
   /** Why an admission in this namespace no longer stands; undefined while it does. */
   readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
   /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
-  readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => LossJudgement | undefined;
+  readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => MirrorGroup['loss'];
   /** Why nothing may be set going now; undefined while it may. */
   readonly homeRestored: () => DispatchProblem | undefined;
   /** Id of this manager. */

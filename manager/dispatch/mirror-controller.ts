@@ -231,8 +231,7 @@ class Mirror implements MirrorController {
     if (action.kind === 'Release') return this.#release(key, local, action);
     const { home, clock, metrics, readRecord, isNoted } = this.#deps;
     const nowMs = clock.now();
-    // Quota of a Job that is being stopped waits for its status.
-    const dueMs = this.#dueMs.get(key) ?? nowMs + (local.spec.suspend === true ? STATUS_WINDOW_MS : this.#window.ms());
+    const dueMs = this.#window.dueMs(local, action.status, this.#dueMs.get(key));
     if (!action.urgent && nowMs < dueMs) {
       this.#dueMs.set(key, dueMs);
       return dueMs - nowMs;

@@ -25,7 +25,7 @@ export type MirrorGroup = {
   /** The clusters that matter to it: that place, those that show something of it, and all where it {@link mayBeAnywhere}. */
   readonly clusters: ReadonlyMap<string, ClusterView>;
   /** What follows for it from the loss of the recorded cluster; undefined while that is not lost. */
-  readonly loss?: LossJudgement | undefined;
+  readonly loss?: (LossJudgement & { readonly toldInMs?: number }) | undefined;
   readonly flavors: Pick<ReadonlyMap<string, DeepReadonly<ResourceFlavor>>, 'get'>;
   /** Id of this manager. */
   readonly origin: string;

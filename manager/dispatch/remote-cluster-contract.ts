@@ -65,6 +65,8 @@ export interface RemoteCluster {
    * Jobs that never were.
    */
   mayAskAfterMs(localKey: string): number;
+  /** What its WorkerCluster shows of its worker has changed. */
+  workerShown(): void;
   wrote(localKey: string, copy: Job): void;
   deleted(copy: DeepReadonly<Job>): void;
   /** Remembers why the copy cannot be made, until told otherwise. */
@@ -102,6 +104,8 @@ export type RemoteClusterOptions = {
   readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;
   /** Whether its operator has given it up: our Lease is kept there while it answers, and its worker is no longer told that it is in order. */
   readonly givenUp: () => boolean;
+  /** The fence that its WorkerCluster shows, in seconds: what whoever leads next counts on. */
+  readonly shownFenceSeconds: () => number | undefined;
   /** Whether these copies here of the Job with this key are the one that may run, or none. */
   readonly inPlace: (localKey: string, copies: readonly Copy[]) => boolean;
   /** Writes under way at once. */

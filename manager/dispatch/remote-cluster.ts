@@ -18,9 +18,10 @@ import { PRIORITY_CLASSES, type PriorityClass } from '../api/priority-class.ts';
 import { RETAINED_MAX } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
-import { afterProbe, NEVER_PROBED, toldOf, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import { afterProbe, NEVER_PROBED, newsOf, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
+import { createTrips, type Trips } from './cluster-trust.ts';
 import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
@@ -31,7 +32,7 @@ import { createDoubts, type Doubts } from './doubts.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { leasedWrites } from './leased-writes.ts';
 import { listOnce } from './list-once.ts';
-import type { Absence, ClusterView, Contact, Copy } from './mirror-group.ts';
+import type { ClusterView, Contact, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
@@ -43,6 +44,7 @@ import { createWorkerWatch, type WorkerFinding, type WorkerWatch } from './worke
 import { createWriteTroubles } from './write-troubles.ts';
 
 const COPIES_BY_LOCAL_KEY = 'localKey';
+const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 const PROBE_INTERVAL_MS = 10_000;
 /** All copies, once, when a cluster is back that was lost. */
 const FRESH_LIST_MS = 60_000;
@@ -52,8 +54,6 @@ const PROBE_AGAIN_MS = 1_000;
 const PROBE_REFUSED_MS = 5_000;
 /** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
 const UNHEARD_MS = 150_000;
-/** Questions to the manager cluster for the sake of one worker cluster. */
-const CONFIRMATIONS = { perSecond: 5, burst: 100 };
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
   return new ConnectedCluster(options);
@@ -74,7 +74,8 @@ class ConnectedCluster implements RemoteCluster {
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
-  readonly #confirmations = createTurns(CONFIRMATIONS);
+  /** Questions to the manager cluster for the sake of this one. */
+  readonly #confirmations = createTurns({ perSecond: 5, burst: 100 });
   readonly #prober: ClusterProbe;
   readonly #lease: ClusterLease;
   readonly #worker: WorkerWatch;
@@ -93,6 +94,8 @@ class ConnectedCluster implements RemoteCluster {
   readonly #restored = new AbortController();
   #health = NEVER_PROBED;
   #ability = ABLE;
+  /** When its fence has tripped, as copies tell. */
+  readonly #trips: Trips;
   /** Tells when it may be tried again. */
   #trial: Timer | undefined;
   /** What others have heard of it. */
@@ -140,6 +143,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
     // Before what is remembered of our deletions is forgotten.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
+    this.#trips = createTrips(clock, () => options.onHealthChanged(this));
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
@@ -150,13 +154,17 @@ class ConnectedCluster implements RemoteCluster {
       this.#reconciliation.copyChanged(key);
     };
     const deleted = (copy: DeepReadonly<Job>): void => {
-      this.#finished.gone(localKeyOfCopy(copy));
-      options.onCopyChanged(localKeyOfCopy(copy));
-      this.#reconciliation.copyChanged(localKeyOfCopy(copy));
+      const key = localKeyOfCopy(copy);
+      this.#finished.gone(key);
+      options.onCopyChanged(key);
+      this.#reconciliation.copyChanged(key);
     };
-    this.#copies.addHandler({ added: changed, updated: changed, deleted });
-    const onChanged = (): void => this.#workerChanged();
-    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
+    const updated = (copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void => {
+      this.#trips.seen(copy, before);
+      changed(copy);
+    };
+    this.#copies.addHandler({ added: changed, updated, deleted });
+    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged: () => this.#workerChanged() });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
@@ -167,8 +175,7 @@ class ConnectedCluster implements RemoteCluster {
       },
       clock,
     });
-    const rateLimit = { baseDelayMs: 200, maxDelayMs: 60_000 };
-    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit, metrics: workqueues.of('copies', name) });
+    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
   }
 
   health(): ClusterHealth {
@@ -176,7 +183,8 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   ability(): AbilityNow {
-    return abilityAt(this.#ability, this.#options.clock.monotonic());
+    const trust = this.#trips.trust();
+    return trust.kind === 'Able' ? abilityAt(this.#ability, this.#options.clock.monotonic()) : trust;
   }
 
   created(localKey: string): void {
@@ -218,7 +226,7 @@ class ConnectedCluster implements RemoteCluster {
       waiting: this.starts.told(localKey),
       doubt: this.doubts.of(localKey, sinceMs),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
-      ...given({ absence: this.#absence(localKey, sinceMs) }),
+      absence: this.doubts.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
       ...given({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
     };
   }
@@ -234,14 +242,8 @@ class ConnectedCluster implements RemoteCluster {
   /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
   #left(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
-    const isOver = isAtRest(copy) || isFinished(copy.status);
-    if (isOver && this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
+    if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
     else this.doubts.unlisted(key, copy);
-  }
-
-  #absence(localKey: string, sinceMs: number | undefined): Absence | undefined {
-    const absence = this.doubts.absence(localKey, sinceMs);
-    return absence === 'Open' && this.copiesOf(localKey).length > 0 ? undefined : absence;
   }
 
   hasTraceOf(localKey: string): boolean {
@@ -283,14 +285,17 @@ class ConnectedCluster implements RemoteCluster {
     const key = localKeyOfCopy(copy);
     this.#ownWrites.deleted(key, copy);
     if (!isAtRest(copy) || this.doubts.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
-    // Its event came before the answer.
-    this.doubts.absent(key);
+    this.doubts.absent(key); // Its event came before the answer.
     this.#options.onCopyChanged(key);
   }
 
   setProblem(localKey: string, problem: DispatchProblem | undefined): void {
     if (problem === undefined) this.#problems.delete(localKey);
     else this.#problems.set(localKey, problem);
+  }
+
+  workerShown(): void {
+    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
   }
 
   wake(localKey: string, { now }: { readonly now: boolean }): void {
@@ -303,6 +308,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#queue.shutDown();
       this.#usable.resolve();
       this.#trial?.cancel();
+      this.#trips.stop();
     });
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
@@ -320,7 +326,6 @@ class ConnectedCluster implements RemoteCluster {
     const { log, concurrency, reconcile } = this.#options;
     await this.#usable.promise;
     if (signal.aborted) return;
-    const name = `cluster-${this.name}`;
     const watching = AbortSignal.any([signal, this.#restored.signal]);
     await Promise.all([
       this.#copies.run(watching),
@@ -334,7 +339,7 @@ class ConnectedCluster implements RemoteCluster {
       this.starts.run(signal),
       this.#worker.run(watching),
       this.#reconciliation.run(watching),
-      runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
+      runController({ name: `cluster-${this.name}`, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
 
@@ -399,18 +404,18 @@ class ConnectedCluster implements RemoteCluster {
 
   #workerChanged(): void {
     this.#tell();
-    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+    this.workerShown();
   }
 
   #tell(): void {
-    const now = toldOf(this.#health, [this.worker(), this.priorityClasses()]);
+    const now = newsOf(this.#health, this.worker(), this.priorityClasses());
     if (this.#told === now) return;
     this.#told = now;
     this.#options.onHealthChanged(this);
   }
 
   #tokenAsked(): string | undefined {
-    const token = this.#worker.fenceToken();
+    const token = this.#worker.fenceToken(this.#options.shownFenceSeconds());
     const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
     return isToBeTold && token !== this.#lease.confirmed() ? token : undefined;
   }

@@ -46,8 +46,11 @@ export interface WorkerWatch {
   finding(inReach: boolean): WorkerFinding;
   /** As far as is known, the built-in Job controller runs the copies, and nothing there has a fence. */
   isBuiltIn(): boolean;
-  /** What it asks its manager to answer before copies go on; undefined while it asks nothing. */
-  fenceToken(): string | undefined;
+  /**
+   * What it asks its manager to answer before copies go on; undefined while it asks nothing, and while its WorkerCluster still shows a shorter fence
+   * than it announces now (`shownFenceSeconds`): once it is answered it goes by its own, and whoever leads next counts on what is shown.
+   */
+  fenceToken(shownFenceSeconds: number | undefined): string | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -108,9 +111,11 @@ class LeaseWatch implements WorkerWatch {
     return this.#isForBuiltIn && this.#announced(this.#leases.get(this.#key)) === undefined;
   }
 
-  fenceToken(): string | undefined {
+  fenceToken(shownFenceSeconds: number | undefined): string | undefined {
     const lease = this.#leases.get(this.#key);
-    return lease && readWorkerAnnouncement(lease)?.fenceToken;
+    const announcement = lease && readWorkerAnnouncement(lease);
+    if (announcement === undefined || lengthOf(shownFenceSeconds ?? 0) < lengthOf(announcement.fenceAfterSeconds)) return undefined;
+    return announcement.fenceToken;
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -145,6 +150,9 @@ class LeaseWatch implements WorkerWatch {
     return heard.renewed ? 'Beating' : 'Unproven';
   }
 }
+
+/** 0: its copies are never stopped. */
+const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);
 
 function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement): AnnouncedWorker {
   return {

@@ -76,7 +76,12 @@ export function readOriginLease({ metadata, spec }: DeepReadonly<Lease>): Origin
 }
 
 /** A renewal of an origin's Lease as its worker saw it last, and for how many seconds it has seen no other since. */
-export type RenewalSeen = { readonly renewTime: string; readonly elapsedSeconds: number };
+export type RenewalSeen = {
+  readonly renewTime: string;
+  readonly elapsedSeconds: number;
+  /** The fence that binds for this origin, which may be that of an earlier worker; undefined, as in older versions: the one that is announced. */
+  readonly fenceAfterSeconds: number | undefined;
+};
 
 /** What a worker tells of itself in its Lease. */
 export type WorkerAnnouncement = {
@@ -114,10 +119,10 @@ function parseRenewalsSeen(annotation: unknown): ReadonlyMap<string, RenewalSeen
   return new Map(
     entries.flatMap(([origin, entry]): [string, RenewalSeen][] => {
       if (!isJsonObject(entry)) return [];
-      const { renewTime, elapsedSeconds } = entry;
+      const { renewTime, elapsedSeconds, fenceAfterSeconds } = entry;
       if (typeof renewTime !== 'string' || parseWireTime(renewTime) === undefined) return [];
-      if (typeof elapsedSeconds !== 'number' || !Number.isFinite(elapsedSeconds) || elapsedSeconds < 0) return [];
-      return [[origin, { renewTime, elapsedSeconds }]];
+      if (!isSeconds(elapsedSeconds)) return [];
+      return [[origin, { renewTime, elapsedSeconds, fenceAfterSeconds: isSeconds(fenceAfterSeconds) ? fenceAfterSeconds : undefined }]];
     }),
   );
 }
@@ -141,6 +146,8 @@ const RENEWALS_CHARACTERS_MAX = 128 * 1024;
 
 const boundedText = (value: unknown, charactersMax: number): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= charactersMax ? value : undefined;
+
+const isSeconds = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 const wholeSeconds = (value: unknown): number | undefined =>
   typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined;

@@ -41,6 +41,8 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   connected: true,
   lost: false,
   reachableSinceMs: 0,
+  tryingSinceMs: undefined,
+  unsteady: false,
   draining: false,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,

@@ -237,11 +237,11 @@ test('of two managers of one manager cluster that nobody has elected, one goes o
 
 describe('the worker there', () => {
   const WORKER_LEASE: ObjectKey = { namespace: 'kube-system', name: 'switchyard-worker' };
-  const announcement = (fenceToken: string) =>
+  const announcement = (fenceToken: string, fenceAfterSeconds = 60) =>
     workerAnnotations({
       controllerName: WORKER_CONTROLLER_NAME,
       version: '1.2.3',
-      fenceAfterSeconds: 60,
+      fenceAfterSeconds,
       fenceToken,
       renewalsSeen: new Map(),
     });
@@ -251,10 +251,10 @@ describe('the worker there', () => {
       metadata: { ...WORKER_LEASE, labels: { [WORKER_LABEL]: 'true' }, annotations: announcement(token) },
       spec: spec(),
     });
-  async function renew(token = 't-1', holder?: string): Promise<void> {
+  async function renew(token = 't-1', holder?: string, fenceAfterSeconds?: number): Promise<void> {
     const { client } = world.worker('eu-1');
     const lease = await client.get(LEASES, WORKER_LEASE);
-    const metadata = { ...lease.metadata, annotations: announcement(token) };
+    const metadata = { ...lease.metadata, annotations: announcement(token, fenceAfterSeconds) };
     await client.replace(LEASES, { ...lease, metadata, spec: spec(holder) });
   }
   const statusOf = async () => (await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).status;
@@ -415,6 +415,28 @@ describe('the worker there', () => {
     expect(await world.worker('eu-1').copy('stray')).toBeUndefined();
     expect(await reconciled()).toBe('t-2');
   });
+
+  test.each([600, 0])(
+    'that comes back with a longer fence, or none (%i), is answered once its WorkerCluster shows that',
+    async (seconds) => {
+      await announce('t-1');
+      await world.settle(500);
+      expect(await reconciled()).toBe('t-1');
+      // The manager cluster does not take what is found: whoever leads next would count on 60 s.
+      world.homeLine.instead = ({ method, path }) =>
+        method === 'PATCH' && path.includes('/workerclusters/') ? refusing(500, 'InternalError') : undefined;
+      await renew('t-2', undefined, seconds);
+      await world.settle(11_000);
+      expect([await reconciled(), (await statusOf())?.worker?.fenceAfterSeconds]).toEqual(['t-1', 60]);
+      world.homeLine.instead = undefined;
+      await world.settle(15_000);
+      expect([await reconciled(), (await statusOf())?.worker?.fenceAfterSeconds]).toEqual(['t-2', seconds]);
+      // A shorter one is safe at once.
+      await renew('t-3', undefined, 30);
+      await world.settle(50);
+      expect(await reconciled()).toBe('t-3');
+    },
+  );
 
   test('is not told that it is in order for a token that it no longer asks for', async () => {
     await announce('t-1');

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import { EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 import { createWholeWorld } from './whole-world.ts';
 
@@ -91,6 +91,37 @@ describe('in a queue with room for one', () => {
     await world.settle(1_000);
     expect(await world.running()).toEqual(['a']);
   });
+
+  test.each([
+    ['has run', true],
+    ['has never run', false],
+  ])(
+    'a held Job that %s and that somebody resumes is suspended again, and says that it is held and how to release it',
+    async (_how, hasRun) => {
+      if (!hasRun) await world.job('running');
+      await world.job('a');
+      await world.settle(1_000);
+      await patch('a', hold('true'));
+      await world.settle(1_000);
+      if (hasRun) await world.rest('a');
+      await world.settle(1_000);
+      expect((await told('a'))?.reason).toBe('Held');
+      await patch('a', { spec: { suspend: false } });
+      await world.settle(1_000);
+      expect(await world.running()).not.toContain('a');
+      expect(await told('a')).toMatchObject({ status: 'False', reason: 'Held' });
+      expect((await told('a'))?.message).toMatch(
+        /held by annotation switchyard.dev\/hold; to release it: kubectl annotate job -n team a switchyard.dev\/hold-/,
+      );
+      const events = (await world.client.list(EVENTS, { namespace: 'team' })).items.filter(
+        ({ involvedObject }) => involvedObject.name === 'a',
+      );
+      expect(events.map(({ reason }) => reason)).not.toContain('RecordNotTrusted');
+      expect(events.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(/^suspended again: .*; it is held by annotation switchyard.dev\/hold; to release it: kubectl annotate/),
+      );
+    },
+  );
 
   test('a hold outlives the manager', async () => {
     await world.job('a');

@@ -5,18 +5,21 @@ import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { FENCING_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 import { startWorkerPresence } from './worker-presence.ts';
 
 const MINUTE = 60_000;
 const lastTransitionTime = '2026-01-01T00:00:03Z';
 
+let clock: FakeClock;
 let world: DispatchWorld;
 let eu: WorkerSide;
 let us: WorkerSide;
 const presences: { readonly stop: () => void }[] = [];
 beforeEach(async () => {
-  world = await createDispatchWorld();
+  clock = new FakeClock();
+  world = await createDispatchWorld({ clock });
   eu = world.worker('eu-1');
   us = world.worker('us-2');
 });
@@ -83,6 +86,30 @@ test('it comes back before that: nothing was lost, and nothing moves', async () 
   expect(await told()).toBe('dispatched to cluster "eu-1" (placement 1)');
 });
 
+test('its cluster flaps for less than a minute: the WorkerCluster says so, and the Job is not written', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  const jobWrites = (): number => world.homeLine.sent.filter((call) => call.startsWith('PATCH') && call.includes('/jobs/')).length;
+  const before = jobWrites();
+  for (let flap = 0; flap < 3; flap++) {
+    eu.line.state = 'refused';
+    await world.settle(40_000);
+    const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
+    expect(status?.lostSince).toBeDefined();
+    eu.line.state = 'up';
+    await world.settle(20_000);
+  }
+  expect(jobWrites()).toBe(before);
+  // For longer: twice, and no more.
+  eu.line.state = 'refused';
+  await world.settle(70_000);
+  expect(await told()).toMatch(/; lost since /);
+  eu.line.state = 'up';
+  await world.settle(20_000);
+  expect(await told()).toBe('dispatched to cluster "eu-1" (placement 1)');
+  expect(jobWrites()).toBe(before + 2);
+});
+
 test('what passed before the manager was started anew counts', async () => {
   await announce('eu-1', 60);
   await runOnEu();
@@ -95,6 +122,19 @@ test('what passed before the manager was started anew counts', async () => {
   await world.settle(6 * MINUTE);
   expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2 });
   expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('the next manager runs on a host whose clock is 20 min ahead: nothing moves before its time', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.stop();
+  clock.stepTimeOfDay(20 * MINUTE);
+  await world.start();
+  await world.settle(12 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1', epoch: 1 });
+  await world.settle(3 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2 });
 });
 
 test.each<[string, number | undefined, Parameters<DispatchWorld['submit']>[1], RegExp]>([

@@ -179,6 +179,27 @@ describe('a manager that is bound to two namespaces', () => {
     expect(await conditionAt('team-c', 'stuck', 'Dispatched')).toMatch(/^True Dispatched/);
   });
 
+  test('that is taken off the list while a Job runs there has the Job say why nothing is heard of it, and what to do', async () => {
+    await join('bound', served, bound);
+    await submit('team-a', 'one');
+    await world.settle(2_000);
+    const serve = (...servedNamespaces: string[]) =>
+      world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'bound' }, { type: 'merge', body: { spec: { servedNamespaces } } });
+    const dispatched = () => conditionAt('team-a', 'one', 'Dispatched');
+    await serve('team-b');
+    await world.settle(3_000);
+    const said =
+      /^True Dispatched: .*; cluster "bound" no longer serves namespace "team-a" \(spec.servedNamespaces .*\), .*: put the namespace on the list again/;
+    expect(await dispatched()).toMatch(said);
+    // It is suspended: its quota is held, and it says so still.
+    await world.home.patch(JOBS, { namespace: 'team-a', name: 'one' }, { type: 'merge', body: { spec: { suspend: true } } });
+    await world.settle(3_000);
+    expect(await dispatched()).toMatch(said);
+    await serve('team-a', 'team-b');
+    await world.settle(3_000);
+    expect(await dispatched()).not.toMatch(said);
+  });
+
   test('needs no right to list nodes where its capacity is given', async () => {
     const { line } = await join('bound', { ...served, capacity: { cpu: '1' } }, [...bound, 'managerAccess.nodes=false']);
     await submit('team-a', 'one');

@@ -15,6 +15,7 @@ import { isOlder } from '../../shared/kube/resource-version.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
@@ -22,7 +23,7 @@ import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { createFences } from './fences.ts';
 import { createLeaseRights, type LeaseAction } from './lease-rights.ts';
 import type { FenceState } from './origin-fence.ts';
-import { createWorkerLease } from './worker-lease.ts';
+import { createWorkerLease, type Predecessor } from './worker-lease.ts';
 
 export type FenceSettings = {
   /** How long copies run without a sign of their manager, in milliseconds; 0: for ever. */
@@ -70,8 +71,14 @@ const RENEW_EVERY_MS = 10_000;
 const RENEWALS_WITHIN_FENCE = 6;
 /** A watch that has said nothing for this share of the time after which a fence trips is opened anew. */
 const QUIET_SHARE = 1 / 3;
+/** Where only the fence of an earlier worker binds, and no trip but its own is near. */
+const QUIET_WITHOUT_FENCE_MS = 20_000;
 const RETRY_MS = 2_000;
-/** A request may take so long, however often the Lease is renewed. */
+/**
+ * A renewal of the worker's own Lease counts from when it was sent, so that waiting longer for its answer gives no extra time: an API server that is
+ * overloaded has this share of the time after which a fence trips.
+ */
+const ANSWER_SHARE = 1 / 2;
 const ANSWER_MS_MIN = 5_000;
 
 export function createFence(deps: FenceDeps): Fence {
@@ -80,6 +87,7 @@ export function createFence(deps: FenceDeps): Fence {
   const log = deps.log.with({ leases: namespace });
   const metrics = createFenceMetrics(deps.registry);
   const renewEveryMs = fenceAfterMs === 0 ? RENEW_EVERY_MS : Math.min(RENEW_EVERY_MS, fenceAfterMs / RENEWALS_WITHIN_FENCE);
+  const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);
   const fences = createFences(fenceAfterMs, newToken);
   const ownLease = createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs });
   const renewal = createWakeUp(clock);
@@ -115,6 +123,9 @@ export function createFence(deps: FenceDeps): Fence {
   const openings = new Map<string, { jobsVersion?: string }>();
   const confirmations = new WeakMap<DeepReadonly<Job>, object>();
   let stopping: AbortSignal | undefined;
+  /** Aborts once no origin is held to a fence, and none will be: `--fence-after 0`, and every manager has answered that. */
+  const unneeded = new AbortController();
+  let isPredecessorKnown = false;
   let shownArming = rights.arming();
   let shownToken = fences.token();
   let wasRefused = false;
@@ -124,12 +135,14 @@ export function createFence(deps: FenceDeps): Fence {
   return {
     async run(signal) {
       stopping = signal;
-      await readPredecessor(signal);
-      const informing = fenceAfterMs === 0 ? undefined : informer.run(signal);
+      await readPredecessors(signal);
+      isPredecessorKnown = true;
+      if (fenceAfterMs === 0) onChange(undefined);
+      const informing = fences.binds() ? informer.run(AbortSignal.any([signal, unneeded.signal])) : undefined;
       if (informing !== undefined) {
         await Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)]);
-        // What is seen from now on was not there when the worker before this one wrote.
-        fences.remember(new Map(), 0);
+        fences.listed(clock.monotonic());
+        settle();
       }
       await keepRenewing(signal);
       await informing;
@@ -138,7 +151,7 @@ export function createFence(deps: FenceDeps): Fence {
 
     stateOf(job) {
       const origin = originOf(job);
-      if (fenceAfterMs === 0 || origin === undefined || job.metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
+      if (origin === undefined || job.metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
       return stateOfOrigin(origin);
     },
 
@@ -157,6 +170,8 @@ export function createFence(deps: FenceDeps): Fence {
   function stateOfOrigin(origin: string): FenceState {
     const arming = rights.arming();
     if (arming === 'Refused') return 'Open';
+    if (!isPredecessorKnown) return 'Hold';
+    if (!fences.binds() && !fences.has(origin)) return 'Open';
     const state = fences.stateOf(origin, clock.monotonic());
     const isReady = arming !== 'Pending' && (!fences.has(origin) || openings.get(origin)?.jobsVersion !== undefined);
     return state === 'Open' && !isReady ? 'Hold' : state;
@@ -236,16 +251,18 @@ export function createFence(deps: FenceDeps): Fence {
       onChange(origin);
     }
     if (changed) renewal.wake();
+    if (!fences.binds()) unneeded.abort();
     nextLook?.cancel();
     const nextLookMs = fences.nextLookMs();
     nextLook = nextLookMs === undefined ? undefined : clock.schedule(settle, Math.max(0, nextLookMs - nowMs));
   }
 
-  async function readPredecessor(signal: AbortSignal): Promise<void> {
+  async function readPredecessors(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const before = await noting('get', () => ownLease.predecessor(signal));
-        if (before !== undefined) fences.remember(before.announcement.renewalsSeen, before.downMs);
+        const own = await noting('get', () => ownLease.predecessor(signal));
+        const before = [...(own === undefined ? [] : [own]), ...(await readElsewhere(own === undefined, signal))];
+        for (const { announcement, downMs } of before) fences.remember(announcement, downMs);
         return;
       } catch (error) {
         if (isForbidden(error)) return;
@@ -255,46 +272,85 @@ export function createFence(deps: FenceDeps): Fence {
     }
   }
 
+  /** Managers count on the fence of a worker also where it comes back with another --lease-namespace. */
+  async function readElsewhere(isNew: boolean, signal: AbortSignal): Promise<readonly Predecessor[]> {
+    try {
+      return await ownLease.elsewhere(signal);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      if (isNew)
+        log.warn(
+          'Leases in other namespaces may not be listed: where --lease-namespace was changed, copies may run that their manager counts as stopped; ' +
+            'grant it (chart switchyard-worker: rbac.create), or change it only while managers are in contact',
+          { error },
+        );
+      return [];
+    }
+  }
+
   async function keepRenewing(signal: AbortSignal): Promise<void> {
     let next: Timer | undefined;
     await renewal.run(async () => {
       next?.cancel();
-      const renewed = await renew(signal);
+      const sentMs = clock.monotonic();
+      const renewed = await renew(sentMs, signal);
       listenAnew(signal);
-      next = clock.schedule(renewal.wake, renewed ? renewEveryMs : Math.min(renewEveryMs, RETRY_MS));
+      // The next one counts from when it is sent as well, so that it does not wait for longer because this one was answered late.
+      const leftMs = Math.max(0, sentMs + renewEveryMs - clock.monotonic());
+      next = clock.schedule(renewal.wake, renewed ? leftMs : Math.min(renewEveryMs, RETRY_MS));
     }, signal);
     next?.cancel();
   }
 
-  async function renew(signal: AbortSignal): Promise<boolean> {
-    // An answer that does not come must not keep a new token from being told.
-    const limit = new AbortController();
-    const limitMs = Math.max(renewEveryMs, ANSWER_MS_MIN);
-    const timer = clock.schedule(() => limit.abort(new Error(`no answer within ${limitMs} ms`)), limitMs);
-    const either = AbortSignal.any([signal, limit.signal]);
-    const sentMs = clock.monotonic();
+  async function renew(sentMs: number, signal: AbortSignal): Promise<boolean> {
     const fenceToken = fences.tell(sentMs);
+    const answer = awaitAnswer(fenceToken, sentMs, signal);
     const fenceAfterSeconds = rights.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
     const renewalsSeen = fences.renewalsSeen(sentMs);
     try {
       const announcement = { controllerName, version, fenceAfterSeconds, fenceToken, renewalsSeen };
-      fences.mark(await noting('write', () => ownLease.renew(announcement, either)), sentMs);
+      fences.mark(await noting('write', () => ownLease.renew(announcement, answer.signal)), sentMs);
       return true;
     } catch (error) {
       if (error instanceof LeaseWentBack) onWentBack(error);
       if (!signal.aborted) log.warn('the Lease of this worker could not be renewed, trying again', { error });
       // Without a mark the renewals of managers would count for less and less.
-      if (!either.aborted) await markByReading(either);
+      if (!answer.signal.aborted) await markByReading(answer.signal);
       return false;
     } finally {
-      timer.cancel();
+      answer.over();
     }
+  }
+
+  /** Aborts when an answer is waited for no longer: after its share of the fence, and sooner when there is a new token to announce. */
+  function awaitAnswer(fenceToken: string, sentMs: number, signal: AbortSignal): { readonly signal: AbortSignal; over(): void } {
+    const limit = new AbortController();
+    const either = AbortSignal.any([signal, limit.signal]);
+    const lookAgainMs = Math.max(renewEveryMs, ANSWER_MS_MIN);
+    const look = (): Timer =>
+      clock.schedule(
+        () => {
+          const waitedMs = clock.monotonic() - sentMs;
+          if (fences.token() !== fenceToken || waitedMs >= answerLimitMs) limit.abort(new Error(`no answer within ${waitedMs} ms`));
+          else {
+            // Another connection may be answered where this one is dead.
+            listenAnew(signal);
+            void markByReading(either);
+            timer = look();
+          }
+        },
+        Math.min(lookAgainMs, Math.max(0, sentMs + answerLimitMs - clock.monotonic())),
+      );
+    let timer = look();
+    return { signal: either, over: () => timer.cancel() };
   }
 
   /** A connection that is dead without having been closed must not look like a manager that is out of reach. */
   function listenAnew(signal: AbortSignal): void {
-    const isQuiet = clock.monotonic() - informer.lastHeardMs() >= fenceAfterMs * QUIET_SHARE;
-    if (catchingUp || signal.aborted || !isQuiet || !informer.hasSynced() || fences.origins().length === 0) return;
+    const quietMs = fenceAfterMs === 0 ? QUIET_WITHOUT_FENCE_MS : fenceAfterMs * QUIET_SHARE;
+    const isQuiet = clock.monotonic() - informer.lastHeardMs() >= quietMs;
+    if (catchingUp || signal.aborted || unneeded.signal.aborted || !isQuiet || !informer.hasSynced() || fences.origins().length === 0)
+      return;
     catchingUp = true;
     informer.catchUp(signal).then(
       () => (catchingUp = false),
@@ -305,7 +361,10 @@ export function createFence(deps: FenceDeps): Fence {
   async function markByReading(signal: AbortSignal): Promise<void> {
     const sentMs = clock.monotonic();
     try {
-      fences.mark((await client.list(LEASES, { namespace, labelSelector: WORKER_LABEL, limit: 1, signal })).resourceVersion, sentMs);
+      const read = await withDeadline(clock, answerLimitMs, signal, (each) =>
+        client.list(LEASES, { namespace, labelSelector: WORKER_LABEL, limit: 1, signal: each }),
+      );
+      fences.mark(read.resourceVersion, sentMs);
     } catch (error) {
       log.debug('the Leases could not be read either', { error });
     }

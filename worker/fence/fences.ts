@@ -2,13 +2,14 @@
  * The fences of all origins that have a Lease on this cluster, and the token that their managers have to answer. Time comes in as monotonic
  * milliseconds; whoever owns this looks again when `nextLookMs` says so.
  */
-import type { RenewalSeen } from '../../shared/api/fence-leases.ts';
+import type { RenewalSeen, WorkerAnnouncement } from '../../shared/api/fence-leases.ts';
 import { parseWireTime, toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { isOlder, isResourceVersion } from '../../shared/kube/resource-version.ts';
 import {
   firstFence,
   isDue,
   isStepBack,
+  NO_FENCE_MS,
   stateAt,
   tripped,
   withLease,
@@ -17,6 +18,7 @@ import {
   type FenceState,
   type LeaseVersion,
   type OriginFence,
+  type Remembered,
 } from './origin-fence.ts';
 
 export type Trip = { readonly origin: string; readonly why: 'OutOfReach' | 'SteppedBack' };
@@ -26,8 +28,15 @@ export interface Fences {
   token(): string;
   /** The token, about to be told at this time. Whoever answers it does so later. */
   tell(nowMs: number): string;
-  /** What the worker before this one wrote down, and for how long nobody has looked since: it counts for Leases that are seen next. */
-  remember(renewalsSeen: ReadonlyMap<string, RenewalSeen>, downMs: number): void;
+  /**
+   * What a worker before this one announced, and for how long no worker has looked since. It counts for Leases that are seen next, and, once
+   * {@link listed}, for origins that have none. Of several for one origin the one counts that leaves it least time.
+   */
+  remember(announcement: WorkerAnnouncement, downMs: number): void;
+  /** All Leases that are there were seen: what is seen from now on was not there when the worker before this one wrote. */
+  listed(nowMs: number): void;
+  /** Some origin may be held to a fence: their Leases are to be watched. */
+  binds(): boolean;
   /** The server was at this version some time after `sentMs`: what comes later cannot have happened before that. */
   mark(resourceVersion: string, sentMs: number): void;
   leaseSeen(origin: string, version: LeaseVersion, nowMs: number): void;
@@ -53,8 +62,10 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
   let token = newToken();
   /** When the newest token that was told was told first. */
   let told: { readonly token: string; readonly sentMs: number } | undefined;
-  let remembered: ReadonlyMap<string, RenewalSeen> = new Map();
-  let downMs = 0;
+  const ownFenceMs = fenceAfterMs === 0 ? NO_FENCE_MS : fenceAfterMs;
+  const remembered = new Map<string, Remembered>();
+  /** The shortest fence that was announced before: it binds for origins that no earlier worker has seen. */
+  let announcedMs = NO_FENCE_MS;
   let marks: readonly { readonly resourceVersion: string; readonly sentMs: number }[] = [];
   let trips: Trip[] = [];
 
@@ -64,20 +75,39 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
       if (told?.token !== token) told = { token, sentMs: nowMs };
       return token;
     },
-    remember(renewalsSeen, unseenMs) {
-      remembered = renewalsSeen;
-      downMs = unseenMs;
+    remember(announcement, downMs) {
+      const announced = milliseconds(announcement.fenceAfterSeconds);
+      announcedMs = Math.min(announcedMs, announced);
+      for (const [origin, seen] of announcement.renewalsSeen) {
+        const { renewTime, elapsedSeconds, fenceAfterSeconds } = seen;
+        const bound = fenceAfterSeconds === undefined ? announced : milliseconds(fenceAfterSeconds);
+        const entry = { renewedMs: parseWireTime(renewTime), elapsedMs: elapsedSeconds * 1000, downMs, fenceAfterMs: bound };
+        const other = remembered.get(origin);
+        if (other === undefined || leftMs(entry) < leftMs(other)) remembered.set(origin, entry);
+      }
     },
+    listed(nowMs) {
+      for (const [origin, entry] of remembered)
+        if (entry.fenceAfterMs !== NO_FENCE_MS && !fences.has(origin))
+          fences.set(origin, firstFence(undefined, token, entry, ownFenceMs, nowMs));
+      remembered.clear();
+      announcedMs = NO_FENCE_MS;
+    },
+    binds: () =>
+      ownFenceMs !== NO_FENCE_MS ||
+      announcedMs !== NO_FENCE_MS ||
+      [...remembered.values(), ...fences.values()].some((each) => each.fenceAfterMs !== NO_FENCE_MS),
     mark(resourceVersion, sentMs) {
       if (!isResourceVersion(resourceVersion)) return;
       marks = [...marks, { resourceVersion, sentMs }].slice(-MARKS_MAX);
     },
     leaseSeen(origin, version, nowMs) {
       tripDue(nowMs);
-      const fence = fences.get(origin) ?? firstFence(version, token, rememberedOf(origin), downMs, fenceAfterMs, nowMs);
+      const boundMs = Math.min(ownFenceMs, announcedMs);
+      const fence = fences.get(origin) ?? firstFence(version, token, remembered.get(origin), boundMs, nowMs);
       const steppedBack = isStepBack(version, fence.last);
       // After a step back the new token has not been answered by anything that was there before.
-      fences.set(origin, withLease(fence, version, steppedBack ? Number.NEGATIVE_INFINITY : earliestMs(version, nowMs)));
+      fences.set(origin, withLease(fence, version, steppedBack ? Number.NEGATIVE_INFINITY : earliestMs(version, nowMs), ownFenceMs));
       if (steppedBack) trip([{ origin, why: 'SteppedBack' }]);
       tripDue(nowMs);
     },
@@ -97,19 +127,20 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
     },
     stateOf(origin, nowMs) {
       const fence = fences.get(origin);
-      return fence === undefined ? 'Open' : stateAt(fence, fenceAfterMs, nowMs);
+      return fence === undefined ? 'Open' : stateAt(fence, nowMs);
     },
     nextLookMs() {
-      const dueMs = [...fences.values()].filter((fence) => !fence.tripped).map(({ quietSinceMs }) => quietSinceMs + fenceAfterMs);
-      return dueMs.length === 0 ? undefined : Math.min(...dueMs);
+      const dueMs = [...fences.values()].filter((fence) => !fence.tripped).map((fence) => fence.quietSinceMs + fence.fenceAfterMs);
+      const firstMs = Math.min(NO_FENCE_MS, ...dueMs);
+      return firstMs === NO_FENCE_MS ? undefined : firstMs;
     },
     origins: () => [...fences.keys()],
     has: (origin) => fences.has(origin),
-    renewalsSeen: (nowMs) => new Map([...fences].map(([origin, fence]) => [origin, toRemember(fence, nowMs)])),
+    renewalsSeen: (nowMs) => new Map([...fences].flatMap(([origin, fence]) => toRemember(origin, fence, nowMs))),
   };
 
   function tripDue(nowMs: number): void {
-    const due = [...fences].flatMap(([origin, fence]) => (isDue(fence, fenceAfterMs, nowMs) ? [origin] : []));
+    const due = [...fences].flatMap(([origin, fence]) => (isDue(fence, nowMs) ? [origin] : []));
     trip(due.map((origin) => ({ origin, why: 'OutOfReach' })));
   }
 
@@ -121,27 +152,41 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
     for (const [origin, fence] of fences) fences.set(origin, origins.has(origin) ? tripped(fence, token) : withToken(fence, token));
   }
 
-  function rememberedOf(origin: string) {
-    const entry = remembered.get(origin);
-    return entry && { renewedMs: parseWireTime(entry.renewTime), elapsedMs: entry.elapsedSeconds * 1000 };
-  }
-
   /**
    * When this version can have been written at the earliest. That it is seen now says little: a watch may lag, and a program may have been
    * stopped for a while. That the server was at an earlier version when we wrote to it last does.
    */
   function earliestMs(version: LeaseVersion, nowMs: number): number {
     if (!isResourceVersion(version.resourceVersion)) return nowMs;
-    const mark = marks.findLast(({ resourceVersion }) => isOlder(resourceVersion, version.resourceVersion));
+    // Two requests at a time may be answered in another order.
+    const sentMs = marks.flatMap((mark) => (isOlder(mark.resourceVersion, version.resourceVersion) ? [mark.sentMs] : []));
     const answered = told !== undefined && version.reconciled === told.token ? told.sentMs : Number.NEGATIVE_INFINITY;
-    return Math.max(mark?.sentMs ?? Number.NEGATIVE_INFINITY, answered);
-  }
-
-  function toRemember(fence: OriginFence, nowMs: number): RenewalSeen {
-    const elapsedMs = Math.max(nowMs - fence.quietSinceMs, fence.tripped ? fenceAfterMs : 0);
-    return { renewTime: toWireMicroTime(fence.last?.renewedMs ?? 0), elapsedSeconds: Math.max(0, Math.round(elapsedMs)) / 1000 };
+    return Math.max(Number.NEGATIVE_INFINITY, answered, ...sentMs);
   }
 }
+
+/** An origin that is held to no fence need not be remembered, nor one whose Lease was deleted. */
+function toRemember(
+  origin: string,
+  { last, rememberedMs, gone, quietSinceMs, tripped: isTripped, fenceAfterMs }: OriginFence,
+  nowMs: number,
+): [string, RenewalSeen][] {
+  if (fenceAfterMs === NO_FENCE_MS || gone) return [];
+  const elapsedMs = Math.max(nowMs - quietSinceMs, isTripped ? fenceAfterMs : 0);
+  return [
+    [
+      origin,
+      {
+        renewTime: toWireMicroTime(last?.renewedMs ?? rememberedMs ?? 0),
+        elapsedSeconds: Math.max(0, Math.round(elapsedMs)) / 1000,
+        fenceAfterSeconds: fenceAfterMs / 1000,
+      },
+    ],
+  ];
+}
+
+const milliseconds = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? NO_FENCE_MS : fenceAfterSeconds * 1000);
+const leftMs = ({ fenceAfterMs, elapsedMs, downMs }: Remembered): number => fenceAfterMs - elapsedMs - downMs;
 
 /** More than are needed for the time in which a fence trips. */
 const MARKS_MAX = 20;

@@ -4,6 +4,9 @@
  *
  * A renewal counts only if it says for a token of ours that the cluster has been put in order. As long as such renewals come the fence is
  * open. When they stay away for `fenceAfterMs` it trips, and stays so until the manager answers a token that is newer than that.
+ *
+ * The manager counts on the fence that the worker announced when it was last in reach. So the shortest one binds, whatever flags a worker was started
+ * with since, until the manager has answered a token that was announced with the new one.
  */
 import { isOlder } from '../../shared/kube/resource-version.ts';
 
@@ -23,8 +26,14 @@ export type LeaseVersion = {
 };
 
 export type OriginFence = {
+  /** The fence that binds, in milliseconds; {@link NO_FENCE_MS}: none does. */
+  readonly fenceAfterMs: number;
   /** The newest version seen, also of a Lease that is gone. */
   readonly last: LeaseVersion | undefined;
+  /** When an earlier worker saw its last renewal, by the manager's clock. */
+  readonly rememberedMs: number | undefined;
+  /** Its Lease was there, and was deleted. */
+  readonly gone: boolean;
   /** The last version answers a token of ours. */
   readonly confirmed: boolean;
   /** Since when no renewal has counted, in monotonic milliseconds. */
@@ -34,40 +43,58 @@ export type OriginFence = {
   readonly accepted: readonly string[];
 };
 
-/** For how long a manager had been out of sight when an earlier worker wrote it down. */
-export type Remembered = { readonly renewedMs: number | undefined; readonly elapsedMs: number };
+/** Copies run for ever without a sign of their manager. */
+export const NO_FENCE_MS = Number.POSITIVE_INFINITY;
+
+/** What an earlier worker wrote down of an origin. */
+export type Remembered = {
+  readonly renewedMs: number | undefined;
+  /** For how long its manager had been out of sight. */
+  readonly elapsedMs: number;
+  /** For how long no worker has looked since. */
+  readonly downMs: number;
+  /** The fence that bound then. */
+  readonly fenceAfterMs: number;
+};
 
 /**
- * The fence of an origin whose Lease is seen for the first time since the worker started. What had elapsed before counts: a worker that is
- * started again and again must not hold a fence open. `downMs` is for how long nobody has looked.
+ * The fence of an origin that is met for the first time since the worker started: by its Lease, or by what an earlier worker wrote down of it
+ * (`version` is undefined then). What had elapsed before counts: a worker that is started again and again must not hold a fence open.
  */
 export function firstFence(
-  version: LeaseVersion,
+  version: LeaseVersion | undefined,
   token: string,
   remembered: Remembered | undefined,
-  downMs: number,
   fenceAfterMs: number,
   nowMs: number,
 ): OriginFence {
-  const fence = { last: undefined, confirmed: false, tripped: false, accepted: [token] };
-  if (remembered === undefined) return { ...fence, quietSinceMs: nowMs };
+  const boundMs = Math.min(fenceAfterMs, remembered?.fenceAfterMs ?? NO_FENCE_MS);
+  const rememberedMs = remembered?.renewedMs;
+  const fence = { fenceAfterMs: boundMs, last: undefined, rememberedMs, gone: false, confirmed: false, tripped: false, accepted: [token] };
+  // Where no fence bound, nothing was promised.
+  if (remembered === undefined || remembered.fenceAfterMs === NO_FENCE_MS) return { ...fence, quietSinceMs: nowMs };
+  const { elapsedMs, downMs } = remembered;
   // It was tripped: that the manager is back is not enough.
-  if (remembered.elapsedMs >= fenceAfterMs) return { ...fence, quietSinceMs: nowMs - fenceAfterMs };
+  if (elapsedMs >= remembered.fenceAfterMs) return { ...fence, quietSinceMs: nowMs - boundMs };
   // Who answers no token has given this cluster up, and only keeps others away.
   const renewed =
-    version.reconciled !== undefined &&
-    (version.renewedMs ?? Number.NEGATIVE_INFINITY) > (remembered.renewedMs ?? Number.NEGATIVE_INFINITY);
-  return { ...fence, quietSinceMs: renewed ? nowMs : nowMs - remembered.elapsedMs - downMs };
+    version?.reconciled !== undefined && (version.renewedMs ?? Number.NEGATIVE_INFINITY) > (rememberedMs ?? Number.NEGATIVE_INFINITY);
+  return { ...fence, quietSinceMs: renewed ? nowMs : nowMs - elapsedMs - downMs };
 }
 
-/** The fence once this version of the Lease is seen, of which is known that it was not there before `afterMs`. */
-export function withLease(fence: OriginFence, version: LeaseVersion, afterMs: number): OriginFence {
+/**
+ * The fence once this version of the Lease is seen, of which is known that it was not there before `afterMs`. An answer is to a token that was
+ * announced with `fenceAfterMs`, and has that one bind from then on.
+ */
+export function withLease(fence: OriginFence, version: LeaseVersion, afterMs: number, fenceAfterMs: number): OriginFence {
   const confirmed = version.held && version.reconciled !== undefined && fence.accepted.includes(version.reconciled);
-  if (!confirmed) return { ...fence, last: version, confirmed };
+  if (!confirmed) return { ...fence, last: version, gone: false, confirmed };
   const counts = !fence.confirmed || isRenewal(version, fence.last);
   return {
     ...fence,
+    fenceAfterMs,
     last: version,
+    gone: false,
     confirmed,
     tripped: false,
     quietSinceMs: counts ? Math.max(fence.quietSinceMs, afterMs) : fence.quietSinceMs,
@@ -78,7 +105,7 @@ const isRenewal = (version: LeaseVersion, last: LeaseVersion | undefined): boole
   last === undefined || version.uid !== last.uid || (version.renewedMs ?? 0) > (last.renewedMs ?? 0);
 
 /** The Lease is gone. It may come back, as a manager makes it anew; until then nobody confirms anything. */
-export const withoutLease = (fence: OriginFence): OriginFence => ({ ...fence, confirmed: false });
+export const withoutLease = (fence: OriginFence): OriginFence => ({ ...fence, gone: true, confirmed: false });
 
 /** Whether this version comes before one that was seen: then the cluster has been restored from a backup, with what ran there at that time. */
 export const isStepBack = (version: LeaseVersion, last: LeaseVersion | undefined): boolean =>
@@ -103,11 +130,12 @@ export const withToken = (fence: OriginFence, token: string): OriginFence => ({
 /** A manager that has not looked at so many new tokens is out of reach by any measure. */
 const TOKENS_MAX = 20;
 
-export function stateAt(fence: OriginFence, fenceAfterMs: number, nowMs: number): FenceState {
-  if (fence.tripped || nowMs - fence.quietSinceMs >= fenceAfterMs) return 'Fenced';
+export function stateAt(fence: OriginFence, nowMs: number): FenceState {
+  if (fence.tripped || isDue(fence, nowMs)) return 'Fenced';
+  if (fence.fenceAfterMs === NO_FENCE_MS) return 'Open';
   return fence.confirmed ? 'Open' : 'Hold';
 }
 
 /** It should trip now. */
-export const isDue = (fence: OriginFence, fenceAfterMs: number, nowMs: number): boolean =>
-  !fence.tripped && nowMs - fence.quietSinceMs >= fenceAfterMs;
+export const isDue = ({ tripped: isTripped, quietSinceMs, fenceAfterMs }: OriginFence, nowMs: number): boolean =>
+  !isTripped && nowMs - quietSinceMs >= fenceAfterMs;

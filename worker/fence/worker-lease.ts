@@ -11,6 +11,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-e
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { keyOf } from '../../shared/kube/keys.ts';
 import { leaseWentBack, renewalTime } from '../../shared/kube/lease-history.ts';
+import { isOlder } from '../../shared/kube/resource-version.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 
 export type WorkerLeaseOptions = {
@@ -24,14 +25,18 @@ export type WorkerLeaseOptions = {
 };
 
 export interface WorkerLease {
-  /** What the worker before this one announced, and for how long it has not renewed that; undefined: nothing. */
-  predecessor(signal: AbortSignal): Promise<{ readonly announcement: WorkerAnnouncement; readonly downMs: number } | undefined>;
+  predecessor(signal: AbortSignal): Promise<Predecessor | undefined>;
+  /** What workers of this controller name announced in other namespaces after that. Call after {@link predecessor}. */
+  elsewhere(signal: AbortSignal): Promise<readonly Predecessor[]>;
   /**
    * Returns the resourceVersion of what was written. Throws {@link OtherWorkerError}; `LeaseWentBack` when what stands there is older than what was
    * written before, so that the cluster was restored; or what the server has answered.
    */
   renew(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string>;
 }
+
+/** What the worker before this one announced, and for how long it has not renewed that. */
+export type Predecessor = { readonly announcement: WorkerAnnouncement; readonly downMs: number };
 
 /** Somebody else renews this Lease. */
 export class OtherWorkerError extends Error {
@@ -57,22 +62,35 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
   return {
     async predecessor(signal) {
       current = await read(signal);
-      const announcement = current && readWorkerAnnouncement(current);
-      if (announcement === undefined) return undefined;
-      const renewedMs = parseWireTime(current?.spec?.renewTime);
-      return { announcement, downMs: renewedMs === undefined ? 0 : Math.max(0, clock.now() - renewedMs) };
+      return current && announcedIn(current);
+    },
+    async elsewhere(signal) {
+      const { items } = await client.list(LEASES, { labelSelector: `${WORKER_LABEL}=true`, signal });
+      const own = current?.metadata.resourceVersion;
+      const others = items.filter(
+        ({ metadata }) =>
+          metadata.name === name && metadata.namespace !== namespace && (own === undefined || isOlder(own, metadata.resourceVersion)),
+      );
+      return others.flatMap((lease) => announcedIn(lease) ?? []);
     },
     async renew(announcement, signal) {
       try {
         return await write(announcement, signal);
       } catch (error) {
         // Somebody has written it, or taken it away, or a write of ours was carried out though its answer was lost.
-        if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
         current = undefined;
+        if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
         return await write(announcement, signal);
       }
     },
   };
+
+  function announcedIn(lease: Lease): Predecessor | undefined {
+    const announcement = readWorkerAnnouncement(lease);
+    if (announcement === undefined) return undefined;
+    const renewedMs = parseWireTime(lease.spec?.renewTime);
+    return { announcement, downMs: renewedMs === undefined ? 0 : Math.max(0, clock.now() - renewedMs) };
+  }
 
   async function write(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string> {
     current ??= await readNext(signal);

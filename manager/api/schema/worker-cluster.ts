@@ -112,6 +112,15 @@ export const WorkerClusterStatusSchema = Type.Object({
   lostSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'When the connection was first lost, while it has not come back.' }),
   ),
+  lostCounted: Type.Optional(
+    Type.Object(
+      {
+        since: Type.String({ format: 'date-time', description: 'The lostSince that this is about.' }),
+        seconds: Type.Integer({ minimum: 0, format: 'int64', description: 'Written once a minute within the first hour.' }),
+      },
+      { description: 'For how long it has been lost at least, as its managers have counted: their clocks may differ.' },
+    ),
+  ),
   allocatable: Type.Optional(ResourceList('Sum of what the schedulable nodes offer.')),
   priorityClasses: Type.Optional(
     Type.Array(Type.String({ maxLength: 253 }), {

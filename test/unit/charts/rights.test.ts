@@ -95,6 +95,7 @@ test('the worker', () => {
       "*: batch/jobs/finalizers update",
       "*: pods list,watch,create,patch,delete",
       "*: events create,patch",
+      "*: coordination.k8s.io/leases list",
       "*: pods/log get",
       "*: configmaps create,patch",
       "switchyard: coordination.k8s.io/leases get,create,update",

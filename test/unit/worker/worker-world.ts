@@ -45,7 +45,7 @@ export type World = {
   events(): Promise<Record<string, number>>;
   metric(name: string, labels?: Record<string, string>): Promise<number>;
   /** Stops this worker and starts another: all memory is lost, and nothing is held back. */
-  restart(settings?: Partial<WorkerSettings>): Promise<void>;
+  restart(settings?: Partial<WorkerSettings>, fence?: FenceSettings): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -73,15 +73,18 @@ export async function createWorld(
   const warnings: World['warnings'] = [];
   const held = { resources: [] as string[], changed: Promise.withResolvers<void>() };
   let expiry = new AbortController();
-  let running = start(settings);
+  let running = start(settings, fence);
 
-  function start(chosen: Partial<WorkerSettings>): { readonly registry: Registry; stop(): Promise<void> } {
+  function start(
+    chosen: Partial<WorkerSettings>,
+    chosenFence: FenceSettings | undefined,
+  ): { readonly registry: Registry; stop(): Promise<void> } {
     const registry = new Registry();
     const stopping = new AbortController();
     const client = createKubeClient(observed(controlPlane.transport()), { userAgent: 'worker', clock });
     const worker = createWorker({
       client,
-      ...(fence && { presence: { client, identity: 'pod-1', version: '1.2.3', settings: fence } }),
+      ...(chosenFence && { presence: { client, identity: 'pod-1', version: '1.2.3', settings: chosenFence } }),
       ...(logs && { logs: { client, ...logs } }),
       registry,
       clock,
@@ -199,10 +202,10 @@ export async function createWorld(
         metric?.values.filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted)) ?? [];
       return values.reduce((sum, { value }) => sum + value, 0);
     },
-    async restart(chosen = settings) {
+    async restart(chosen = settings, chosenFence = fence) {
       world.hold();
       await running.stop();
-      running = start(chosen);
+      running = start(chosen, chosenFence);
       await clock.advance(0);
     },
     async stop() {

@@ -55,6 +55,27 @@ const evictionsOf = (
     setup,
     states,
   );
+test('an unsteady cluster is left by those that could run on a steady one, unless they are not fenced', () => {
+  const at = (states: Parameters<typeof evictionsOf>[2], reservation = held('a')) =>
+    evictionsOf({ reservations: [reservation] }, queues(), states);
+  const unsteady = aCluster('eu-1', { unsteady: true, closed: 'not ready (NotAble)' });
+  expect(at([unsteady, aCluster('us-1')])).toMatchObject([
+    {
+      reason: 'ClusterUnsteady',
+      message: 'cluster eu-1 has stopped it again and again, because its worker did not hear of the manager',
+      refusal: 'Fenced',
+      told: 'Evicted',
+    },
+  ]);
+  expect(at([unsteady])).toEqual([]);
+  expect(at([unsteady, aCluster('us-1', { closed: 'cordoned' })])).toEqual([]);
+  expect(at([unsteady, aCluster('us-1', { tryingSinceMs: 1 })])).toEqual([]);
+  expect(at([unsteady, aCluster('us-1', { servedNamespaces: ['other'] })])).toEqual([]);
+  expect(at([unsteady, aCluster('us-1')], { ...held('a'), assumed: true })).toEqual([]);
+  const unfenced = held('a');
+  expect(at([unsteady, aCluster('us-1')], { ...unfenced, record: { ...unfenced.record, unfenced: true } })).toEqual([]);
+});
+
 const found = (reservations: readonly Reservation[], setup: QueueingSetup, states = clusters()): string[] =>
   evictionsOf({ reservations }, setup, states).map(
     ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,

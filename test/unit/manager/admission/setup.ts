@@ -51,6 +51,8 @@ export const aCluster = (
   connected: true,
   lost: false,
   reachableSinceMs: 0,
+  tryingSinceMs: undefined,
+  unsteady: false,
   draining: false,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,

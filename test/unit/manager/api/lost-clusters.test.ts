@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createLostClusters } from '../../../../manager/api/lost-clusters.ts';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { toWireTime } from '../../../../shared/api/wire-time.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MINUTE = 60_000;
@@ -25,12 +26,22 @@ const setup = () => {
   return { clock, lost, ago, see, minutes: () => (lost.of('eu-1')?.lostMs ?? Number.NaN) / MINUTE };
 };
 
-test('what passed before anybody looked is taken from lostSince', async () => {
+test('what passed before anybody looked here is what leaders before have counted, whatever the clock here says of lostSince', async () => {
   const { clock, lost, ago, minutes } = setup();
-  lost.handler.added(aCluster({ lostSince: ago(10) }));
+  const lostSince = ago(30);
+  lost.handler.added(aCluster({ lostSince, lostCounted: { since: lostSince, seconds: 600 } }));
   expect([minutes(), lost.names()]).toEqual([10, ['eu-1']]);
   await clock.advance(5 * MINUTE);
   expect(minutes()).toBe(15);
+});
+
+test.each([
+  ['nobody', undefined],
+  ['somebody, for an earlier loss,', { since: '2025-01-01T00:00:00Z', seconds: 600 }],
+])('where %s has counted it counts from now', (_, lostCounted) => {
+  const { lost, ago, minutes } = setup();
+  lost.handler.added(aCluster({ lostSince: ago(30), ...given({ lostCounted }) }));
+  expect(minutes()).toBe(0);
 });
 
 test('a clock that is put forward, or back, moves nothing', async () => {
@@ -48,21 +59,18 @@ test('a clock that is put forward, or back, moves nothing', async () => {
   expect(minutes()).toBe(1);
 });
 
-test('a lostSince ahead of our clock counts from now', () => {
-  const { lost, ago, minutes } = setup();
-  lost.handler.added(aCluster({ lostSince: ago(-10) }));
-  expect(minutes()).toBe(0);
-});
-
-test('it was heard of a little later than was thought: that much less has passed', async () => {
+test('it was heard of later than was thought: that counts anew, and what is written down of the count does not', async () => {
   const { clock, lost, ago, see, minutes } = setup();
-  lost.handler.added(aCluster({ lostSince: ago(10) }));
-  see({ lostSince: ago(8) });
-  expect(minutes()).toBe(8);
-  await clock.advance(MINUTE);
-  see({ lostSince: ago(100) });
-  expect(minutes()).toBe(9);
-  see({ lostSince: ago(0) });
+  const first = ago(10);
+  lost.handler.added(aCluster({ lostSince: first, lostCounted: { since: first, seconds: 600 } }));
+  const later = ago(8);
+  see({ lostSince: later });
+  expect(minutes()).toBe(0);
+  await clock.advance(2 * MINUTE);
+  see({ lostSince: later, lostCounted: { since: later, seconds: 60 } });
+  expect(minutes()).toBe(2);
+  // In the same second by the clock of the next leader.
+  see({ lostSince: later, lostCounted: { since: later, seconds: 0 } });
   expect(minutes()).toBe(0);
 });
 

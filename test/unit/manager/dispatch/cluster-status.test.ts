@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { WorkerClusterStatus } from '../../../../manager/api/worker-cluster.ts';
 import { NEVER_PROBED, type ClusterHealth } from '../../../../manager/dispatch/cluster-health.ts';
 import type { WorkerFinding } from '../../../../manager/dispatch/worker-watch.ts';
-import { clusterStatus, type Finding } from '../../../../manager/dispatch/cluster-status.ts';
+import { clusterStatus, type Finding, type Loss } from '../../../../manager/dispatch/cluster-status.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 const READY: ClusterHealth = {
@@ -29,7 +29,7 @@ const running = (health: ClusterHealth, allocatable: Record<string, string> = {}
   capacity: { allocatable },
   worker: NO_WORKER,
 });
-const status = (previous: WorkerClusterStatus | undefined, finding: Finding) => clusterStatus(previous, finding, 1, NOW);
+const status = (previous: WorkerClusterStatus | undefined, finding: Finding, loss?: Loss) => clusterStatus(previous, finding, loss, 1, NOW);
 
 describe('the status of a WorkerCluster', () => {
   test('says that it is ready, and what its nodes offer', () => {
@@ -90,15 +90,13 @@ describe('the status of a WorkerCluster', () => {
     expect(status(present, running({ ...READY, roundTripMs: 9 }))).toBeUndefined();
   });
 
-  test('counts a loss from its first failure, over restarts, whatever the cause', () => {
-    const lost = status(status(undefined, running(READY)), running(LOST));
-    expect(lost?.lostSince).toBe('2026-01-01T00:59:00Z');
-    const restarted = status(lost, running(NEVER_PROBED));
-    expect(restarted?.lostSince).toBe('2026-01-01T00:59:00Z');
-    const misconfigured: Finding = { kind: 'Misconfigured', problem: { reason: 'KubeconfigMissing', message: 'gone' } };
-    expect(status(lost, misconfigured)?.lostSince).toBe('2026-01-01T00:59:00Z');
-    expect(status(undefined, misconfigured)?.lostSince).toBe('2026-01-01T01:00:00Z');
-    expect(status(lost, running(READY))).not.toHaveProperty('lostSince');
+  test('shows a loss while there is one', () => {
+    const loss: Loss = { lostSince: '2026-01-01T00:59:00Z', lostCounted: { since: '2026-01-01T00:59:00Z', seconds: 60 } };
+    const lost = status(status(undefined, running(READY)), running(LOST), loss);
+    expect(lost).toMatchObject(loss);
+    const back = status(lost, running(READY));
+    expect(back).not.toHaveProperty('lostSince');
+    expect(back).not.toHaveProperty('lostCounted');
   });
 });
 

@@ -271,7 +271,12 @@ describe('an admitted Job', () => {
       },
     });
     const running = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
-    expect(plan(running, [], { 'eu-1': elsewhere })).toEqual({ remote: [], home: { kind: 'None' } });
+    const unseen = plan(running, [], { 'eu-1': elsewhere });
+    expect(actions(unseen)).toEqual([]);
+    const message = expect.stringMatching(/^dispatched to cluster "eu-1" .*; cluster "eu-1" no longer serves namespace "team"/) as string;
+    expect(unseen.home).toMatchObject({
+      status: { active: 1, conditions: [{ type: 'QuotaReserved' }, { type: 'Dispatched', status: 'True', message }] },
+    });
   });
 
   test('says nothing before its cluster has been looked at', () => {

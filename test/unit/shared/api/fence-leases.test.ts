@@ -80,7 +80,7 @@ describe('the Lease of a worker', () => {
     version: '1.2.3',
     fenceAfterSeconds: 60,
     fenceToken: 't',
-    renewalsSeen: new Map([[ORIGIN, { renewTime: '2026-01-01T00:00:00.000000Z', elapsedSeconds: 12.5 }]]),
+    renewalsSeen: new Map([[ORIGIN, { renewTime: '2026-01-01T00:00:00.000000Z', elapsedSeconds: 12.5, fenceAfterSeconds: 7.5 }]]),
   };
   const withAnnotations = (annotations: Record<string, string>): Lease => lease({ annotations });
 
@@ -113,8 +113,18 @@ describe('the Lease of a worker', () => {
     expect(readWorkerAnnouncement(withAnnotations(annotations))).toEqual({ ...announcement, renewalsSeen: new Map() });
   });
 
+  test.each([undefined, -1, '60', null])(
+    'of an older version, or with %j in its place, does not say which fence bound for an origin',
+    (fenceAfterSeconds) => {
+      const seen = { renewTime: '2026-01-01T00:00:00Z', elapsedSeconds: 1 };
+      const text = JSON.stringify({ [ORIGIN]: { ...seen, fenceAfterSeconds } });
+      const read = readWorkerAnnouncement(withAnnotations({ ...workerAnnotations(announcement), 'switchyard.dev/renewals-seen': text }));
+      expect(read?.renewalsSeen.get(ORIGIN)).toEqual({ ...seen, fenceAfterSeconds: undefined });
+    },
+  );
+
   test('an origin by the name of a method of objects is one like any other', () => {
-    const renewalsSeen = new Map([['__proto__', { renewTime: '2026-01-01T00:00:00Z', elapsedSeconds: 1 }]]);
+    const renewalsSeen = new Map([['__proto__', { renewTime: '2026-01-01T00:00:00Z', elapsedSeconds: 1, fenceAfterSeconds: 60 }]]);
     const read = readWorkerAnnouncement(withAnnotations(workerAnnotations({ ...announcement, renewalsSeen })));
     expect(read?.renewalsSeen).toEqual(renewalsSeen);
   });

@@ -1,61 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { originLeaseName, readWorkerAnnouncement, workerLeaseName } from '../../../../shared/api/fence-leases.ts';
-import type { Job, JobSpec, Lease, Pod } from '../../../../shared/api/kubernetes.ts';
+import { workerLeaseName } from '../../../../shared/api/fence-leases.ts';
 import { JOBS, LEASES } from '../../../../shared/api/resources.ts';
-import { toWireMicroTime } from '../../../../shared/api/wire-time.ts';
+import { sleep } from '../../../../shared/runtime/clock.ts';
 import { createWorld, refusal, SUCCEEDED, type World } from '../worker-world.ts';
-
-const CONTROLLER = 'switchyard.dev/worker';
-const FENCE = { fenceAfterMs: 60_000, leaseNamespace: 'kube-system' };
-const BERLIN = 'berlin';
+import { BERLIN, CONTROLLER, FENCE, fenceScene } from './fence-scene.ts';
 
 let world: World;
+const { workerLease, announced, token, renew, inContact, aCopy, podsOf, running, told } = fenceScene(() => world);
 const start = async (fence = FENCE): Promise<void> => {
   world = await createWorld({ controllerName: CONTROLLER }, fence);
   await world.clock.advance(1_000);
 };
 afterEach(() => world.stop());
-
-const workerLease = (): Promise<Lease> => world.admin.get(LEASES, { namespace: 'kube-system', name: workerLeaseName(CONTROLLER) });
-const announced = async () => readWorkerAnnouncement(await workerLease());
-const token = async (): Promise<string> => (await announced())?.fenceToken ?? '';
-
-/** The manager of this origin renews its Lease, and answers the worker's token of this moment, or what it is told to. */
-async function renew(origin = BERLIN, answer?: string): Promise<void> {
-  const annotations = { 'switchyard.dev/reconciled': answer ?? (await token()) };
-  const spec = { holderIdentity: 'home_1', renewTime: toWireMicroTime(world.clock.now()), leaseDurationSeconds: 40 };
-  const metadata = { namespace: 'kube-system', name: originLeaseName(origin), labels: { 'switchyard.dev/origin': origin }, annotations };
-  await world.admin.patch(
-    LEASES,
-    metadata,
-    { type: 'apply', body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, force: true },
-    { fieldManager: 'manager' },
-  );
-}
-
-/** Its manager is in contact for so long. */
-async function inContact(seconds: number, origin = BERLIN): Promise<void> {
-  for (let passed = 0; passed < seconds; passed += 5) {
-    await renew(origin);
-    await world.clock.advance(5_000);
-  }
-}
-
-const aCopy = (name: string, spec: Partial<JobSpec> = {}, metadata: Partial<Job['metadata']> = {}): Promise<Job> =>
-  world.admin.create(JOBS, {
-    metadata: { namespace: 'ns', labels: { 'switchyard.dev/origin': BERLIN }, ...metadata, name },
-    spec: {
-      managedBy: CONTROLLER,
-      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i' }] } },
-      ...spec,
-    },
-  });
-const podsOf = async (name: string): Promise<Pod[]> =>
-  (await world.pods()).filter(({ metadata }) => metadata.labels?.['job-name'] === name && metadata.deletionTimestamp === undefined);
-const running = async (name: string): Promise<number> =>
-  (await podsOf(name)).filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').length;
-const told = async (name: string): Promise<string[]> =>
-  ((await world.status(name)).conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe('a manager in contact', () => {
   beforeEach(() => start());
@@ -342,6 +298,44 @@ describe('trouble with Leases', () => {
     await inContact(150);
     expect(await running('job')).toBe(1);
     expect(await world.metric('switchyard_worker_fence_trips_total')).toBe(0);
+  });
+
+  test('an API server that takes 12 s for each answer to the worker is not taken for a manager out of reach', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    world.fault = async ({ path, signal }) => {
+      if (isLease(path)) await sleep(world.clock, 12_000, signal);
+      return undefined;
+    };
+    await inContact(300);
+    expect(await running('job')).toBe(1);
+    expect(await world.metric('switchyard_worker_fence_trips_total')).toBe(0);
+    // Waiting gives no more time to a manager that is gone.
+    await world.clock.advance(60_000);
+    expect(await running('job')).toBe(0);
+  });
+
+  test('a renewal whose answer never comes costs neither the next ones nor the answer to a new token', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    let swallowed = 0;
+    world.fault = async ({ method, path, signal }) => {
+      if (method === 'PUT' && isOwn(path) && swallowed++ === 0) await sleep(world.clock, 3_600_000, signal);
+      return undefined;
+    };
+    await inContact(100);
+    expect([swallowed > 1, await running('job')]).toEqual([true, 1]);
+    // The manager goes, and the renewal that is under way when the fence trips is swallowed, too.
+    await world.clock.advance(40_000);
+    expect(await running('job')).toBe(1);
+    swallowed = 0;
+    const before = await token();
+    await world.clock.advance(25_000);
+    expect([await running('job'), (await token()) === before]).toEqual([0, false]);
+    await inContact(5);
+    expect(await running('job')).toBe(1);
   });
 
   test('a second worker beside the first takes its Lease, and the first gives way and says what to do', async () => {

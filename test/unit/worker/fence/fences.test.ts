@@ -7,6 +7,7 @@ const PARIS = 'paris';
 
 /** A cluster as its worker sees it: managers renew their Leases there, and the worker its own every ten seconds. */
 class Scene {
+  fenceAfterMs = FENCE_AFTER_MS;
   fences: Fences;
   nowMs = 1_000_000;
   #resourceVersion = 100;
@@ -19,17 +20,19 @@ class Scene {
   #start(): Fences {
     let tokens = 0;
     const start = ++this.#starts;
-    return createFences(FENCE_AFTER_MS, () => `start ${start}, token ${++tokens}`);
+    return createFences(this.fenceAfterMs, () => `start ${start}, token ${++tokens}`);
   }
 
   /** A new worker, told by the one before it what was seen, after nobody has looked for so long. */
-  restart(downSeconds: number): void {
+  restart(downSeconds: number, fenceAfterMs = this.fenceAfterMs): void {
     const downMs = downSeconds * 1000;
     this.fences.look(this.nowMs);
-    const seen = this.fences.renewalsSeen(this.nowMs);
+    const renewalsSeen = this.fences.renewalsSeen(this.nowMs);
+    const announced = { controllerName: 'c', version: '1', fenceToken: this.fences.token(), fenceAfterSeconds: this.fenceAfterMs / 1000 };
     this.nowMs += downMs;
+    this.fenceAfterMs = fenceAfterMs;
     this.fences = this.#start();
-    this.fences.remember(seen, downMs);
+    this.fences.remember({ ...announced, renewalsSeen }, downMs);
   }
 
   /** The worker renews its own Lease, so that managers know its token. */
