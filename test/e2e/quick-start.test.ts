@@ -1,7 +1,8 @@
 /** `npm start`, as a user meets it: real processes, a real Redis, real containers' commands, kubectl. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -199,6 +200,15 @@ describe.runIf(hasKubectl)('npm start -- --keep', () => {
     );
 
     const redis = /^ +redis +(redis:\S+)$/m.exec(run.output)?.[1] ?? '';
+    // Other users of the machine reach the port, and see the arguments of programs.
+    const { password, port } = new URL(redis);
+    expect(password).not.toBe('');
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(password);
+    const uninvited = createConnection(Number(port), '127.0.0.1');
+    uninvited.write('PING\r\n');
+    const [answer] = await once(uninvited, 'data');
+    uninvited.destroy();
+    expect(String(answer)).toMatch(/^-NOAUTH /);
     const tenant = connect({ redis, prefix: 'switchyard:tenant:default', queue: 'tenant' });
     onTestFinished(() => tenant.close());
     const manifest = {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -10,6 +11,7 @@ import { SYSTEM_NAMESPACE } from './set-up.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
 export type RunningPrograms = {
+  /** With the password. */
   readonly redisUrl: string;
   /** Where the manager keeps history, as its flag has it. */
   readonly historyStore: string;
@@ -53,32 +55,44 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   const metricsUrls = new Map<string, string>();
   cleanUp.push(async () => void (await Promise.all(programs.map((program) => program.stop()))));
 
-  const launch = (name: string, command: readonly [string, ...string[]], isReady: () => Promise<boolean>): void => {
+  const launch = (
+    name: string,
+    command: readonly [string, ...string[]],
+    isReady: () => Promise<boolean>,
+    secrets: Readonly<Record<string, string>> = {},
+  ): void => {
     const logFile = path.join(directory, `${name}.log`);
     // The process IDs change when one is started again.
     const onStart = (): void => queueMicrotask(() => writePids(directory, programs));
-    programs.push(startProgram({ name, command, env, logFile, isReady, onStart, onRestart: options.onRestart }));
+    programs.push(startProgram({ name, command, env: { ...env, ...secrets }, logFile, isReady, onStart, onRestart: options.onRestart }));
   };
-  const launchOurs = (name: PortName, main: string, flags: readonly string[]): void => {
+  const launchOurs = (name: PortName, main: string, flags: readonly string[], secrets?: Readonly<Record<string, string>>): void => {
     const address = `127.0.0.1:${ports[name]}`;
     metricsUrls.set(name, `http://${address}/metrics`);
-    launch(name, [process.execPath, path.join(root, main), ...flags, `--metrics-bind-address=${address}`, `--log-level=${logLevel}`], () =>
-      answers(`http://${address}/readyz`),
-    );
+    const command = [
+      process.execPath,
+      path.join(root, main),
+      ...flags,
+      `--metrics-bind-address=${address}`,
+      `--log-level=${logLevel}`,
+    ] as const;
+    launch(name, [...command], () => answers(`http://${address}/readyz`), secrets);
   };
 
   const historyStore = path.join(directory, 'history');
-  const redisUrl = `redis://127.0.0.1:${ports.redis}`;
-  launch('redis', [env['REDIS_SERVER'] ?? 'redis-server', ...redisFlags(directory, ports.redis)], () => accepts(ports.redis));
+  // Other users of the machine reach the port, too, and may see the arguments of programs.
+  const redisPassword = randomBytes(24).toString('base64url');
+  const redisUrl = `redis://:${redisPassword}@127.0.0.1:${ports.redis}`;
+  const redisFile = writeRedisConfiguration(directory, ports.redis, redisPassword);
+  launch('redis', [env['REDIS_SERVER'] ?? 'redis-server', redisFile], () => accepts(ports.redis));
   await options.prepare();
 
   const tls = path.join(directory, 'webhook-tls');
   mkdirSync(tls);
   writeFileSync(path.join(tls, 'tls.crt'), webhook.certificate.certPem);
   writeFileSync(path.join(tls, 'tls.key'), webhook.certificate.keyPem, { mode: 0o600 });
-  launchOurs('switchyard-manager', 'manager/main.ts', [
+  const managerFlags = [
     `--kubeconfig=${options.managerKubeconfigFile}`,
-    `--redis-url=${redisUrl}`,
     `--history-store=${historyStore}`,
     `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
@@ -90,7 +104,8 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     ...(options.dashboardPort === undefined
       ? []
       : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`, '--dashboard-live-logs']),
-  ]);
+  ];
+  launchOurs('switchyard-manager', 'manager/main.ts', managerFlags, { SWITCHYARD_REDIS_URL: redisUrl });
   // Pods are gone with the end of their Job: whoever tries things out wants to see what they wrote all the same.
   for (const { name, kubeconfigFile } of workers)
     launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, '--keep-logs=All']);
@@ -126,26 +141,23 @@ const programEnvironment = (env: Readonly<Record<string, string | undefined>>): 
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SWITCHYARD_')));
 
 /** What Redis has acknowledged survives its crash; the defaults of a server that others share are not ours to guess. */
-const redisFlags = (directory: string, port: number): string[] => {
+function writeRedisConfiguration(directory: string, port: number, password: string): string {
   const home = path.join(directory, 'redis');
   mkdirSync(home);
-  return [
-    '--bind',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--dir',
-    home,
-    '--save',
-    '',
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'always',
-    '--maxmemory-policy',
-    'noeviction',
+  const file = path.join(home, 'redis.conf');
+  const lines = [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${JSON.stringify(home)}`,
+    'save ""',
+    'appendonly yes',
+    'appendfsync always',
+    'maxmemory-policy noeviction',
+    `requirepass ${password}`,
   ];
-};
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  return file;
+}
 
 /** For whoever wants to kill one of them: process IDs, by name. Whoever reads sees all of it or what was there before. */
 function writePids(directory: string, programs: readonly Program[]): void {
