@@ -52,6 +52,7 @@ import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
 import { leadWhenElected, type Election } from './lead-when-elected.ts';
 import { recordKeys } from './record-key.ts';
+import { claimRecords } from './record-origin.ts';
 import { createDoors } from './submission/doors.ts';
 import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
 import { createJobTracer } from './story/job-tracer.ts';
@@ -272,7 +273,8 @@ export function createManager(deps: ManagerDeps): Manager {
   /** Nothing is looked at before it can be told who wrote the records on it. */
   async function manage(origin: string, signal: AbortSignal): Promise<void> {
     const secret = deps.recordKeySecret;
-    const keys = await recordKeys({ client, secret, onMissing: (problem) => (keyProblem = problem), clock, log }, signal);
+    const keeping = { client, secret, origin, onMissing: (problem: string) => (keyProblem = problem), clock, log };
+    const keys = await recordKeys(keeping, signal);
     if (keys === undefined) return;
     keyProblem = undefined;
     records = createRecordKeeper(keys);
@@ -386,7 +388,8 @@ export function createManager(deps: ManagerDeps): Manager {
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
       const caught = lost === undefined ? true : caughtUp(Object.values(informers), leading);
       mayList.resolve();
-      if (!(await caught)) return;
+      if (!(await caught) || !(await claimRecords({ ...keeping, client: home }, leading))) return;
+      keyProblem = undefined;
       story.lead(leading);
       metrics.state.observe(observed);
       deps.onLeading?.();

@@ -1,7 +1,7 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
 import { Counter, type Registry } from 'prom-client';
+import { originOf } from '../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
-import { ORIGIN_LABEL } from '../shared/api/names.ts';
 import { JOBS, PODS } from '../shared/api/resources.ts';
 import type { RawClient, ReadClient, StatusClient, WatchClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
@@ -92,8 +92,8 @@ const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
 /** Index of the Jobs that a manager has made. */
 const COPIES_OF = 'origin';
-const originOf = ({ metadata }: DeepReadonly<Job>): string[] => {
-  const origin = metadata.labels?.[ORIGIN_LABEL];
+const originsOf = (job: DeepReadonly<Job>): string[] => {
+  const origin = originOf(job);
   return origin === undefined ? [] : [origin];
 };
 /** What a worker ends with whose cluster was restored from an older backup. */
@@ -107,7 +107,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   const restored = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
   const common = { client, clock, random, log, namespace, onWentBack };
-  const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originOf } });
+  const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
   const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
@@ -171,7 +171,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const shared = { client, jobs, pods, memory, controllerName, clock, log };
     const concurrency = settings.concurrentJobSyncs;
     const onChange = (origin: string | undefined): void => {
-      const copies = origin === undefined ? jobs.list().filter((job) => originOf(job).length > 0) : jobs.byIndex(COPIES_OF, origin);
+      const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
     };
     const leases = { controllerName, jobsNamespace: namespace, onChange, onWentBack };

@@ -25,4 +25,7 @@ export const refusalOf = (epoch: number, { reason, message }: DispatchProblem): 
 export const isRefusalOf = (epoch: number, told: { readonly reason?: string; readonly message?: string } | undefined): boolean =>
   told?.reason !== undefined && REFUSALS.includes(told.reason) && told.message?.startsWith(placement(epoch)) === true;
 
+/** Whether it ends the placement that it is about. */
+export const isRefusal = ({ reason, message }: DispatchProblem): boolean => REFUSALS.includes(reason) && /^placement \d+: /.test(message);
+
 const placement = (epoch: number): string => `placement ${epoch}: `;

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { CopyEndings } from './mirror-controller-deps.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
 
 /** Has it kept what became of the pods of a copy that is about to go. */
 export async function keepEnding(

@@ -10,8 +10,10 @@ import {
   ORIGIN_UID_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject } from '../api/json-value.ts';
+import { copyIdentity, variablesOf, type CopyIdentity } from './copy-marks.ts';
 import { toldStatus } from './told-status.ts';
 import { hasVerdict } from './to-local-status.ts';
 
@@ -24,7 +26,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = copy.metadata;
   const status = toldStatus(copy.status);
   const spec = essentialsOfSpec(copy.spec);
-  return {
+  const essentials: Job = {
     metadata: {
       name,
       namespace,
@@ -33,14 +35,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
       creationTimestamp: shortText(creationTimestamp) ?? '',
       labels: texts(labels, [ORIGIN_LABEL]),
       annotations: {
-        ...texts(annotations, [
-          ORIGIN_UID_ANNOTATION,
-          DISPATCH_EPOCH_ANNOTATION,
-          FENCING_ANNOTATION,
-          JOB_CONTROLLER_ANNOTATION,
-          RESUMED_FROM_ANNOTATION,
-          ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
-        ]),
+        ...essentialMarks(annotations, besideOriginal),
         // All is kept of a copy that is about to go.
         ...(hasVerdict(status) || spec.suspend === true
           ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)
@@ -51,6 +46,30 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
     spec,
     ...given({ status }),
   };
+  const inTemplate = copyIdentity({ metadata: { ...copy.metadata, annotations: {} }, spec: copy.spec });
+  return withIdentity(essentials, inTemplate, besideOriginal);
+}
+
+const essentialMarks = (annotations: unknown, besideOriginal: boolean): Record<string, string> =>
+  texts(annotations, [
+    ORIGIN_UID_ANNOTATION,
+    DISPATCH_EPOCH_ANNOTATION,
+    FENCING_ANNOTATION,
+    JOB_CONTROLLER_ANNOTATION,
+    RESUMED_FROM_ANNOTATION,
+    ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
+  ]);
+
+/** Whose the copy is stands in its template, of which that is kept only where its annotations say something else. */
+function withIdentity(essentials: Job, identity: CopyIdentity | undefined, besideOriginal: boolean): Job {
+  const { metadata, spec } = essentials;
+  if (identity === undefined) return essentials;
+  const localKey = besideOriginal ? identity.localKey : objectKey(essentials);
+  const told = copyIdentity({ metadata });
+  if (told?.originUid === identity.originUid && told.epoch === identity.epoch && told.localKey.name === localKey.name) return essentials;
+  const [first = { name: '' }, ...others] = spec.template.spec?.containers ?? [];
+  const env = variablesOf({ ...identity, localKey }).map((variable) => ({ ...variable }));
+  return { ...essentials, spec: { ...spec, template: { spec: { ...spec.template.spec, containers: [{ ...first, env }, ...others] } } } };
 }
 
 /** Of a copy that runs what is told of a pod that has just failed. Its tail is told of when the copy goes. */

@@ -1,12 +1,6 @@
 import type { ConfigMap, DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../shared/api/log-tails.ts';
-import {
-  DISPATCH_EPOCH_ANNOTATION,
-  MANAGER_FIELD_MANAGER,
-  ORIGIN_LABEL,
-  ORIGIN_UID_ANNOTATION,
-  RESUMED_FROM_ANNOTATION,
-} from '../../shared/api/names.ts';
+import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION } from '../../shared/api/names.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
@@ -17,6 +11,7 @@ import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
+import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from './copy-marks.ts';
 import type { RemoteAction } from './decide-mirror.ts';
 import type { FinishedWork } from './finished-work.ts';
 import type { LeasedClient } from './leased-writes.ts';
@@ -28,6 +23,11 @@ export interface CopyWriter {
    * of it `mayBeMadeYet`, no refusal is one for good.
    */
   create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
+  /**
+   * Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may drop them again, or
+   * refuse them: what it has is returned.
+   */
+  mark(copy: Job, marks: CopyMarks): Promise<Job>;
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
@@ -64,23 +64,27 @@ export type NamespacePolicy =
 
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
+/** Versions of a copy that its marks are tried on at once. */
+const MARK_TRIES = 5;
 /** A copy does not wait longer for the ends of its logs to be read. */
 const TAILS_TIMEOUT_MS = 2_000;
 
 export function createCopyWriter(options: {
   readonly cluster: string;
   readonly client: LeasedClient;
+  /** Id of this manager. */
+  readonly origin: string;
   readonly namespaces: NamespacePolicy;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): CopyWriter {
-  const { cluster, client, namespaces, clock } = options;
+  const { cluster, client, origin, namespaces, clock } = options;
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
   async function create(copy: Unsaved<Job>, { mayBeMadeYet }: { readonly mayBeMadeYet: boolean }): Promise<Job> {
     try {
-      return await post(copy);
+      return await marked(await post(copy), marksOf(copy));
     } catch (error) {
       const problem = problemOf(error);
       if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, mayBeMadeYet);
@@ -113,8 +117,13 @@ export function createCopyWriter(options: {
     const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
       throw problem === undefined ? error : new DispatchRefused(problem, cause);
     });
-    if (present !== undefined && says(present, copy, [ORIGIN_LABEL], [ORIGIN_UID_ANNOTATION])) {
-      if (says(present, copy, [], [DISPATCH_EPOCH_ANNOTATION])) return present;
+    const identity = present && copyIdentity(present);
+    const wanted = copyIdentity(copy);
+    if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {
+      const other = otherManager(present, origin);
+      if (other !== undefined) throw new DispatchRefused(copyOfOther(cluster, other, origin), cause);
+      const known = await marked(present, marksFor(identity, origin, present.metadata));
+      if (identity.epoch === wanted.epoch) return known;
       throw new DispatchRefused(
         { reason: DispatchedReason.NameTaken, message: `cluster "${cluster}" has a copy of another placement` },
         cause,
@@ -123,6 +132,29 @@ export function createCopyWriter(options: {
     const told = present === undefined ? problem : nameTaken;
     if (told === undefined) throw cause;
     throw new DispatchRefused(mayBeMadeYet ? told : refusalOf(epochOf(copy), told), cause);
+  }
+
+  /** What a webhook dropped, or somebody took away, is put back, whatever the Job controller writes meanwhile. */
+  async function marked(present: Job, marks: CopyMarks, tries = MARK_TRIES): Promise<Job> {
+    if (missingMarks(present.metadata, marks).length === 0) return present;
+    try {
+      return await mark(present, marks);
+    } catch (error) {
+      const now = isConflict(error) && tries > 1 ? await find(objectKey(present)) : undefined;
+      if (now?.metadata.uid !== present.metadata.uid || otherManager(now, origin) !== undefined) throw error;
+      return marked(now, marks, tries - 1);
+    }
+  }
+
+  async function mark(copy: Job, { labels, annotations }: CopyMarks): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
+    const body = { metadata: { uid, resourceVersion, labels, annotations } };
+    try {
+      return await timed((signal) => client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+    } catch (error) {
+      if (problemOf(error) === undefined || isNotFound(error)) throw error;
+      return copy;
+    }
   }
 
   const nameTaken: DispatchProblem = {
@@ -217,6 +249,7 @@ export function createCopyWriter(options: {
 
   return {
     create,
+    mark,
     find,
     takeBackSuspended,
     tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
@@ -257,10 +290,13 @@ const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotati
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
 
-/** True when the object carries what the copy carries under these labels and annotations. */
-const says = (present: Job, copy: Unsaved<Job>, labels: readonly string[], annotations: readonly string[]): boolean =>
-  labels.every((name) => present.metadata.labels?.[name] === copy.metadata.labels?.[name]) &&
-  annotations.every((name) => present.metadata.annotations?.[name] === copy.metadata.annotations?.[name]);
+/** Another manager may be there, and take the copy for its own: only a user puts that right. */
+export const copyOfOther = (cluster: string, other: string, origin: string): DispatchProblem => ({
+  reason: DispatchedReason.NameTaken,
+  message:
+    `the copy of this Job on cluster "${cluster}" says that manager "${toldText(other)}" made it, and this manager is "${origin}": delete that Job there, ` +
+    `or, where no manager of that id is and its label ${ORIGIN_LABEL} was changed, give it the value "${origin}"`,
+});
 
 /** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
 export const isAnswer = (error: unknown): boolean =>

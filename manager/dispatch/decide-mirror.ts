@@ -5,7 +5,6 @@ import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { admittedPart } from '../api/admitted-part.ts';
 import { parseRequests } from '../api/amount.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
-import { graceSecondsOf } from '../api/fenced-off.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -13,6 +12,7 @@ import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-pro
 import { given } from '../../shared/runtime/given.ts';
 import { failureAnnotations } from './failure-annotations.ts';
 import { mergePatchBetween } from './json-diff.ts';
+import { changedMarks, copyIdentity } from './copy-marks.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, resumption } from './copy-rest.ts';
 import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
 import {
@@ -35,9 +35,10 @@ import {
   type Copy,
   type MirrorGroup,
 } from './mirror-group.ts';
-import { changesTemplate, copyIdentity, copyName, fencingChange, hasOtherController, remoteJob, specChange } from './remote-job.ts';
+import { changesTemplate, copyName, hasOtherController, remoteJob, specChange } from './remote-job.ts';
 import { fencedOff, fencedOffStatus, isInTheWay, isLossYoung, isStopped, lossChangesAfterMs, lossTold } from './lost-place.ts';
 import { retainedCopies } from './retained-copies.ts';
+import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy, unclearPlaces } from './missing-copy.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { toldBy } from './told-by-copy.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
@@ -66,7 +67,7 @@ export type RemoteAction =
   | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly status: FinishedWork }
   /** Takes back what a copy said of an earlier suspension, so that its Job controller says it anew once it has seen this one. */
   | { readonly kind: 'TakeBackSuspended'; readonly cluster: string; readonly copy: DeepReadonly<Job> }
-  /** Reads what stands under the name of the copy, because the answer to a write of it was lost. */
+  /** Reads what stands under the name of the copy, because the answer to a write of it was lost, or it is missing from the list. */
   | { readonly kind: 'Look'; readonly cluster: string; readonly name: string }
   | {
       readonly kind: 'Delete';
@@ -105,9 +106,6 @@ export type HomeAction =
 /** The copy of another Job of its name has this long to go, when a Job needs the name. */
 export const NAME_PATIENCE_MS = 30_000;
 
-/** A copy that vanished is made again only after this time and the grace period of its pods, so that they have stopped. */
-export const COPY_LOST_DELAY_MS = 10_000;
-
 /**
  * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names: the record is
  * written before a copy exists, and nothing that a worker cluster says outweighs it. Only objects that carry our origin label and the
@@ -126,9 +124,10 @@ export const COPY_LOST_DELAY_MS = 10_000;
  *     all the finished work that home shows. At rest it ends if admission has so decided.
  *  6. The recorded cluster is unknown, or the WorkerCluster of its name leads to another: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
+ *     Whatever follows from a copy that is not listed waits until its name was looked up there (`isToBeLookedUp`).
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
- *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
- * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
+ *  9. The copy is missing from a cluster on which it was: it is lost, and for a while its pods may still be stopping.
+ * 10. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
  * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
  * 12. The copy is made, suspended where work of it is finished already, or the Job says why it cannot be made.
  */
@@ -142,19 +141,15 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
   return { ...plan, ...withDoubts(group, plan) };
 }
 
-/** Doubts are settled for a Job that is not to run where they are open: until then nobody may take it for resting, moved or gone. */
+/** Doubts are settled for a Job that is not to run where they are open, or whose copy is missing: until then nobody may take it for resting, moved or gone. */
 function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
-  const { local, clusters } = group;
+  const { local } = group;
   const { remote, againAfterMs = Number.POSITIVE_INFINITY } = plan;
   if (local === undefined || isFinished(local.status)) return plan;
-  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
-  const doubtful = [...clusters].filter(([name, { doubt }]) => doubt.kind !== 'None' && (mayStop || name !== placeOf(group)));
-  const looks = doubtful.flatMap(([cluster, view]): RemoteAction[] =>
-    view.doubt.kind === 'Look' ? [{ kind: 'Look', cluster, name: copyName(local, view.local) }] : [],
-  );
-  const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' ? [doubt.forMs] : []));
-  const againMs = Math.min(againAfterMs, lossChangesAfterMs(group) ?? againAfterMs, ...waits);
-  return { remote: [...remote, ...looks], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
+  const { looks, waitsMs } = unclearPlaces(group, local);
+  const actions = looks.map(([cluster, view]): RemoteAction => ({ kind: 'Look', cluster, name: copyName(local, view.local) }));
+  const againMs = Math.min(againAfterMs, lossChangesAfterMs(group) ?? againAfterMs, ...waitsMs);
+  return { remote: [...remote, ...actions], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
 
 function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
@@ -211,7 +206,8 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
   const isLeft = record !== undefined && viewOfPlace(group) === undefined && isProvenAtRest(local.status, record);
   const places = isLeft ? [] : unseenPlaces(group, record);
   const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...places])];
-  if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record))
+  const isMissing = record !== undefined && isToBeLookedUp(group, local, record);
+  if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record) && !isMissing)
     return { remote, home: releaseAtRest(group, local, record, nowMs) };
   if (unseen.length === 0) {
     const trouble = troubleOn(group, copies);
@@ -301,7 +297,7 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, !runs || seed !== undefined);
   // Its API server is older than such changes: the copy rests, and is made anew with what the original asks for now.
   if (view?.problem !== undefined && changesTemplate(spec) && isAtRest(copy.job)) return { remote: deletions([copy]), home };
-  const annotations = 'reason' in wanted ? undefined : fencingChange(copy.job, wanted);
+  const annotations = 'reason' in wanted ? undefined : changedMarks(copy.job, wanted);
   if (spec !== undefined || annotations !== undefined) return { remote: [update(spec ?? {}, annotations)], home };
   return { remote: seed === undefined ? [] : [{ kind: 'Seed', cluster, copy: copy.job, status: seed }], home };
 }
@@ -336,7 +332,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       : writeHome(local, failedStatus(local, local.status, record.fail, [atRest(record), ...cannotStart(record.fail)], nowMs));
   if (local.spec.suspend === true && isProvenAtRest(local.status, record))
     return { remote: [], home: record.fail === undefined ? NOTHING : isResting() };
-  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 9
+  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 10
   if (cluster === undefined) return waits(absence(group, record)); // 6
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
@@ -357,12 +353,18 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
+  if (isToBeLookedUp(group, local, record)) {
+    const problem = cluster.problem ?? cluster.trouble;
+    if (problem === undefined || isRefusalOf(record.epoch, problem)) return { remote: [], home: NOTHING };
+    const own = [unclearCopy(local, record, problem)];
+    return { remote: [], home: writeHome(local, toLocalStatus({ local, remote: local.status, own, nowMs })) };
+  }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
-  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 9
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${name}" vanished before it had finished` };
-  if (wasThere) return waits(lost, lostDelayMs(local)); // 10
-  const waitMs = remainingLostDelay(local, nowMs);
-  if (waitMs > 0) return waits(lost, waitMs); // 10
+  if (wasThere) return waits(lost, lostDelayMs(local)); // 9
+  const waitMs = remainingLostDelayMs(local, nowMs);
+  if (waitMs > 0) return waits(lost, waitMs); // 9
+  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 10
   const nameHeld = isNameHeld(group, local);
   const told = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status === 'False' && isRefusalOf(record.epoch, told)) return { remote: [], home: NOTHING, nameHeld }; // 11
@@ -484,14 +486,6 @@ const unfencedBecause = (group: MirrorGroup, record: AdmissionRecord, cluster: s
   group.clusters.get(cluster)?.builtIn === true && record.unfenced !== true
     ? 'not fenced: the built-in Job controller runs it there, and goes on when the manager is out of reach'
     : undefined;
-
-function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
-  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
-  if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
-  return Date.parse(present.lastTransitionTime) + lostDelayMs(local) - nowMs;
-}
-
-const lostDelayMs = (local: DeepReadonly<Job>): number => COPY_LOST_DELAY_MS + graceSecondsOf(local) * 1000;
 
 const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>): boolean =>
   group.copies.some(({ cluster, job }) => cluster === placeOf(group) && copyIdentity(job) !== undefined && !isOf(job, local));

@@ -1,5 +1,6 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Doubt } from './mirror-group.ts';
+import type { Absence, Doubt } from './mirror-group.ts';
 
 /**
  * What is not known of the copies on one cluster, because writes of ours are under way or their answers were lost. A lost answer counts as
@@ -14,14 +15,23 @@ export interface Doubts {
   untouchedSinceMs(localKey: string): number | undefined;
   /** A write is sent. */
   sent(localKey: string): void;
-  /** It was answered: what became of it is known. An earlier one of the same Job may still be open. */
-  answered(localKey: string): void;
+  /** It was answered: what became of it is known, such as that `nothingMade` of it is there. An earlier one of the same Job may still be open. */
+  answered(localKey: string, nothingMade?: boolean): void;
   /** Nobody knows what became of it. */
   lost(localKey: string): void;
   /** It never left: there was no connection to send it on. */
   unsent(localKey: string): void;
   /** A copy of it, or that there is none, was seen after the last write. */
   settled(localKey: string): void;
+  /** This copy is in the list, or will be. */
+  listed(localKey: string, copy: DeepReadonly<Job>): void;
+  /** This copy is not in the list, and nobody of ours has deleted it: it may be there without what it is listed by. */
+  unlisted(localKey: string, copy: DeepReadonly<Job>): void;
+  unlistedCopy(localKey: string): DeepReadonly<Job> | undefined;
+  /** Nothing of it was there when its name was looked up, or what was there is gone by our own deletion. */
+  absent(localKey: string): void;
+  /** What no copy in the list says of the Job; for `sinceMs` see {@link Doubts.of}. */
+  absence(localKey: string, sinceMs: number | undefined, isAnyListed?: boolean): Absence | undefined;
   /** The Job is gone. */
   forget(localKey: string): void;
 }
@@ -46,6 +56,8 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
   const sinceBirthMs = Math.max(bornMs, newestMs + 1);
   const open = new Map<string, Open>();
   const touched = new Set<string>();
+  const left = new Map<string, DeepReadonly<Job>>();
+  const absent = new Set<string>();
   const done = (key: string): void => {
     const doubt = open.get(key);
     if (doubt === undefined) return;
@@ -53,12 +65,13 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
     else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
   };
   return {
-    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : sinceBirthMs),
-    has: (key) => open.has(key) || touched.has(key),
+    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),
+    has: (key) => open.has(key) || touched.has(key) || left.has(key) || absent.has(key),
     of(key, sinceMs) {
       const nowMs = clock.now();
       const doubt = open.get(key);
       if (doubt === undefined) {
+        if (left.has(key)) return LOOK;
         const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
         return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
       }
@@ -69,22 +82,46 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
       const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
       open.set(key, { underWay: underWay + 1, untilMs });
     },
-    answered(key) {
+    answered(key, nothingMade = false) {
       touched.add(key);
+      if (!nothingMade) absent.delete(key);
       done(key);
     },
     unsent: done,
     lost(key) {
       touched.add(key);
+      absent.delete(key);
       const doubt = open.get(key);
       if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },
     settled(key) {
       if (open.get(key)?.underWay === 0) open.delete(key);
     },
+    listed(key, { metadata }) {
+      // No two objects have one name.
+      if (left.get(key)?.metadata.name === metadata.name) left.delete(key);
+      absent.delete(key);
+    },
+    unlisted(key, copy) {
+      left.set(key, copy);
+      absent.delete(key);
+    },
+    unlistedCopy: (key) => left.get(key),
+    absent(key) {
+      left.delete(key);
+      absent.add(key);
+    },
+    absence(key, sinceMs, isAnyListed = false) {
+      if (left.has(key)) return 'Unlisted';
+      if (absent.has(key) || isAnyListed) return undefined;
+      const isUntouched = !touched.has(key) && !open.has(key) && sinceMs !== undefined && sinceMs >= sinceBirthMs;
+      return isUntouched ? undefined : 'Open';
+    },
     forget(key) {
       touched.delete(key);
       open.delete(key);
+      left.delete(key);
+      absent.delete(key);
     },
   };
 }

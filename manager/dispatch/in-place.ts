@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { isAtRest } from './copy-rest.ts';
 import type { Copy } from './mirror-group.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
 
 /**
  * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests may be

@@ -8,7 +8,7 @@ import { isAtRest } from './copy-rest.ts';
 import { sameJson } from './json-diff.ts';
 import { isFencedOff, placeOf, viewOfPlace, type Copy, type MirrorGroup } from './mirror-group.ts';
 import { cannotStart, notDispatched } from './own-conditions.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
 import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from './to-local-status.ts';
 
 /**

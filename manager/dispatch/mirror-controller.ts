@@ -1,32 +1,36 @@
 import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
-import { findCondition } from '../../shared/kube/conditions.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
-import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
+import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
-import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
+import { JobEventReason } from '../api/reasons.ts';
+import { isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ParsedRecord } from '../api/records.ts';
 import { isProvenAtRest } from '../api/rest-proof.ts';
+import { confirmDeletion } from './confirm-deletion.ts';
 import { keepEnding } from './copy-ending.ts';
+import { copyIdentity } from './copy-marks.ts';
 import { DispatchRefused, isAnswer } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
 import { droppedFields, droppedOfOlder, fieldsDropped } from './dropped-fields.ts';
 import { finalizersLeft } from './finalizers-left.ts';
 import { isInPlace } from './in-place.ts';
 import { neverSent } from './lease-not-held.ts';
-import { isCertain, mayBeAnywhere, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
+import { lookForCopy, unlistedMarks } from './look-for-copy.ts';
+import { isTriedAnyway, isUntold, mayBeAnywhere, mayBeMadeYet, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
 import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
+import { wasDispatched } from './missing-copy.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
 import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
-import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
+import { hasLostController } from './remote-job.ts';
 import { createStatusLag, type StatusLag } from './status-lag.ts';
 import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from './status-window.ts';
 import { createTraces } from './traces.ts';
@@ -163,12 +167,13 @@ class Mirror implements MirrorController {
   async #reconcileHome(key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
     this.#lag.looked(key);
+    if (group.local === undefined || isFinished(group.local.status)) this.#forgetWithoutCopy(key);
     for (const name of group.clusters.keys())
       this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
     const plan = decideMirror(group, this.#deps.clock.now());
     if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
     else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
-    for (const { kind, cluster } of plan.remote) this.#deps.clusters.get(cluster)?.wake(key, { now: kind !== 'Create' && kind !== 'Seed' });
+    for (const action of plan.remote) this.#deps.clusters.get(action.cluster)?.wake(key, { now: !isTriedAnyway(group, action) });
     const waitMs = await this.#writeHome(key, group.local, plan.home);
     const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
     return Number.isFinite(again) ? { requeueAfterMs: again } : undefined;
@@ -209,6 +214,11 @@ class Mirror implements MirrorController {
     const { clusters } = this.#deps;
     const names = this.#traces.of(key, (name) => clusters.get(name)?.hasTraceOf(key) === true);
     return names.flatMap((name) => clusters.get(name) ?? []);
+  }
+
+  /** Nothing more is asked for the Job: what its clusters remember of it goes with its last copy. */
+  #forgetWithoutCopy(key: string): void {
+    for (const cluster of this.#clustersWith(key)) if (cluster.copiesOf(key).length === 0) cluster.forget(key);
   }
 
   /** Writes the status, or returns how long that is put off. */
@@ -303,7 +313,7 @@ class Mirror implements MirrorController {
           cluster.wake(key, { now: true });
           return undefined;
         case 'Look':
-          return await this.#look(cluster, key, local, action.name);
+          return await this.#look(cluster, key, group, action.name);
         case 'Delete':
           return await this.#delete(cluster, key, local, action);
       }
@@ -320,7 +330,8 @@ class Mirror implements MirrorController {
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
     // The first generation is as it was made, also where it was there already.
-    const dropped = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
+    const fields = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
+    const dropped = [...unlistedMarks(copy, wanted), ...fields];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
       // It starts from what is finished, of which it has to be told first.
@@ -344,7 +355,7 @@ class Mirror implements MirrorController {
       copy = await write();
       cluster.wrote(key, copy);
     } catch (error) {
-      if (isAnswer(error)) cluster.doubts.answered(key);
+      if (isAnswer(error)) cluster.doubts.answered(key, error instanceof DispatchRefused && isRefusal(error.problem));
       else if (neverSent(error)) cluster.doubts.unsent(key);
       else cluster.doubts.lost(key);
       throw error;
@@ -361,14 +372,30 @@ class Mirror implements MirrorController {
     cluster.troubles.over(key);
   }
 
-  async #look(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, name: string): Promise<ReconcileResult> {
-    const copy = await cluster.writer.find({ namespace: parseKey(key).namespace, name });
-    const identity = copy && copyIdentity(copy);
-    const isOurs = copy?.metadata.labels?.[ORIGIN_LABEL] === this.#deps.origin && identity?.originUid === local?.metadata.uid;
-    if (copy !== undefined && isOurs) cluster.wrote(key, copy);
-    cluster.doubts.settled(key);
-    this.#queue.add(key);
-    return undefined;
+  async #look(cluster: RemoteCluster, key: string, { local, record }: MirrorGroup, name: string): Promise<ReconcileResult> {
+    const last = recordIn(record);
+    if (local === undefined) return undefined;
+    const sought = {
+      name,
+      originUid: local.metadata.uid,
+      origin: this.#deps.origin,
+      wasDispatched: last !== undefined && wasDispatched(local, last),
+    };
+    const found = await lookForCopy(cluster, key, sought);
+    switch (found.kind) {
+      case 'Unclear':
+        this.#refused(cluster, key, local, found.problem);
+        return { requeueAfterMs: REFUSED_RETRY_MS };
+      case 'Unmarkable':
+        this.#refused(cluster, key, local, refusalOf(found.epoch, fieldsDropped(cluster.name, found.dropped)));
+        if (found.copy.metadata.deletionTimestamp === undefined) await cluster.writer.delete(found.copy, 'Foreground');
+        return { requeueAfterMs: LAG_RETRY_MS };
+      case 'Listed':
+      case 'Absent':
+        if (last === undefined || !isRefusalOf(last.epoch, cluster.view(key).problem)) cluster.setProblem(key, undefined);
+        this.#queue.add(key);
+        return undefined;
+    }
   }
 
   #created(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined): void {
@@ -403,30 +430,15 @@ class Mirror implements MirrorController {
     return undefined;
   }
 
-  /** The one read of the dispatcher: a cache filled by an API server that lags must not cost a running Job its copy. */
-  async #confirms(what: 'Gone' | 'Older', key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): Promise<boolean> {
-    const identity = copyIdentity(copy);
-    if (identity === undefined) return false;
-    const original = await this.#originalOf(identity);
-    if (what === 'Gone') return original === undefined;
-    if (original === undefined) return false;
-    if (original.metadata.resourceVersion !== local?.metadata.resourceVersion) {
+  #confirms(what: 'Gone' | 'Older', key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): Promise<boolean> {
+    const { home, readRecord } = this.#deps;
+    const onRead = (original: Job): void => {
+      if (original.metadata.resourceVersion === local?.metadata.resourceVersion) return;
       // What is known catches up at once, and need not ask again.
       this.#ownWrites.wrote(key, original);
       this.#queue.add(key);
-    }
-    const parsed = this.#deps.readRecord(original);
-    return parsed.kind === 'Record' && parsed.record.epoch < identity.epoch;
-  }
-
-  async #originalOf({ localKey, originUid }: CopyIdentity): Promise<Job | undefined> {
-    try {
-      const job = await this.#deps.home.get(JOBS, localKey);
-      return job.metadata.uid === originUid ? job : undefined;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw new Error(`look at Job ${formatKey(localKey)} before a copy of it is deleted`, { cause: error });
-    }
+    };
+    return confirmDeletion(what, copy, { home, readRecord, onRead });
   }
 
   #failed(
@@ -485,15 +497,3 @@ class Mirror implements MirrorController {
 }
 
 const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);
-
-/** The Job is yet to be told that the cluster has refused it for good. */
-function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
-  if (record.kind !== 'Record' || !isRefusalOf(record.record.epoch, problem)) return false;
-  return !isRefusalOf(record.record.epoch, findCondition(local?.status?.conditions, SwitchyardCondition.Dispatched));
-}
-
-/** An earlier create may still be carried out, whatever the next one is answered. Once the time for that is over, the next one looks. */
-const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string): boolean => {
-  const view = clusters.get(cluster);
-  return record.kind === 'Record' && view?.doubt.kind !== 'Look' && !isCertain(view, record.record);
-};

@@ -1,14 +1,15 @@
 import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
 import type { Retention } from '../api/retention.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
-import type { DispatchProblem } from '../api/refusals.ts';
+import { isRefusal, isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
-import { copyIdentity, type Tracing } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
+import type { Tracing } from './remote-job.ts';
 
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
@@ -61,6 +62,8 @@ export type ClusterView = {
   readonly doubt: Doubt;
   /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
   readonly untouchedSinceMs: number | undefined;
+  /** What it says of the Job that no copy is listed; absent: that there is none, or one is listed. */
+  readonly absence?: Absence | undefined;
 };
 /**
  * What our own writes have left open. Waiting: one is under way, or its answer was lost a moment ago, and may be carried out until `forMs` have
@@ -68,7 +71,12 @@ export type ClusterView = {
  */
 export type Doubt = { readonly kind: 'None' } | { readonly kind: 'Waiting'; readonly forMs: number } | { readonly kind: 'Look' };
 /**
- * Ready: connected, and its cache of copies is complete, so that what is not in it does not exist. Connecting: nothing is known yet.
+ * Unlisted: a copy is out of the list without a deletion of ours, and may be there without the label that it is listed by. Open: something may have been
+ * sent there once, and nobody has looked its name up since.
+ */
+export type Absence = 'Unlisted' | 'Open';
+/**
+ * Ready: connected, and its cache of copies is complete: a copy that is not in it does not exist, or has lost its label. Connecting: nothing is known yet.
  * Lost: it does not answer.
  */
 export type Contact = 'Ready' | 'Connecting' | 'Lost';
@@ -138,3 +146,21 @@ export const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean
   status?.startTime !== undefined || (status?.active ?? 0) > 0 || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
 
 export const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
+
+/** The Job is yet to be told that the cluster has refused it for good. */
+export function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
+  if (record.kind !== 'Record' || !isRefusalOf(record.record.epoch, problem)) return false;
+  return !isRefusalOf(record.record.epoch, findCondition(local?.status?.conditions, SwitchyardCondition.Dispatched));
+}
+
+/** An earlier create may still be carried out, whatever the next one is answered. Once the time for that is over, the next one looks. */
+export const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string): boolean => {
+  const view = clusters.get(cluster);
+  return record.kind === 'Record' && view?.doubt.kind !== 'Look' && !isCertain(view, record.record);
+};
+
+/** Where a cluster has refused a copy, its queue tries it again when it is time for that; but not once it has refused a placement for good, and this is the next. */
+export function isTriedAnyway({ clusters }: MirrorGroup, { kind, cluster }: { readonly kind: string; readonly cluster: string }): boolean {
+  const problem = clusters.get(cluster)?.problem;
+  return (kind === 'Create' || kind === 'Seed') && (problem === undefined || !isRefusal(problem));
+}

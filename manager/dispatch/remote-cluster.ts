@@ -1,10 +1,11 @@
-import type { DeepReadonly, Job, Node, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Node } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
-import { formatKey, parseKey } from '../../shared/kube/keys.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
 import { WentBack } from '../../shared/kube/reflector.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
@@ -24,6 +25,8 @@ import { createTrips, type Trips } from './cluster-trust.ts';
 import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
+import { isListed, localKeyOfCopy } from './copy-marks.ts';
+import { isAtRest } from './copy-rest.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
@@ -35,13 +38,13 @@ import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { essentialsOfPriorityClass, namesOfClasses } from './priority-classes.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
-import { copyIdentity } from './remote-job.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
 import { createWorkerWatch, type WorkerFinding, type WorkerWatch } from './worker-watch.ts';
 import { createWriteTroubles } from './write-troubles.ts';
 
 const COPIES_BY_LOCAL_KEY = 'localKey';
+const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 const PROBE_INTERVAL_MS = 10_000;
 /** All copies, once, when a cluster is back that was lost. */
 const FRESH_LIST_MS = 60_000;
@@ -51,8 +54,6 @@ const PROBE_AGAIN_MS = 1_000;
 const PROBE_REFUSED_MS = 5_000;
 /** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
 const UNHEARD_MS = 150_000;
-/** Questions to the manager cluster for the sake of one worker cluster. */
-const CONFIRMATIONS = { perSecond: 5, burst: 100 };
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
   return new ConnectedCluster(options);
@@ -73,7 +74,8 @@ class ConnectedCluster implements RemoteCluster {
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
-  readonly #confirmations = createTurns(CONFIRMATIONS);
+  /** Questions to the manager cluster for the sake of this one. */
+  readonly #confirmations = createTurns({ perSecond: 5, burst: 100 });
   readonly #prober: ClusterProbe;
   readonly #lease: ClusterLease;
   readonly #worker: WorkerWatch;
@@ -111,7 +113,7 @@ class ConnectedCluster implements RemoteCluster {
     const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;
     this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, givenUp, renewIntervalMs, clock, log });
     const leased = leasedWrites(client, this.#lease);
-    this.writer = createCopyWriter({ cluster: name, client: leased, namespaces, clock, signal: this.#stopped.signal });
+    this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     const copyOf = (localKey: string): DeepReadonly<Job> | undefined => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job;
     this.starts = createStartInquiries({
@@ -130,7 +132,7 @@ class ConnectedCluster implements RemoteCluster {
         ? createInformer(every)
         : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
     };
-    const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] };
+    const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOfCopy(copy)] };
     // Whoever notices it first: another kind of object may have been written more since than was lost.
     const onWentBack = (error: Error): void => this.#wentBack(error);
     this.#copies = newCopies({ budget, onFault, indexers, onWentBack });
@@ -139,27 +141,30 @@ class ConnectedCluster implements RemoteCluster {
     this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
     this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
+    // Before what is remembered of our deletions is forgotten.
+    this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#trips = createTrips(clock, () => options.onHealthChanged(this));
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
-      const key = localKeyOf(copy);
+      const key = localKeyOfCopy(copy);
+      this.doubts.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
     };
     const deleted = (copy: DeepReadonly<Job>): void => {
-      this.#finished.gone(localKeyOf(copy));
-      options.onCopyChanged(localKeyOf(copy));
-      this.#reconciliation.copyChanged(localKeyOf(copy));
+      const key = localKeyOfCopy(copy);
+      this.#finished.gone(key);
+      options.onCopyChanged(key);
+      this.#reconciliation.copyChanged(key);
     };
     const updated = (copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void => {
       this.#trips.seen(copy, before);
       changed(copy);
     };
     this.#copies.addHandler({ added: changed, updated, deleted });
-    const onChanged = (): void => this.#workerChanged();
-    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
+    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged: () => this.#workerChanged() });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
@@ -170,8 +175,7 @@ class ConnectedCluster implements RemoteCluster {
       },
       clock,
     });
-    const rateLimit = { baseDelayMs: 200, maxDelayMs: 60_000 };
-    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit, metrics: workqueues.of('copies', name) });
+    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
   }
 
   health(): ClusterHealth {
@@ -222,6 +226,7 @@ class ConnectedCluster implements RemoteCluster {
       waiting: this.starts.told(localKey),
       doubt: this.doubts.of(localKey, sinceMs),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
+      absence: this.doubts.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
       ...given({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
     };
   }
@@ -232,6 +237,13 @@ class ConnectedCluster implements RemoteCluster {
       job,
       deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),
     }));
+  }
+
+  /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
+  #left(copy: DeepReadonly<Job>): void {
+    const key = localKeyOfCopy(copy);
+    if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
+    else this.doubts.unlisted(key, copy);
   }
 
   hasTraceOf(localKey: string): boolean {
@@ -246,7 +258,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   localKeys(): ReadonlySet<string> {
-    return new Set(this.#copies.list().map(localKeyOf));
+    return new Set(this.#copies.list().map(localKeyOfCopy));
   }
 
   capacity(): Capacity {
@@ -262,11 +274,19 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   wrote(localKey: string, copy: Job): void {
-    this.#ownWrites.wrote(localKey, essentialsOfCopy(copy, this.#options.local));
+    const essentials = essentialsOfCopy(copy, this.#options.local);
+    // The cache never comes to a version of an object that is not in its list.
+    if (!isListed(copy.metadata, this.#options.origin)) return this.doubts.unlisted(localKey, essentials);
+    this.doubts.listed(localKey, essentials);
+    this.#ownWrites.wrote(localKey, essentials);
   }
 
   deleted(copy: DeepReadonly<Job>): void {
-    this.#ownWrites.deleted(localKeyOf(copy), copy);
+    const key = localKeyOfCopy(copy);
+    this.#ownWrites.deleted(key, copy);
+    if (!isAtRest(copy) || this.doubts.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
+    this.doubts.absent(key); // Its event came before the answer.
+    this.#options.onCopyChanged(key);
   }
 
   setProblem(localKey: string, problem: DispatchProblem | undefined): void {
@@ -306,7 +326,6 @@ class ConnectedCluster implements RemoteCluster {
     const { log, concurrency, reconcile } = this.#options;
     await this.#usable.promise;
     if (signal.aborted) return;
-    const name = `cluster-${this.name}`;
     const watching = AbortSignal.any([signal, this.#restored.signal]);
     await Promise.all([
       this.#copies.run(watching),
@@ -320,7 +339,7 @@ class ConnectedCluster implements RemoteCluster {
       this.starts.run(signal),
       this.#worker.run(watching),
       this.#reconciliation.run(watching),
-      runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
+      runController({ name: `cluster-${this.name}`, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
 
@@ -407,10 +426,10 @@ class ConnectedCluster implements RemoteCluster {
     if (!this.#wasLost) return [...this.localKeys()].filter((key) => !inPlace(key, this.copiesOf(key)));
     this.#wasLost = false;
     const copies = await listOnce(this.#newCopies(), this.#options.clock, FRESH_LIST_MS, signal);
-    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOf(job), [{ cluster: this.name, job, deleting: false }]));
+    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
     // It is the list, not the cache, that has to be without them.
     if (copies === undefined || outOfPlace.length > 0) this.#wasLost = true;
-    return copies && outOfPlace.map(localKeyOf);
+    return copies && outOfPlace.map(localKeyOfCopy);
   }
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {
@@ -478,10 +497,4 @@ class ConnectedCluster implements RemoteCluster {
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };
   }
-}
-
-/** A damaged copy, which does not say whose it is, is found under its own name. */
-function localKeyOf(copy: DeepReadonly<Job>): string {
-  const key: ObjectKey = copyIdentity(copy)?.localKey ?? { namespace: copy.metadata.namespace, name: copy.metadata.name };
-  return formatKey(key);
 }

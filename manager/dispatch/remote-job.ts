@@ -1,14 +1,12 @@
-import type { Container, DeepReadonly, Job, JobSpec, ObjectKey, PodSpec, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
+import { IDENTITY_VARIABLES } from '../../shared/api/copy-identity.ts';
+import type { Container, DeepReadonly, Job, JobSpec, PodSpec, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_UID_LABEL,
   DISPATCH_EPOCH_ANNOTATION,
-  EPOCH_VARIABLE,
   FENCING_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
   JOB_NAME_LABEL,
-  JOB_UID_VARIABLE,
-  JOB_VARIABLE,
   LEGACY_CONTROLLER_UID_LABEL,
   LEGACY_JOB_NAME_LABEL,
   ORIGIN_LABEL,
@@ -20,12 +18,13 @@ import {
 } from '../../shared/api/names.ts';
 import { contextForPods } from '../../shared/api/job-trace.ts';
 import { formatTraceparent } from '../../shared/api/trace-context.ts';
-import { formatKey } from '../../shared/kube/keys.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
 import { isCompact } from '../api/compact-job.ts';
 import { podsAtOnce } from '../api/pod-count.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { travelsToCopy } from '../policy/job-parts.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { variablesOf } from './copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 
@@ -68,16 +67,6 @@ export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsav
     },
     spec: copiedSpec(local, options),
   };
-}
-
-/** What a copy says about where it comes from. Undefined when it does not say so in our words. */
-export type CopyIdentity = { readonly localKey: ObjectKey; readonly originUid: string; readonly epoch: number };
-export function copyIdentity(copy: DeepReadonly<Pick<Job, 'metadata'>>): CopyIdentity | undefined {
-  const { namespace, name, annotations } = copy.metadata;
-  const originUid = annotations?.[ORIGIN_UID_ANNOTATION];
-  const epoch = Number(annotations?.[DISPATCH_EPOCH_ANNOTATION]);
-  if (originUid === undefined || originUid === '' || !Number.isSafeInteger(epoch)) return undefined;
-  return { localKey: { namespace, name: annotations?.[ORIGIN_NAME_ANNOTATION] ?? name }, originUid, epoch };
 }
 
 /** It was sent with `managedBy`, and does not have it: a controller may run it that was not meant to. */
@@ -144,12 +133,6 @@ function nextSpec(copy: DeepReadonly<Job>, { spec: wanted }: Unsaved<Job>): Deep
 /** Pods of it stop, or are yet to. Were it to have more pods now, a Job controller would start these beside them (`TerminatingOrFailed`): more than it is charged for. */
 const hasStoppingPods = (copy: DeepReadonly<Job>): boolean =>
   (copy.status?.terminating ?? 0) > 0 || (copy.status?.active ?? 0) > podsAtOnce(copy);
-
-/** The change of annotations that lets the worker know whether it is to stop the copy when the manager is out of reach; undefined when it does. */
-export function fencingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, string | null> | undefined {
-  const [has, is] = [copy.metadata.annotations?.[FENCING_ANNOTATION], wanted.metadata.annotations?.[FENCING_ANNOTATION]];
-  return has === is ? undefined : { [FENCING_ANNOTATION]: is ?? null };
-}
 
 export const changesTemplate = (change: Record<string, unknown> | undefined): boolean => change?.['template'] !== undefined;
 
@@ -257,14 +240,11 @@ function copiedTemplate(
 type Variable = { readonly name: string; readonly value: string };
 
 /**
- * What every container is told, so that a store can tell the writes of a placement that is over from those of a later one. It rises when the
+ * What every container is told, so that a store can tell the writes of a placement that is over from those of a later one, and the manager its copies from other Jobs. It rises when the
  * Job moves, and only then: a copy that rests and goes on where it was is the same one.
  */
-const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch }: CopyOptions): readonly Variable[] => [
-  { name: EPOCH_VARIABLE, value: String(epoch) },
-  { name: JOB_VARIABLE, value: formatKey(metadata) },
-  { name: JOB_UID_VARIABLE, value: metadata.uid },
-];
+const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch, origin }: CopyOptions): readonly Variable[] =>
+  variablesOf({ localKey: objectKey({ metadata }), originUid: metadata.uid, epoch }, origin);
 
 const withToken = (spec: PodSpec, token: readonly Variable[]): PodSpec => ({
   ...spec,
@@ -272,11 +252,13 @@ const withToken = (spec: PodSpec, token: readonly Variable[]): PodSpec => ({
   ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map((container) => containerWith(container, token)) }),
 });
 
-/** In front, so that variables of the user can refer to them; one that he sets himself is his. */
+/** In front, so that variables of the user can refer to them. Those that say whose the copy is take the place of the user's own of their names. */
 function containerWith(container: Container, token: readonly Variable[]): Container {
-  const taken = new Set((container.env ?? []).map(({ name }) => name));
-  return { ...container, env: [...token.filter(({ name }) => !taken.has(name)), ...(container.env ?? [])] };
+  const own = (container.env ?? []).filter(({ name }) => !isIdentity(name));
+  const taken = new Set(own.map(({ name }) => name));
+  return { ...container, env: [...token.filter(({ name }) => !taken.has(name)), ...own] };
 }
+const isIdentity = (name: string): boolean => IDENTITY_VARIABLES.some((each) => each === name);
 
 function withFlavors(
   spec: NonNullable<PodTemplateSpec['spec']>,

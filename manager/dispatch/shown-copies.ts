@@ -4,7 +4,7 @@ import { requestsOfJob } from '../api/job-requests.ts';
 import { podsAtOnce } from '../api/pod-count.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
 import type { Copy } from './mirror-group.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity } from './copy-marks.ts';
 
 /** A copy as its cluster shows it; undefined where it does not say whose it is, and is left alone. */
 export function shownCopy({ cluster, job, deleting }: Copy, inSight: boolean): ShownCopy | undefined {

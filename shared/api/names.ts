@@ -54,6 +54,8 @@ export const DEFAULT_LEASE_NAMESPACE = 'kube-system';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
+/** On the Secret with the keys that seal admission records: the id of the manager that seals with them. */
+export const MANAGER_ID_ANNOTATION = 'switchyard.dev/manager-id';
 /** Label on the local Job, for people: the WorkerCluster that it is placed on, also while it rests there and once it has ended. Written with the record. */
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 /** Finalizer on the local Job from its admission on: what it holds is held until its copies are known to be gone. */
@@ -153,8 +155,10 @@ export const JOB_COMPLETION_INDEX_ENV = 'JOB_COMPLETION_INDEX';
 export const EPOCH_VARIABLE = 'SWITCHYARD_EPOCH';
 /** ... `namespace/name` of the Job on the manager cluster, ... */
 export const JOB_VARIABLE = 'SWITCHYARD_JOB';
-/** ... and its UID there. */
+/** ... its UID there, ... */
 export const JOB_UID_VARIABLE = 'SWITCHYARD_JOB_UID';
+/** ... and the id of the manager. */
+export const MANAGER_VARIABLE = 'SWITCHYARD_MANAGER';
 /** Environment variable of the containers of a copy where it is asked for: the trace of the Job, for their spans to go on with. */
 export const TRACEPARENT_VARIABLE = 'TRACEPARENT';
 

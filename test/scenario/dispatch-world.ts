@@ -89,8 +89,8 @@ export type DispatchWorld = {
   job(name: string): Promise<Job>;
   /** Kills the manager. */
   stop(): Promise<void>;
-  /** Starts another. */
-  start(): Promise<void>;
+  /** Starts another, of this id. */
+  start(managerId?: string): Promise<void>;
   /** Starts one more beside it, as where nobody elects. */
   startSecond(): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
@@ -160,7 +160,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     if (worker === undefined) throw new Error(`no control plane ${name}`);
     return clientOf(onLine(worker.plane.transport(), worker.line));
   };
-  const start = (): { stop(): Promise<void> } => {
+  const start = (managerId = 'm1'): { stop(): Promise<void> } => {
     const abort = new AbortController();
     const manager = createManager({
       clusterSecretsNamespace: options.clusterSecretsNamespace,
@@ -168,7 +168,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
       ...given({ submissions: options.submissions, canary: options.canary }),
       recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
-      managerId: 'm1',
+      managerId,
       concurrentDispatches: 4,
       registry: options.registry ?? new Registry(),
       clock,
@@ -229,8 +229,8 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       await running?.stop();
       running = undefined;
     },
-    async start() {
-      running = start();
+    async start(managerId) {
+      running = start(managerId);
       await settle(fakeClock === undefined ? 100 : 1_500);
     },
     async startSecond() {

@@ -3,6 +3,7 @@
  * has changed. What a fence decides is in origin-fence.ts; what becomes of the pods, in worker/job.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { originOf } from '../../shared/api/copy-identity.ts';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { DeepReadonly, Job, Lease } from '../../shared/api/kubernetes.ts';
 import { FENCING_ANNOTATION, ORIGIN_LABEL, WORKER_LABEL } from '../../shared/api/names.ts';
@@ -148,20 +149,20 @@ export function createFence(deps: FenceDeps): Fence {
       nextLook?.cancel();
     },
 
-    stateOf({ metadata }) {
-      const origin = metadata.labels?.[ORIGIN_LABEL];
-      if (origin === undefined || metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
+    stateOf(job) {
+      const origin = originOf(job);
+      if (origin === undefined || job.metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
       return stateOfOrigin(origin);
     },
 
     isUnsure(job) {
-      const { labels, annotations, resourceVersion } = job.metadata;
-      const opening = annotations?.[FENCING_ANNOTATION] === 'off' ? undefined : openings.get(labels?.[ORIGIN_LABEL] ?? '');
+      const { annotations, resourceVersion } = job.metadata;
+      const opening = annotations?.[FENCING_ANNOTATION] === 'off' ? undefined : openings.get(originOf(job) ?? '');
       return opening?.jobsVersion !== undefined && confirmations.get(job) !== opening && isOlder(resourceVersion, opening.jobsVersion);
     },
 
     confirmed(job) {
-      const opening = openings.get(job.metadata.labels?.[ORIGIN_LABEL] ?? '');
+      const opening = openings.get(originOf(job) ?? '');
       if (opening !== undefined) confirmations.set(job, opening);
     },
   };

@@ -20,6 +20,23 @@ export type Defect = {
 
 export const DEFECTS = [
   {
+    name: 'taken-name-is-a-no',
+    edits: [
+      {
+        file: 'manager/dispatch/remote-cluster.ts',
+        right: 'else this.doubts.unlisted(key, copy);',
+        wrong: 'else this.doubts.absent(key);',
+      },
+      {
+        file: 'manager/dispatch/copy-writer.ts',
+        right: 'if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {',
+        wrong:
+          'if (present?.metadata.labels?.[ORIGIN_LABEL] === origin && identity !== undefined && identity.originUid === wanted?.originUid) {',
+      },
+    ],
+    bias: { troubles: ['marks edited'], fair: true },
+  },
+  {
     name: 'moves-before-pods-are-gone',
     edits: [
       {
@@ -43,8 +60,8 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/doubts.ts',
-        right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : sinceBirthMs),',
-        wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : 0),',
+        right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),',
+        wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : 0),',
       },
       {
         file: 'manager/dispatch/decide-mirror.ts',

@@ -5,7 +5,7 @@
  */
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
-import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
+import { ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -13,10 +13,12 @@ import { createDice, type Dice } from '../dice.ts';
 import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
+import { originUidOf } from './marks.ts';
 import { createPeople } from './people.ts';
 import { type Bias, drawPlan, type Preemption, sharedQueues, sharingOf, sizeOf } from './plan.ts';
 import {
   everyJobEnds,
+  failsForCause,
   heldStay,
   type Excuses,
   namespacesKept,
@@ -109,6 +111,9 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     return { restored: new Set(restored), givenUp: troubles.givenUp };
   }
 
+  /** A store that is put back tells of pods again that have failed since, and of failures of which nothing else is known. */
+  const restores = (): number => troubles.restoredMs.size;
+
   function precedenceKept(job: Job): string[] {
     const key = `${job.metadata.namespace}/${job.metadata.name}`;
     const priority = Number(job.metadata.annotations?.[PRIORITY_ANNOTATION] ?? 0);
@@ -129,6 +134,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
         if (!change.gone && !troubles.restoredMs.has(home.name)) violations.push(...heldStay(change.object, people.held));
         if (isOver(change.object)) ended.add(change.object.metadata.uid);
+        if (!change.gone && restores() === 0)
+          violations.push(...failsForCause(change.object, history.withFailures, queues.onCannotStart === 'Fail'));
         if (name === home.name) violations.push(...precedenceKept(change.object));
       }
     }
@@ -204,7 +211,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
           const isOfRival = ({ metadata: { namespace } }: DeepReadonly<Job | Pod>): boolean =>
             troubles.removed.has(name) && RIVAL_TEAMS.some((team) => team.namespace === namespace);
           const mayRest = (job: DeepReadonly<Job>): boolean =>
-            job.metadata.annotations?.[ORIGIN_UID_ANNOTATION] === refused || (rests(job) && troubles.removed.has(name)) || isOfRival(job);
+            originUidOf(job) === refused || (rests(job) && troubles.removed.has(name)) || isOfRival(job);
           const resting = new Set([...jobs.values()].filter(mayRest).map(({ metadata }) => metadata.uid));
           // Pods that have ended stay with their copy.
           const isOver = (pod: DeepReadonly<Pod>): boolean =>
@@ -213,7 +220,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
               pod.metadata.ownerReferences?.some(({ uid }) => resting.has(uid)) === true);
           return {
             cluster: name,
-            copies: [...jobs.values()].filter((job) => job.metadata.labels?.[ORIGIN_LABEL] !== undefined && !mayRest(job)).map(nameOf),
+            copies: [...jobs.values()].filter((job) => originUidOf(job) !== undefined && !mayRest(job)).map(nameOf),
             pods: [...podsThere.values()].filter((pod) => !isOver(pod)).map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
             usedNamespaces: history.usedNamespaces(name),

@@ -11,7 +11,9 @@ export interface Gate {
   guard(transport: Transport, access: ClusterAccess): Transport;
   /** From now on these requests of these processes are answered so, and not carried out. The last word counts; undefined: none is. */
   refuse(refusal: Refusal | undefined): void;
-  /** The requests of a process that are not refused. */
+  /** From now on a webhook makes this of what is written; undefined: there is none. */
+  mutate(webhook: ((request: TransportRequest) => TransportRequest) | undefined): void;
+  /** The requests of a process that are not refused, as a webhook has made them. */
   screen(transport: Transport, process: string): Transport;
 }
 
@@ -25,6 +27,7 @@ export type Refusal = {
 export function createGate(): Gate {
   let generation = 1;
   let refusal: Refusal | undefined;
+  let mutated = (request: TransportRequest): TransportRequest => request;
   const token = (): string => `token-${generation}`;
 
   async function isKnown(access: ClusterAccess): Promise<boolean> {
@@ -46,8 +49,9 @@ export function createGate(): Gate {
       close: () => transport.close(),
     }),
     refuse: (next) => (refusal = next),
+    mutate: (webhook) => (mutated = webhook ?? ((request) => request)),
     screen: (transport, process) => ({
-      send: async (request) => (refusal?.strikes(process, request) === true ? answerOf(refusal) : transport.send(request)),
+      send: async (request) => (refusal?.strikes(process, request) === true ? answerOf(refusal) : transport.send(mutated(request))),
       stream: (request) => transport.stream(request),
       close: () => transport.close(),
     }),

@@ -1,8 +1,10 @@
 /** What is promised of an installation, judged by the pods on the worker clusters: what anybody says of itself counts for nothing. */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
+import { FailReason } from '../../../manager/api/reasons.ts';
 import { writtenRecordOf } from '../../../manager/api/records.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
+import { findCondition } from '../../../shared/kube/conditions.ts';
 import { parseQuantity } from '../../../shared/kube/quantity.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { type HeldPod, reservedFor } from './yard-history.ts';
@@ -110,6 +112,26 @@ export const suspendedRest = (held: readonly HeldPod[], jobs: Iterable<Job>): st
       : [`${cluster}: pod ${pod.metadata.name} runs on, though ${job.metadata.namespace}/${job.metadata.name} is suspended`];
   });
 };
+
+/** Failed by its own pods. */
+const OF_PODS = ['BackoffLimitExceeded', 'FailedIndexes', 'MaxFailedIndexesExceeded', 'PodFailurePolicy'];
+
+/**
+ * No Job fails but for failures of its own pods, its deadline, or a queue that says so of Jobs that do not start: to be stopped, moved or out of reach is no
+ * failure. `withFailures`: UIDs of the Jobs of which a pod has failed.
+ */
+export function failsForCause({ metadata, spec, status }: Job, withFailures: ReadonlySet<string>, queueMayFail: boolean): string[] {
+  const failed = findCondition(status?.conditions, 'Failed');
+  if (failed?.status !== 'True') return [];
+  const { reason = '' } = failed;
+  const isDue =
+    (OF_PODS.includes(reason) && withFailures.has(metadata.uid)) ||
+    (reason === 'DeadlineExceeded' && spec.activeDeadlineSeconds !== undefined) ||
+    (reason === FailReason.CannotStart && queueMayFail);
+  return isDue
+    ? []
+    : [`home: ${metadata.namespace}/${metadata.name} has failed (${reason}: ${failed.message ?? ''}), and no pod of it did`];
+}
 
 /** In a world without faults every Job ends. One that is deleted and kept by others has ended when the manager has let go of it. */
 export const everyJobEnds = (jobs: Iterable<Job>): string[] =>

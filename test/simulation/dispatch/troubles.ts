@@ -9,6 +9,7 @@ import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
+import { dropsMarks, editMarks, hasUnlisted, removeReplacements, replaceCopy } from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { type Cluster, FLAVOR, type Yard } from './yard.ts';
@@ -63,6 +64,8 @@ const DARK_MIN_MS = 60_000;
 /** Its operator hears of it, and drains it. */
 const DRAIN_MAX_MS = 10_000;
 const SERVER_OUTAGE_MAX_MS = 20_000;
+/** After it was put back a home has looked at the copies on all clusters by then. */
+const HOME_LOOKS_MS = 240_000;
 const FOR_GOOD_MS = 1e9;
 
 export function createTroubles({ yard, crew, plan, clock, dice, trace }: TroublesDeps): Troubles {
@@ -102,6 +105,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   async function restore(cluster: Cluster): Promise<boolean> {
     // Whoever cannot look before others have written as much again cannot tell the one course of things from the other, by any version.
     if (cluster === home && cluster.network.disturbed()) return false;
+    // Of a copy that nobody can list its home alone knows where it is.
+    if (cluster === home && workers.some(hasUnlisted)) return false;
     const found = dice.some(backups.get(cluster.name) ?? []);
     if (found === undefined) return false;
     const { backup, atMs } = found;
@@ -260,6 +265,18 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       });
       return true;
     },
+    'marks edited': () => {
+      const sinceMs = clock.now() - (restoredMs.get(home.name) ?? Number.NEGATIVE_INFINITY);
+      return sinceMs > HOME_LOOKS_MS && editMarks(some(workers), dice, trace);
+    },
+    'marks dropped': () => {
+      const { name, gate } = some(workers);
+      const methods = dice.pick([['POST'], ['POST', 'PATCH']]);
+      trace(`${name}: a webhook drops our marks (${methods.join(', ')})`);
+      gate.mutate(dropsMarks(methods));
+      return true;
+    },
+    'copy replaced': () => replaceCopy(some(workers), dice, trace),
     'dark after a create': () => lieInWait(some(workers), 'Lives'),
     'killed after a create': () => lieInWait(some(workers), 'Dies'),
     'flavor deleted': async () => {
@@ -302,6 +319,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       const known = new Map((await admin.list(WORKER_CLUSTERS)).items.map((each) => [each.metadata.name, each]));
       for (const cluster of workers) {
         cluster.network.ambush(undefined);
+        cluster.gate.mutate(undefined);
+        await removeReplacements(cluster);
         await cluster.machine.replace();
         const workerCluster = known.get(cluster.name);
         // One that is being deleted goes first.

@@ -1,9 +1,11 @@
 /** What runs where, as the pods of the worker clusters show it: nobody's word is taken for it. */
 import type { Container, Job, Pod } from '../../../shared/api/kubernetes.ts';
-import { FENCING_ANNOTATION, ORIGIN_NAME_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import { FENCING_ANNOTATION, ORIGIN_NAME_ANNOTATION } from '../../../shared/api/names.ts';
+import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { parseQuantity } from '../../../shared/kube/quantity.ts';
 import { controllerUidOf, hasEnded } from '../../support/invariants/invariant.ts';
 import type { Change } from '../../support/cluster-history.ts';
+import { originUidOf } from './marks.ts';
 
 /** A pod that holds resources: it has not ended, though it may be on its way out. */
 export type HeldPod = {
@@ -16,6 +18,8 @@ export type HeldPod = {
 export interface YardHistory {
   observe(cluster: string, change: Change): void;
   held(): readonly HeldPod[];
+  /** UIDs of the Jobs of which a pod has failed by itself or with its node, and was not deleted. */
+  readonly withFailures: ReadonlySet<string>;
   /** Namespaces of this cluster in which there ever was a copy. */
   usedNamespaces(cluster: string): ReadonlySet<string>;
 }
@@ -25,16 +29,22 @@ export function createYardHistory(): YardHistory {
   /** By UID, those that are gone as well: pods outlive their Job. */
   const copies = new Map<string, Job>();
   const used = new Map<string, Set<string>>();
+  const withFailures = new Set<string>();
   return {
+    withFailures,
     observe(cluster, change) {
       if (change.kind === 'Job') {
-        copies.set(change.object.metadata.uid, change.object);
+        // Marks that are taken away later make it no other.
+        const isOff = change.object.metadata.annotations?.[FENCING_ANNOTATION] === 'off';
+        if (isOff || !copies.has(change.object.metadata.uid)) copies.set(change.object.metadata.uid, change.object);
         used.set(cluster, (used.get(cluster) ?? new Set<string>()).add(change.object.metadata.namespace));
         return;
       }
       const { uid } = change.object.metadata;
+      const owner = copies.get(controllerUidOf(change.object) ?? '');
+      if (owner !== undefined && hasFailed(change.object)) withFailures.add(originUidOf(owner) ?? '');
       if (change.gone || hasEnded(change.object)) held.delete(uid);
-      else held.set(uid, { cluster, pod: change.object, copy: copyOf(copies.get(controllerUidOf(change.object) ?? '')) });
+      else held.set(uid, { cluster, pod: change.object, copy: copyOf(owner) });
     },
     held: () => [...held.values()],
     usedNamespaces: (cluster) => used.get(cluster) ?? new Set(),
@@ -42,11 +52,16 @@ export function createYardHistory(): YardHistory {
 }
 
 function copyOf(job: Job | undefined): HeldPod['copy'] {
-  const originUid = job?.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
+  const originUid = job && originUidOf(job);
   if (job === undefined || originUid === undefined) return undefined;
   const { [ORIGIN_NAME_ANNOTATION]: name = job.metadata.name, [FENCING_ANNOTATION]: fencing } = job.metadata.annotations ?? {};
   return { uid: job.metadata.uid, originUid, name, fenced: fencing !== 'off' };
 }
+
+/** What is deleted, as where a Job is suspended, fails of that alone. */
+const hasFailed = ({ metadata, status }: Pod): boolean =>
+  (status?.phase === 'Failed' && (metadata.deletionTimestamp === undefined || hasTrueCondition(status.conditions, 'DisruptionTarget'))) ||
+  (status?.containerStatuses ?? []).some(({ restartCount }) => restartCount > 0);
 
 /** What the scheduler reserves for a pod, in nano-units by resource; `pods` is 1. Written apart from the manager's own reckoning. */
 export function reservedFor({ spec }: Pod): ReadonlyMap<string, bigint> {

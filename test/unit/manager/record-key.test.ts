@@ -20,7 +20,8 @@ async function aWorld() {
   const problems: string[] = [];
   const start = (over: KubeClient = client): { readonly keys: Promise<RecordKeys | undefined>; found(): RecordKeys | undefined } => {
     let found: RecordKeys | undefined;
-    const deps = { client: over, secret: SECRET, onMissing: (problem: string) => problems.push(problem), clock, log: silentLogger };
+    const onMissing = (problem: string) => problems.push(problem);
+    const deps = { client: over, secret: SECRET, origin: 'm1', onMissing, clock, log: silentLogger };
     const keys = recordKeys(deps, new AbortController().signal).then((each) => (found = each));
     return { keys, found: () => found };
   };
@@ -39,7 +40,8 @@ describe('the key of admission records', () => {
     const { client, start } = await aWorld();
     const made = await start().keys;
     expect(made?.current.length).toBe(32);
-    expect(Object.keys((await client.get(SECRETS, SECRET)).data ?? {})).toEqual(['current']);
+    const { metadata, data } = await client.get(SECRETS, SECRET);
+    expect([Object.keys(data ?? {}), metadata.annotations]).toEqual([['current'], { 'switchyard.dev/manager-id': 'm1' }]);
     expect(await start().keys).toEqual(made);
   });
 

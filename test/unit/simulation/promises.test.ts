@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
 import {
   everyJobEnds,
+  failsForCause,
   type Excuses,
   namespacesKept,
   nobodyByEquals,
@@ -17,7 +18,7 @@ import {
 } from '../../simulation/dispatch/promises.ts';
 import { formatAdmissionRecord } from '../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
-import { aHomeJob, aRecord } from '../../support/jobs.ts';
+import { aCondition, aHomeJob, aRecord } from '../../support/jobs.ts';
 import type { HeldPod } from '../../simulation/dispatch/yard-history.ts';
 
 const NONE: Excuses = { restored: new Set(), givenUp: new Set() };
@@ -137,6 +138,21 @@ test('a Job that neither completes nor fails does not end', () => {
   expect(everyJobEnds([job('Complete'), job('Failed')])).toEqual([]);
   expect(everyJobEnds([job()])).toEqual(['home: blue/job does not end']);
   expect(everyJobEnds([job('Suspended')])).toHaveLength(1);
+});
+
+test('a Job that fails without a cause of its own is noticed', () => {
+  const failed = (reason: string, spec: object = {}): Job =>
+    aHomeJob({ metadata: { uid: 'u' }, spec, status: { conditions: [aCondition('Failed', { reason, message: 'why' })] } });
+  const pods = new Set(['u']);
+  expect(failsForCause(failed('BackoffLimitExceeded'), pods, false)).toEqual([]);
+  expect(failsForCause(failed('BackoffLimitExceeded'), new Set(), false)).toEqual([
+    'home: team/sum has failed (BackoffLimitExceeded: why), and no pod of it did',
+  ]);
+  expect(failsForCause(failed('DeadlineExceeded', { activeDeadlineSeconds: 5 }), new Set(), false)).toEqual([]);
+  expect(failsForCause(failed('DeadlineExceeded'), pods, false)).toHaveLength(1);
+  expect(failsForCause(failed('CannotStart'), new Set(), true)).toEqual([]);
+  expect(failsForCause(failed('CannotStart'), new Set(), false)).toHaveLength(1);
+  expect(failsForCause(aHomeJob(), new Set(), false)).toEqual([]);
 });
 
 describe('nothing is left', () => {

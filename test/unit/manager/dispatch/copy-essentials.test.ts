@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
-import { copyIdentity, remoteJob, specChange } from '../../../../manager/dispatch/remote-job.ts';
+import { copyIdentity } from '../../../../manager/dispatch/copy-marks.ts';
+import { remoteJob, specChange } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { parseEndedPods } from '../../../../shared/api/ended-pods.ts';
 import { ENDED_PODS_ANNOTATION } from '../../../../shared/api/names.ts';
@@ -41,7 +42,18 @@ test('it speaks for the Job of its own name, whatever it says, unless it stands 
   const annotations = { ...copy.metadata.annotations, 'switchyard.dev/origin-name': 'another' };
   const lying = { ...copy, metadata: { ...copy.metadata, annotations } };
   expect(copyIdentity(essentialsOfCopy(lying, false))?.localKey).toEqual({ namespace: 'team', name: 'sum' });
-  expect(copyIdentity(essentialsOfCopy(lying, true))?.localKey).toEqual({ namespace: 'team', name: 'another' });
+  expect(copyIdentity(essentialsOfCopy(lying, true))?.localKey).toEqual({ namespace: 'team', name: 'sum' });
+  const older = { ...lying, spec: { ...lying.spec, template: { spec: { containers: [] } } } } as Job;
+  expect(copyIdentity(essentialsOfCopy(older, true))?.localKey).toEqual({ namespace: 'team', name: 'another' });
+});
+
+test('whose copy it is stays known where its annotations were edited, and where they are gone', () => {
+  const edited = { 'switchyard.dev/origin-uid': 'another', 'switchyard.dev/dispatch-epoch': '9' };
+  for (const annotations of [edited, {}]) {
+    const kept = essentialsOfCopy({ ...copy, metadata: { ...copy.metadata, annotations } }, false);
+    expect(copyIdentity(kept)).toEqual(copyIdentity(copy));
+    expect(specChange(kept, wanted, false)).toBeUndefined();
+  }
 });
 
 test('of what the pods of one ended with that runs, the last that failed is kept, and all of one that has ended', () => {

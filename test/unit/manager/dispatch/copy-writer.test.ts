@@ -39,7 +39,14 @@ beforeEach(async () => {
   writer = writerWith({ kind: 'Create', labelsOf });
 });
 const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
-  createCopyWriter({ cluster: 'eu-1', client: cluster.client, namespaces, clock: new FakeClock(), signal: new AbortController().signal });
+  createCopyWriter({
+    origin: 'm1',
+    cluster: 'eu-1',
+    client: cluster.client,
+    namespaces,
+    clock: new FakeClock(),
+    signal: new AbortController().signal,
+  });
 afterEach(() => cluster.plane.close());
 
 type Answer = 'lost' | 'never arrived' | 'forbidden';
@@ -135,9 +142,45 @@ describe('creating a copy', () => {
     expect(await refusalOf(writer.create(copyOf('a', 7), SOLE))).toMatch(/^NameTaken: placement 7: .*not ours/);
   });
 
+  test('puts back what a webhook drops, also where the Job controller writes first, and returns the copy as it is where that is refused', async () => {
+    await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
+    const patches: ('conflict' | 'forbidden')[] = ['conflict'];
+    const client: KubeClient = {
+      ...fencedClient(cluster.client, new AbortController().signal),
+      async create(resource, object, options) {
+        const { labels: _labels, annotations: _annotations, ...metadata } = object.metadata;
+        return cluster.client.create(resource, { ...object, metadata } as typeof object, options);
+      },
+      async patch(resource, wanted, patch, options) {
+        const trouble = patches.shift();
+        if (trouble === 'forbidden') throw forbidden();
+        if (trouble === 'conflict')
+          await cluster.client.patch(JOBS, wanted, { type: 'merge', body: { metadata: { annotations: { by: 'others' } } } });
+        return cluster.client.patch(resource, wanted, patch, options);
+      },
+    };
+    const namespaces = { kind: 'Require' } as const;
+    writer = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces, clock, signal: new AbortController().signal });
+    const { metadata } = await writer.create(copyOf('a', 1), SOLE);
+    expect(metadata).toMatchObject({
+      labels: { 'switchyard.dev/origin': 'm1' },
+      annotations: { by: 'others', 'switchyard.dev/dispatch-epoch': '1' },
+    });
+    await cluster.client.delete(JOBS, key, { propagationPolicy: 'Background' });
+    patches.push('forbidden');
+    expect((await writer.create(copyOf('a', 1), SOLE)).metadata.labels?.['switchyard.dev/origin']).toBeUndefined();
+  });
+
   test('that is refused has not been made by an earlier call: only then it is refused for good', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
     client.answers = ['lost'];
     await expect(writer.create(copyOf('a', 1), SOLE)).rejects.toThrow('the answer was lost');
@@ -148,7 +191,14 @@ describe('creating a copy', () => {
 
   test('that is refused while an earlier call may still be carried out is not refused for good', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     client.answers = ['forbidden', 'forbidden'];
     expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true }))).toBe('Refused: cluster "eu-1" refused the Job: no');
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
@@ -156,7 +206,14 @@ describe('creating a copy', () => {
 
   test('that is refused is not refused for good while nobody can say what is there', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     client.answers = ['forbidden'];
     client.blind = true;
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: cluster "eu-1" refused the Job: no');
@@ -200,6 +257,7 @@ describe('telling a suspended copy what its Job has finished', () => {
       patchStatus: () => Promise.reject(forbidden()),
     };
     const poor = createCopyWriter({
+      origin: 'm1',
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
@@ -221,7 +279,14 @@ describe('telling a suspended copy what its Job has finished', () => {
         return { ...answer, status: { failed: 1 } };
       },
     };
-    const old = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    const old = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
     expect(await refusalOf(old.seed(copy, WORK))).toBe(
       'Refused: cluster "eu-1" does not keep what the Job has finished elsewhere: its API server drops status.succeeded',
     );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { COPY_LOST_DELAY_MS, NAME_PATIENCE_MS } from '../../../../manager/dispatch/decide-mirror.ts';
+import { NAME_PATIENCE_MS } from '../../../../manager/dispatch/decide-mirror.ts';
+import { COPY_LOST_DELAY_MS } from '../../../../manager/dispatch/missing-copy.ts';
 import type { ClusterView, Copy } from '../../../../manager/dispatch/mirror-group.ts';
 import { refusalOf } from '../../../../manager/api/refusals.ts';
 import { startedMessage } from '../../../../manager/api/start-proof.ts';

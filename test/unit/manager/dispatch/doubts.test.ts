@@ -107,3 +107,26 @@ describe('a write', () => {
     expect(doubts.of(KEY, OLD).kind).toBe('Waiting');
   });
 });
+
+test('a copy that left the list is remembered, and that nothing of a Job is there, until something is made of it', async () => {
+  const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
+  const copy = { metadata: { name: 'sum' } } as never;
+  expect([doubts.absence(KEY, OLD), doubts.absence(KEY, clock.now())]).toEqual(['Open', undefined]);
+  doubts.unlisted(KEY, copy);
+  expect([doubts.absence(KEY, clock.now()), doubts.untouchedSinceMs(KEY), doubts.of(KEY, OLD)]).toEqual([
+    'Unlisted',
+    undefined,
+    { kind: 'Look' },
+  ]);
+  doubts.absent(KEY);
+  expect([doubts.absence(KEY, OLD), doubts.unlistedCopy(KEY)]).toEqual([undefined, undefined]);
+  doubts.sent(KEY);
+  doubts.answered(KEY, true);
+  expect(doubts.absence(KEY, OLD)).toBeUndefined();
+  doubts.sent(KEY);
+  doubts.lost(KEY);
+  expect(doubts.absence(KEY, OLD)).toBe('Open');
+  doubts.unlisted(KEY, copy);
+  doubts.forget(KEY);
+  expect(doubts.has(KEY)).toBe(false);
+});

@@ -51,7 +51,7 @@ describe('a copy that a worker would set going again', () => {
 
   test('is nobody’s, and in nobody’s way, when it does not say whose it is', () => {
     const { job, ...rest } = copy();
-    const damaged = { ...rest, job: { ...job, metadata: { ...job.metadata, annotations: {} } } };
+    const damaged = { ...rest, job: { ...job, metadata: { ...job.metadata, annotations: {} }, spec: { template: {} } } };
     expect(isInPlace(damaged, undefined, undefined, undefined)).toBe(true);
   });
 });

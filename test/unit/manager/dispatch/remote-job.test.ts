@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
 import { compactJob } from '../../../../manager/api/compact-job.ts';
 import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
-import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
+import { copyIdentity } from '../../../../manager/dispatch/copy-marks.ts';
+import { remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, JobStatus, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
@@ -29,6 +30,7 @@ const TOKEN = [
   { name: 'SWITCHYARD_EPOCH', value: '3' },
   { name: 'SWITCHYARD_JOB', value: 'team/sum' },
   { name: 'SWITCHYARD_JOB_UID', value: 'uid-home-1' },
+  { name: 'SWITCHYARD_MANAGER', value: 'm1' },
 ];
 
 describe('the trace of a Job', () => {
@@ -90,7 +92,7 @@ describe('the copy of a Job', () => {
     expect(copyIdentity(stored(copy))).toEqual({ localKey: { namespace: 'team', name: 'sum' }, originUid: 'uid-home-1', epoch: 3 });
   });
 
-  test('tells every container which placement it belongs to, before what the user tells it and unless he tells it otherwise', () => {
+  test('tells every container which placement it belongs to, before what the user tells it, and instead of what he tells it under these names', () => {
     const mine = { name: 'ME', value: '$(SWITCHYARD_JOB)/$(SWITCHYARD_EPOCH)' };
     const own = { name: 'SWITCHYARD_EPOCH', value: '99' };
     const spec = {
@@ -106,7 +108,7 @@ describe('the copy of a Job', () => {
     expect(initContainers?.map(({ env }) => env)).toEqual([TOKEN]);
     expect(containers?.map(({ env }) => env)).toEqual([
       [...TOKEN, mine],
-      [TOKEN[1], TOKEN[2], mine, own],
+      [...TOKEN, mine],
     ]);
     expect(local.spec.template.spec).toEqual(spec);
   });
@@ -192,9 +194,10 @@ describe('the copy of a Job', () => {
     expect(copyIdentity(stored(copy))?.localKey).toEqual({ namespace: 'team', name });
   });
 
-  test('says nothing of its origin when its annotations are damaged', () => {
+  test('of a manager that put nothing into its template says nothing of its origin when its annotations are damaged', () => {
     const copy = stored(remoteJob(anAdmittedJob(), OPTIONS));
     copy.metadata.annotations = { 'switchyard.dev/origin-uid': 'x', 'switchyard.dev/dispatch-epoch': 'soon' };
+    copy.spec.template.spec = { containers: [] };
     expect(copyIdentity(copy)).toBeUndefined();
   });
 });

@@ -56,6 +56,28 @@ describe('a manager out of reach', () => {
     await inContact(20);
   });
 
+  test.each([
+    ['taken away', null],
+    ['changed to a manager that there is not', 'nobody'],
+  ])('has a copy stopped whose label was %s, for its template says whose it is', async (_, label) => {
+    const env = [
+      { name: 'SWITCHYARD_EPOCH', value: '1' },
+      { name: 'SWITCHYARD_JOB', value: 'ns/job' },
+      { name: 'SWITCHYARD_JOB_UID', value: 'uid-1' },
+      { name: 'SWITCHYARD_MANAGER', value: BERLIN },
+    ];
+    await aCopy('job', { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i', env }] } } });
+    await inContact(5);
+    const body = { metadata: { labels: { 'switchyard.dev/origin': label } } };
+    await world.admin.patch(JOBS, { namespace: 'ns', name: 'job' }, { type: 'merge', body });
+    await world.clock.advance(50_000);
+    expect(await running('job')).toBe(1);
+    await world.clock.advance(15_000);
+    expect([await running('job'), await told('job')]).toEqual([0, ['Fenced=True ManagerOutOfReach']]);
+    await inContact(5);
+    expect(await running('job')).toBe(1);
+  });
+
   test('has its copies stopped, with what they have completed, until it has answered', async () => {
     await aCopy('indexed', { completionMode: 'Indexed', completions: 3, parallelism: 2 });
     await aCopy('plain', { completions: 3, parallelism: 2 });
