@@ -93,7 +93,7 @@ async function exported(redis: Redis): Promise<Key[]> {
   );
 }
 
-/** As if it were just now that this was stored: what was to happen hours later is still ahead. */
+/** As if it were just now that this was stored: what was to happen hours later is still ahead, and what ended is kept as long as it should be. */
 export async function restoreRedis(redis: Redis, folder: string): Promise<void> {
   const keys = JSON.parse(readFileSync(path.join(folder, 'redis.json'), 'utf8')) as Key[];
   const laterMs = Date.now() - storedMs(keys);
@@ -101,6 +101,7 @@ export async function restoreRedis(redis: Redis, folder: string): Promise<void> 
     const list = value as string[];
     if (key.endsWith(':delayed'))
       for (let at = 1; at < list.length; at += 2) list[at] = String(Number(list[at]) + laterMs * DELAYED_SCORES_PER_MS);
+    if (key.endsWith(':completed')) for (let at = 1; at < list.length; at += 2) list[at] = String(Number(list[at]) + laterMs);
     if (type === 'string') await redis.set(key, value as string);
     else if (type === 'hash') await redis.hset(key, value as Record<string, string>);
     else if (type === 'list') await redis.rpush(key, ...list);
