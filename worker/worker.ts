@@ -1,14 +1,16 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
 import { Counter, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
-import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
-import { JOBS, PODS } from '../shared/api/resources.ts';
-import type { RawClient, ReadClient, StatusClient, WatchClient, WriteClient } from '../shared/kube/client.ts';
+import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
+import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
+import type { KubeClient, RawClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
+import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer } from '../shared/kube/informer.ts';
-import { keyOfObject } from '../shared/kube/keys.ts';
+import { formatKey, keyOfObject } from '../shared/kube/keys.ts';
+import { isOlder } from '../shared/kube/resource-version.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
@@ -50,7 +52,7 @@ export type WorkerSettings = {
 };
 
 export type WorkerDeps = {
-  readonly client: ReadClient & WriteClient & StatusClient & WatchClient;
+  readonly client: KubeClient;
   /** Writes Events; one with its own rate limit keeps them from delaying pods. Default: `client`. */
   readonly eventClient?: WriteClient;
   readonly registry: Registry;
@@ -102,10 +104,15 @@ export const restoredError = (cause: Error): Error => new Error('the cluster wen
 const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { client, eventClient = client, registry, clock, random, log, settings, presence, logs, spans } = deps;
+  const { eventClient = deps.client, registry, clock, random, log, settings, presence, logs, spans } = deps;
   const { controllerName, batchPeriodMs, namespace } = settings;
   const restored = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
+  const client = doubtingClient(deps.client, {
+    clock,
+    cached: (resource, key) => cacheOf(resource)?.get(key)?.metadata.resourceVersion,
+    onDoubt: (...doubt) => void resolveDoubt(...doubt),
+  });
   const common = { client, clock, random, log, namespace, onWentBack };
   const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
   const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
@@ -139,6 +146,25 @@ export function createWorker(deps: WorkerDeps): Worker {
       return waiting.length === 0 ? undefined : `the cache of ${waiting.join(' and ')} is not filled yet`;
     },
   };
+
+  function cacheOf({ plural }: Resource): typeof jobs | typeof pods | undefined {
+    if (plural === JOBS.plural) return jobs;
+    return plural === PODS.plural ? pods : undefined;
+  }
+
+  /** A watch that has passed the version that the server has, and shows another one, goes on from a place of another course of things. */
+  async function resolveDoubt(resource: Resource, key: ObjectKey, shown: string): Promise<void> {
+    const name = `${resource.plural} ${formatKey(key)}`;
+    try {
+      const { resourceVersion } = (await deps.client.get(resource, key)).metadata;
+      const isShown = cacheOf(resource)?.get(key)?.metadata.resourceVersion === shown;
+      const reached = cacheOf(resource)?.lastResourceVersion(key.namespace) ?? '';
+      if (isShown && resourceVersion !== shown && !isOlder(reached, resourceVersion))
+        onWentBack(new Error(`${name} is cached at ${shown} and stored at ${resourceVersion}, and its watch is at ${reached}`));
+    } catch (error) {
+      log.warn('an object whose cached version meets conflicts could not be read', { object: name, error });
+    }
+  }
 
   /** False when the worker is to stop before it has begun. */
   async function allSynced(signal: AbortSignal): Promise<boolean> {

@@ -16,13 +16,13 @@ export type OrphanCollectorDeps = {
 const SWEEP_INTERVAL_MS = 60_000;
 
 /**
- * Finds copies whose Job is gone and that no event has told us of, cluster by cluster, in the caches that are there anyway. What to do
- * with them is decided like everything else.
+ * Finds copies whose Job is gone and that no event has told us of, and those whose deletion was undone, cluster by cluster, in the caches that are there
+ * anyway. What to do with them is decided like everything else.
  */
 export async function runOrphanCollector(deps: OrphanCollectorDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const cluster of deps.clusters()) {
-      for (const key of orphansOf(cluster, deps.jobs)) deps.wake(key);
+      for (const key of [...cluster.undeleted(), ...orphansOf(cluster, deps.jobs)]) deps.wake(key);
     }
     await sleep(deps.clock, SWEEP_INTERVAL_MS, signal);
   }

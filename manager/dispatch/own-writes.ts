@@ -17,12 +17,17 @@ export interface OwnWrites<T extends KubeObject> {
   /** The newest known states of the objects of this name, given those in the cache. */
   overlay(name: string, cached: readonly DeepReadonly<T>[]): readonly DeepReadonly<T>[];
   isDeleted(uid: string): boolean;
+  /**
+   * Forgets the deletions of which the cache has shown nothing since the call before, and returns the names of these objects. A server that was restored from a backup
+   * has the object again, and where it is not known that it was restored, the deletion must be made once more.
+   */
+  forgetUnseen(): string[];
 }
 
 /** Call before the informer runs. */
 export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): OwnWrites<T> {
   const written = new Map<string, DeepReadonly<T>>();
-  const deletedUids = new Set<string>();
+  const deletedUids = new Map<string, { readonly name: string; readonly object: DeepReadonly<T>; isAwaited: boolean }>();
   informer.addHandler({ deleted: (object) => deletedUids.delete(object.metadata.uid) });
   const isCached = ({ metadata }: DeepReadonly<T>): boolean => informer.get(objectKey({ metadata }))?.metadata.uid === metadata.uid;
   /** Nobody will tell of its deletion any more. */
@@ -39,9 +44,18 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
     deleted(name, object) {
       const { uid } = object.metadata;
       // Where the cache has lost it already, there is nothing to remember.
-      if (isCached(object) || written.get(name)?.metadata.uid === uid) deletedUids.add(uid);
+      if (isCached(object) || written.get(name)?.metadata.uid === uid) deletedUids.set(uid, { name, object, isAwaited: false });
     },
     isDeleted: (uid) => deletedUids.has(uid),
+    forgetUnseen() {
+      const names: string[] = [];
+      for (const [uid, deletion] of deletedUids) {
+        if (informer.get(objectKey(deletion.object))?.metadata.deletionTimestamp !== undefined) continue;
+        if (deletion.isAwaited && deletedUids.delete(uid)) names.push(deletion.name);
+        deletion.isAwaited = true;
+      }
+      return names;
+    },
     overlay(name, cached) {
       const own = written.get(name);
       if (own === undefined) return cached;

@@ -69,6 +69,8 @@ export interface RemoteCluster {
   workerShown(): void;
   wrote(localKey: string, copy: Job): void;
   deleted(copy: DeepReadonly<Job>): void;
+  /** The Jobs of which a copy was deleted by us before the last call, and is still there as if it were not: it counts as being there again. */
+  readonly undeleted: () => readonly string[];
   /** Remembers why the copy cannot be made, until told otherwise. */
   setProblem(localKey: string, problem: DispatchProblem | undefined): void;
   /** Has the Job looked at in this cluster's queue. One with a problem is being tried again anyway, and waits for that unless `now`. */

@@ -63,6 +63,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
   readonly doubts: Doubts;
+  readonly undeleted: () => readonly string[];
   readonly troubles = createWriteTroubles();
   readonly starts: StartInquiries;
   readonly #options: RemoteClusterOptions;
@@ -115,13 +116,12 @@ class ConnectedCluster implements RemoteCluster {
     const leased = leasedWrites(client, this.#lease);
     this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
-    const copyOf = (localKey: string): DeepReadonly<Job> | undefined => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job;
     this.starts = createStartInquiries({
       cluster: name,
       client,
       clock,
       log,
-      copyOf,
+      copyOf: (localKey) => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job,
       metrics: workqueues.of('start-inquiries', name),
       onTold: (localKey) => options.onCopyChanged(localKey),
     });
@@ -145,25 +145,24 @@ class ConnectedCluster implements RemoteCluster {
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#trips = createTrips(clock, () => options.onHealthChanged(this));
     this.#ownWrites = createOwnWrites(this.#copies);
+    this.undeleted = this.#ownWrites.forgetUnseen;
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
+    const tell = (key: string): void => {
+      options.onCopyChanged(key);
+      this.#reconciliation.copyChanged(key);
+    };
     const changed = (copy: DeepReadonly<Job>): void => {
       const key = localKeyOfCopy(copy);
       this.doubts.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
-      options.onCopyChanged(key);
-      this.#reconciliation.copyChanged(key);
+      tell(key);
     };
     const deleted = (copy: DeepReadonly<Job>): void => {
-      const key = localKeyOfCopy(copy);
-      this.#finished.gone(key);
-      options.onCopyChanged(key);
-      this.#reconciliation.copyChanged(key);
+      this.#finished.gone(localKeyOfCopy(copy));
+      tell(localKeyOfCopy(copy));
     };
-    const updated = (copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void => {
-      this.#trips.seen(copy, before);
-      changed(copy);
-    };
-    this.#copies.addHandler({ added: changed, updated, deleted });
+    this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
+    this.#copies.addHandler({ added: changed, updated: changed, deleted });
     this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged: () => this.#workerChanged() });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),

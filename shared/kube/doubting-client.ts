@@ -3,6 +3,7 @@ import type { Resource } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { isConflict } from './api-error.ts';
 import type { KubeClient } from './client.ts';
+import { objectKey } from './keys.ts';
 
 export type DoubtingClientOptions = {
   readonly clock: Clock;
@@ -16,7 +17,7 @@ export type DoubtingClientOptions = {
 const PATIENCE_MS = 15_000;
 
 /**
- * A client that notices when a cache has lost its way. A patch of an old version is answered with a conflict, and whoever made it waits for the newer
+ * A client that notices when a cache has lost its way. A write of an old version is answered with a conflict, and whoever made it waits for the newer
  * one to come through the watch. Where it does not come, the server was restored from a backup, and has made as many writes since as it had before,
  * so that the watch goes on from a place of another course of things.
  */
@@ -48,10 +49,10 @@ export function doubtingClient(client: KubeClient, { clock, cached, onDoubt }: D
     get: (...given) => client.get(...given),
     list: (...given) => client.list(...given),
     create: (...given) => client.create(...given),
-    replace: (...given) => client.replace(...given),
+    replace: (resource, object, ...given) => watched(resource, objectKey(object), client.replace(resource, object, ...given)),
     patch: (resource, key, ...given) => watched(resource, key, client.patch(resource, key, ...given)),
     delete: (...given) => client.delete(...given),
-    replaceStatus: (...given) => client.replaceStatus(...given),
+    replaceStatus: (resource, object, ...given) => watched(resource, objectKey(object), client.replaceStatus(resource, object, ...given)),
     patchStatus: (resource, key, ...given) => watched(resource, key, client.patchStatus(resource, key, ...given)),
     watch: (...given) => client.watch(...given),
     raw: (request) => client.raw(request),

@@ -88,3 +88,25 @@ test('what came and went unseen counts as deleted only until the cache is past i
   expect(own.overlay('sum', [])).toEqual([]);
   expect(own.isDeleted('u')).toBe(false);
 });
+
+test('a deletion of which the cache shows nothing from one sweep to the next counts no more: a restore has undone it', () => {
+  const { informer, saw } = anInformer();
+  const own = createOwnWrites(informer);
+  saw(at('12'));
+  own.deleted('sum', at('12'));
+  expect(own.forgetUnseen()).toEqual([]);
+  expect(own.isDeleted('u')).toBe(true);
+  expect(own.forgetUnseen()).toEqual(['sum']);
+  expect(own.isDeleted('u')).toBe(false);
+  expect(own.forgetUnseen()).toEqual([]);
+});
+
+test('a deletion that the cache shows is under way counts for as long as that takes', () => {
+  const { informer, saw } = anInformer();
+  const own = createOwnWrites(informer);
+  saw(at('12'));
+  own.deleted('sum', at('12'));
+  saw(aHomeJob({ metadata: { resourceVersion: '13', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }));
+  for (let sweep = 0; sweep < 5; sweep++) expect(own.forgetUnseen()).toEqual([]);
+  expect(own.isDeleted('u')).toBe(true);
+});
