@@ -1,7 +1,7 @@
 /** Goal: a cluster that is restored from an older backup, under managers and workers that go on, is taken as it is then. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { EVENTS, NAMESPACES } from '../../shared/api/resources.ts';
+import { EVENTS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { createRestorableWorld, type RestorableWorld } from './restorable-world.ts';
 import { HOME } from './whole-world.ts';
 
@@ -130,4 +130,25 @@ test('a busy manager cluster that is restored under watches that say nothing mor
     expect(ended.map(({ message }) => message)).toEqual(['the manager cluster went back in time; the manager starts anew']);
   most = Math.max(most, await world.pass(200));
   expect([most, await world.endOf('long'), await world.namesOn('eu-1')]).toEqual([1, 'Complete', []]);
+});
+
+test('a restore that only a change of one Job shows is noticed by the conflicts of its worker', async () => {
+  world.supervise(() => world.startManager('manager'));
+  const worker = world.supervise(() => world.startWorker('eu-1', 'worker'));
+  await world.pass(5);
+  await world.submit('job', { seconds: 20 });
+  await world.pass(10);
+  const backup = world.plane('eu-1').backUp();
+  const [copy] = await world.jobsOn('eu-1');
+  const labelled = { type: 'merge', body: { metadata: { labels: { since: 'the-backup' } } } } as const;
+  await world.client('eu-1').patch(JOBS, { namespace: copy!.metadata.namespace ?? '', name: 'job' }, labelled);
+  await world.clock.advance(0);
+
+  await world.plane('eu-1').restore(backup, 'Broken');
+  await goOn('eu-1', 500);
+  const most = await world.pass(120);
+  expect(worker.ended.map(({ cause }) => String(cause))).toEqual([
+    expect.stringMatching(/jobs team\/job is cached at \d+ and stored at \d+, and its watch is at \d+$/),
+  ]);
+  expect([most, await world.endOf('job'), await world.namesOn('eu-1')]).toEqual([1, 'Complete', []]);
 });
