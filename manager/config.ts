@@ -82,6 +82,8 @@ export type ManagerConfig = AdmissionFlags &
     readonly renewIntervalMs: number;
     /** Where all that admission sees and decides is written down; undefined: nowhere. */
     readonly decisionLog: DecisionLogConfig | undefined;
+    /** Where it is written who did what: a file, or `-`; undefined: nowhere. */
+    readonly auditLog: string | undefined;
     /** Where it is kept what became of Jobs; undefined: nowhere. */
     readonly history: HistoryConfig | undefined;
     /** undefined: no canaries are sent. */
@@ -281,6 +283,11 @@ const FLAGS = {
     about: 'so many files of the decision log are kept, the one that is written included',
     parse: wholeNumber(1, 1_000),
   },
+  'audit-log': {
+    value: 'FILE|-',
+    about: 'appends who did what over HTTP and the dashboard, allowed or refused, as JSON lines (docs/audit.md); -: to standard output',
+    parse: text,
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...HISTORY_FLAGS,
   ...CANARY_FLAGS,
@@ -331,6 +338,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     renewIntervalMs: flags['fence-renew-interval'],
     ...admissionFlagsOf(flags),
     decisionLog: decisionLog(flags),
+    auditLog: flags['audit-log'],
     history: historyConfigOf(flags),
     canary: canaryConfigOf(flags),
     jobRules: {

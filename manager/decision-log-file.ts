@@ -1,8 +1,7 @@
-import { write as writeToDescriptor } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { endsWithin, sleep, systemClock, type Clock, type Timer } from '../shared/runtime/clock.ts';
+import { endsWithin, type Clock, type Timer } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { LineSink } from './admission/decision-recorder.ts';
+import { realDisk, type LogDisk, type LogFile } from './log-disk.ts';
 
 export type DecisionLogConfig = {
   /** A file, or `-` for standard output. */
@@ -11,13 +10,6 @@ export type DecisionLogConfig = {
   readonly fileBytesMax: number;
   /** How many files there are at most, the one that is written included: FILE, FILE.1 and so on, the oldest last. */
   readonly filesMax: number;
-};
-
-/** What is written to. */
-export type LogFile = { readonly write: (text: string) => Promise<void>; readonly close: () => Promise<void> };
-export type LogDisk = {
-  readonly append: (destination: string) => Promise<LogFile>;
-  readonly rename: (from: string, to: string) => Promise<void>;
 };
 
 /** The decision log on a disk, or on standard output. */
@@ -195,40 +187,4 @@ const NEXT_FILE = Symbol('next file');
 
 function ignoreAbsent(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-}
-
-const realDisk: LogDisk = {
-  append: async (destination) => {
-    if (destination === '-') return standardOutput;
-    // It names tenants' Jobs.
-    const handle = await open(destination, 'a', 0o600);
-    return { write: (text) => handle.appendFile(text), close: () => handle.close() };
-  },
-  rename,
-};
-
-/** Node's own stream waits where a pipe is full, and everything with it. */
-const standardOutput: LogFile = {
-  write: async (text) => {
-    const bytes = Buffer.from(text);
-    for (let offset = 0; offset < bytes.length; ) offset += await writeSome(bytes, offset);
-  },
-  close: () => Promise.resolve(),
-};
-
-const FULL_PIPE_MS = 20;
-
-async function writeSome(bytes: Buffer, offset: number): Promise<number> {
-  try {
-    return await new Promise<number>((resolve, reject) => {
-      writeToDescriptor(1, bytes, offset, bytes.length - offset, null, (error, written) => {
-        if (error === null) resolve(written);
-        else reject(error);
-      });
-    });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
-    await sleep(systemClock, FULL_PIPE_MS);
-    return 0;
-  }
 }

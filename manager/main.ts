@@ -24,6 +24,8 @@ import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { traceDestination, type TraceDestination } from '../shared/runtime/tracing-flags.ts';
 import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
+import { createAuditFile, type AuditFile } from './audit/audit-file.ts';
+import { createAuditLog } from './audit/audit-log.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import { serveDashboard } from './http/serve-dashboard.ts';
@@ -87,6 +89,8 @@ async function runManager(
   // Like that of the metrics it has a limit of its own.
   const accessGate = () => createAccessGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log });
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
+  const auditFile = settings.auditLog === undefined ? undefined : await openAuditFile(settings.auditLog, log);
+  const audit = auditFile && createAuditLog({ sink: auditFile, clock });
   const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };
   const readiness = { caches: () => manager.unreadiness() };
   const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
@@ -136,6 +140,7 @@ async function runManager(
     storyEventQps: settings.storyEventQps,
     metricsLocalQueuesMax: settings.metricsLocalQueuesMax,
     decisionLog,
+    audit,
     history,
     ...(traces && { tracing: { ...traces, ratio: settings.tracing.traceRatio, pods: settings.tracing.pods } }),
     serveApi:
@@ -149,6 +154,7 @@ async function runManager(
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
           gate: accessGate(),
+          audit: audit && { door: 'http', log: audit },
           clock,
           log,
         })),
@@ -158,12 +164,14 @@ async function runManager(
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
         ...given({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
         actions: dashboard.actions,
+        audit,
         // With limits of their own: whoever looks keeps no Job waiting.
         ...(dashboard.liveLogs && { liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster } }),
         serve: (open) =>
           serveDashboard(dashboard.address, {
             ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),
             open,
+            audit: audit && { door: 'dashboard', log: audit },
             pageFolder: PAGE_FOLDER,
             metrics,
             clock,
@@ -204,7 +212,7 @@ async function runManager(
   } finally {
     probing?.close();
     submissions?.close?.();
-    await decisionLog?.close(DECISION_LOG_CLOSE_MS);
+    await Promise.all([decisionLog?.close(LOG_CLOSE_MS), auditFile?.close(LOG_CLOSE_MS)]);
     await history?.store.close();
     await client.close();
     await http?.close();
@@ -219,7 +227,7 @@ const LOOKING_RATE = { qps: 20, burst: 40 };
 const PAGE_FOLDER = path.join(import.meta.dirname, 'dashboard', 'dist');
 
 /** Where the disk does not answer the program ends all the same. */
-const DECISION_LOG_CLOSE_MS = 2_000;
+const LOG_CLOSE_MS = 2_000;
 
 async function openDecisionLog(config: DecisionLogConfig, log: Logger): Promise<DecisionLogFile> {
   const file = createDecisionLogFile({ config, clock: systemClock, log });
@@ -233,6 +241,18 @@ async function openDecisionLog(config: DecisionLogConfig, log: Logger): Promise<
         cause: error,
       },
     );
+  }
+}
+
+async function openAuditFile(destination: string, log: Logger): Promise<AuditFile> {
+  const file = createAuditFile({ destination, clock: systemClock, log });
+  try {
+    await file.open();
+    return file;
+  } catch (error) {
+    throw new Error(`the audit log ${destination} cannot be written; name a file of which the directory exists and may be written to`, {
+      cause: error,
+    });
   }
 }
 

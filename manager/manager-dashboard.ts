@@ -10,6 +10,7 @@ import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import type { ManagerFlags } from './admission/world-objects.ts';
 import { createAskWorld } from './ask-world.ts';
+import type { AuditLog } from './audit/audit-log.ts';
 import type { ProxyTrust } from './dashboard-flags.ts';
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts';
 import { seesIt, type Rights } from './dashboard/rights.ts';
@@ -35,6 +36,8 @@ export type DashboardService = {
   readonly traceUrl?: string;
   /** Whether viewers may do here what they may do by themselves; absent: they only look. */
   readonly actions?: boolean;
+  /** Says who did what here; absent: none is kept. */
+  readonly audit?: Pick<AuditLog, 'note'> | undefined;
   /** By which pods and logs of worker clusters are read for viewers; absent: none are. */
   readonly liveLogs?: Pick<WorkerReadersDeps, 'home' | 'connect'>;
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
@@ -137,6 +140,7 @@ export function createManagerDashboard(
     kept: history && keptJobs(createHistory(history.store)),
     live: readers && createLiveLogs({ readers, workerClusters, clock, log }),
     writer: service.actions === true ? client : undefined,
+    audit: service.audit,
     newId: () => randomBytes(9).toString('base64url'),
     clock,
     log,

@@ -30,6 +30,7 @@ import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
+import type { AuditLog } from './audit/audit-log.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
@@ -109,6 +110,8 @@ export type ManagerDeps = {
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Where all that admission sees and decides is written down; absent: nowhere. The caller closes it. */
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
+  /** Says who did what; absent: none is kept. The caller closes it. */
+  readonly audit?: Pick<AuditLog, 'countDropped'> | undefined;
   /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
   readonly storyEventQps?: number;
   /** LocalQueues that have figures of their own; absent: the default of the flag. */
@@ -160,6 +163,7 @@ export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
   const metrics = createManagerMetrics(registry, clock, { localQueuesMax: deps.metricsLocalQueuesMax ?? DEFAULT_LOCAL_QUEUES_MAX });
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
+  deps.audit?.countDropped(metrics.audit.dropped);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;
   let invariants: LiveInvariants | undefined;

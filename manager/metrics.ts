@@ -26,6 +26,7 @@ export type ManagerMetrics = {
   readonly history: HistoryMetrics;
   readonly api: ApiMetrics;
   readonly webhook: WebhookMetrics;
+  readonly audit: AuditMetrics;
   readonly invariants: InvariantMetrics;
   readonly canary: CanaryMetrics;
   readonly spans: ReturnType<typeof createSpanMetrics>;
@@ -40,6 +41,7 @@ export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 export type StoryMetrics = ReturnType<typeof storyMetrics>;
 export type HistoryMetrics = ReturnType<typeof historyMetrics>;
 export type ApiMetrics = ReturnType<typeof apiMetrics>;
+export type AuditMetrics = ReturnType<typeof auditMetrics>;
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
@@ -62,6 +64,7 @@ export function createManagerMetrics(
     history: historyMetrics([registry]),
     api: apiMetrics([registry]),
     webhook: webhookMetrics([registry]),
+    audit: auditMetrics([registry]),
     invariants: createInvariantMetrics(registry),
     canary: createCanaryMetrics(registry),
     spans: createSpanMetrics(registry),
@@ -446,6 +449,17 @@ function webhookMetrics(registers: Registry[]) {
       registers,
     }),
   };
+}
+
+function auditMetrics(registers: Registry[]) {
+  const dropped = new Counter({
+    name: 'switchyard_audit_dropped_total',
+    help: 'Lines that the audit log misses: slow, its file or standard output took no more; anonymous, too many requests of callers that are not known.',
+    labelNames: ['reason'],
+    registers,
+  });
+  fromZero(dropped, { reason: ['slow', 'anonymous'] });
+  return { dropped };
 }
 
 /** Of the HTTP API. Routes are patterns of paths, so that no client makes up series. */

@@ -4,33 +4,43 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
+import type { AuditedObject } from '../audit/audit-line.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
 import { toActOnCluster, toActOnJobs } from './allowed-actions.ts';
 import type { JobIndex } from './job-index.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 
-/** Does what somebody wants, where he may do that himself: each is asked about at that moment, and told in the log with his name. */
-export type Act = (user: KubeUser, request: ActionRequest) => Promise<ActionResult | Refused>;
+/** Does what a viewer wants who may do that himself: each is asked about at that moment, and noted in both logs with the name. `address`: where the request comes from. */
+export type Act = (user: KubeUser, request: ActionRequest, address: string | undefined) => Promise<ActionResult | Refused>;
 
 export type ActionsDeps = {
   /** The manager's own: who may, and that he may, has been found out before. */
   readonly client: Pick<WriteClient, 'patch' | 'delete'>;
   readonly index: Pick<JobIndex, 'get'>;
   readonly rights: Pick<RightsReader, 'refusalNow'>;
+  /** Absent: none is kept. */
+  readonly audit?: Pick<AuditLog, 'note'> | undefined;
   readonly log: Logger;
 };
 
+type By = { readonly user: KubeUser; readonly address: string | undefined };
 type Result = ActionResult['results'][number];
 
 const AT_ONCE = 8;
 const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
 
-export function createActions({ client, index, rights, log }: ActionsDeps): Act {
-  const audited = (user: KubeUser, action: string, result: Result): Result => {
-    log.info('an action of the dashboard', { user: user.username, action, object: result.name, outcome: result.outcome });
+export function createActions({ client, index, rights, audit, log }: ActionsDeps): Act {
+  const audited = (by: By, action: ActionRequest['action'], on: AuditedObject, result: Result): Result => {
+    const { user, address } = by;
+    const { name, outcome, message } = result;
+    log.info('an action of the dashboard', { user: user.username, action, object: name, outcome });
+    const from = { door: 'dashboard', address } as const;
+    audit?.note({ user, what: action.toLowerCase(), on, from, outcome, ...given({ reason: message }) });
     return result;
   };
 
@@ -54,19 +64,25 @@ export function createActions({ client, index, rights, log }: ActionsDeps): Act 
     });
   };
 
-  return async (user, request) => {
+  /** The object as it is known before it is acted on: a deleted one is known no more. */
+  const jobOf = (key: string): AuditedObject => ({ kind: 'Job', ...parseKey(key), ...given({ uid: index.get(key)?.uid }) });
+
+  return async (user, request, address) => {
     const { action } = request;
-    if ('cluster' in request) return summed([audited(user, action, await onCluster(user, request))]);
+    const by: By = { user, address };
+    if ('cluster' in request)
+      return summed([audited(by, action, { kind: 'WorkerCluster', name: request.cluster }, await onCluster(user, request))]);
     const results: Result[] = [];
     for (const [namespace, names] of Map.groupBy(request.jobs, (key) => namespaceOf({ key }))) {
       const onAll = await rights.refusalNow(user, toActOnJobs(request.action, namespace));
       const rest = [...names];
       const work = async (): Promise<void> => {
         for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+          const on = jobOf(name);
           const refused = onAll && (await rights.refusalNow(user, toActOnJobs(request.action, namespace, parseKey(name).name)));
           const result: Result =
             refused === undefined ? await onJob(request.action, name) : { name, outcome: 'Refused', message: refused.why };
-          results.push(audited(user, action, result));
+          results.push(audited(by, action, on, result));
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -46,6 +46,8 @@ export type DashboardDeps = {
   readonly live?: LiveLogs | undefined;
   /** Does what viewers want that they may do; absent: they only look. */
   readonly writer?: ActionsDeps['client'] | undefined;
+  /** Says who did what here; absent: none is kept. */
+  readonly audit?: ActionsDeps['audit'];
   readonly newId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -104,7 +106,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       turns,
       clock,
     }),
-    act: deps.writer && createActions({ client: deps.writer, index, rights, log }),
+    act: deps.writer && createActions({ client: deps.writer, index, rights, audit: deps.audit, log }),
     readJob: deps.readJob,
     readEvents: deps.readEvents,
     traceUrl: deps.traceUrl,

@@ -105,7 +105,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
           return { kind: 'Refused', status: 403, why: 'nothing can be done here: the manager runs without --dashboard-actions' };
         const request = parseActionRequest(body);
         if ('problem' in request) return request;
-        const result = await deps.act(admitted.user, request);
+        const result = await deps.act(admitted.user, request, address);
         return 'kind' in result ? result : { kind: 'Found', value: result };
       },
       ...jobReading(deps, admitted.user, admitted.rights),

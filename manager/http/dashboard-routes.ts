@@ -158,6 +158,7 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       access: 'Own',
       body: 'ActionRequest',
       answers: {},
+      audited: { what: 'act', on: () => ({ kind: 'Unknown' }), lines: 'Refusals' },
       async handle(request) {
         const foreign = foreignRequest(request.caller.header);
         if (foreign !== undefined) throw new RequestRefused(403, 'Forbidden', foreign);

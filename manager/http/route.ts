@@ -1,4 +1,5 @@
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { AuditEntry, AuditedObject } from '../audit/audit-line.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -14,7 +15,16 @@ export type Route = {
   /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */
   readonly body?: string;
   readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;
+  /** What the audit log says of each request; absent: nothing, because it changes nothing. */
+  readonly audited?: Audited;
   readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
+};
+
+/** `Refusals`: the route notes by itself what it does, and the server what was refused before. */
+export type Audited = {
+  readonly what: string;
+  readonly on: (parameters: Parameters) => AuditedObject;
+  readonly lines: 'All' | 'Refusals';
 };
 
 export type ApiRequest = {
@@ -47,7 +57,14 @@ export type Caller = {
 };
 
 export type ApiAnswer =
-  | { readonly kind: 'Json'; readonly status: number; readonly body: object; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'Json';
+      readonly status: number;
+      readonly body: object;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** For the audit log, where the request does not say it. */
+      readonly audited?: Partial<Pick<AuditEntry, 'outcome' | 'reason'>> & { readonly name?: string };
+    }
   /** As it is; nothing for an answer without a body. */
   | { readonly kind: 'Bytes'; readonly status: number; readonly body?: Uint8Array; readonly headers: Readonly<Record<string, string>> }
   /** Server-sent events, until they end. */

@@ -3,7 +3,7 @@ import { readStaticFiles } from './read-static-files.ts';
 import { serveApi, type ApiServer, type ApiServerDeps } from './server.ts';
 import { staticRoutes } from './static-files.ts';
 
-export type ServeDashboardDeps = Pick<ApiServerDeps, 'clock' | 'log' | 'metrics' | 'tls'> & {
+export type ServeDashboardDeps = Pick<ApiServerDeps, 'audit' | 'clock' | 'log' | 'metrics' | 'tls'> & {
   readonly open: OpenDashboard;
   /** Where the built page is. */
   readonly pageFolder: string;

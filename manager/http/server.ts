@@ -11,10 +11,13 @@ import { connectionsOf } from '../../shared/runtime/server-connections.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createShares } from '../../shared/runtime/shares.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
+import type { AuditEntry, AuditOrigin } from '../audit/audit-line.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { entryOfAnswer, entryOfError, type AuditedRequest } from '../audit/audited-request.ts';
 import type { ApiMetrics } from '../metrics.ts';
 import { matchRoute } from './match-route.ts';
 import { readJson } from './request-body.ts';
-import { RequestRefused, statusOf, type ApiAnswer, type Route } from './route.ts';
+import { RequestRefused, statusOf, type ApiAnswer, type Parameters, type Route } from './route.ts';
 import { sendEvents } from './send-events.ts';
 
 export type ApiServerDeps = {
@@ -29,6 +32,8 @@ export type ApiServerDeps = {
   readonly problemOf?: (text: string) => string | undefined;
   /** Absent: nothing is counted. */
   readonly metrics?: ApiMetrics;
+  /** Absent: none is kept. */
+  readonly audit?: { readonly door: AuditOrigin['door']; readonly log: Pick<AuditLog, 'note'> } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -77,7 +82,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
 }
 
 function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { routes, openApi, gate, metrics, clock, log } = deps;
+  const { routes, openApi, gate, metrics, audit, clock, log } = deps;
   const nothingThere = `this path is not served${openApi === undefined ? '' : '; see /openapi.json for what is'}`;
   const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
   const streams = createShares(STREAMS_MAX);
@@ -108,25 +113,31 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
 
   async function answerOf(request: IncomingMessage, response: ServerResponse, asked: Asked, signal: AbortSignal): Promise<ApiAnswer> {
     const path = pathOf(request);
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    const match = matchRoute(routes, method, path);
+    if (match.kind === 'Route') [asked.route, asked.parameters] = [match.route, match.parameters];
     if (underWay > REQUESTS_MAX)
       throw new RequestRefused(503, 'ServiceUnavailable', 'too many requests at once; try again', { 'retry-after': '1' });
-    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     if (openApi !== undefined && path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
-    const match = matchRoute(routes, method, path);
     if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', nothingThere);
     if (match.kind === 'OtherMethods') {
       const allow = match.allowed.join(', ');
       throw new RequestRefused(405, 'MethodNotAllowed', `${request.method} is not served here, but ${allow}`, { allow });
     }
     const { route, parameters } = match;
-    asked.route = route;
     const header = (name: string): string | undefined => onlyHeader(request, name);
     const authorization = header('authorization');
     const address = request.socket.remoteAddress;
-    const count = (user: KubeUser): void => countFor(ownerOf(user), request, response, asked);
+    const count = (user: KubeUser): void => {
+      asked.user = user;
+      countFor(ownerOf(user), request, response, asked);
+    };
     for (const attributes of route.access === 'Own' ? [] : [route.access(parameters)].flat()) {
       const answer = await gate(authorization, attributes, address);
-      if (answer.kind === 'Refused') throw new RequestRefused(answer.status, REASONS[answer.status], answer.why, HEADERS[answer.status]);
+      if (answer.kind === 'Refused') {
+        asked.user = answer.user;
+        throw new RequestRefused(answer.status, REASONS[answer.status], answer.why, HEADERS[answer.status]);
+      }
       count(answer.user);
     }
     const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
@@ -145,10 +156,37 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     });
   }
 
+  /** Answers, and has the audit log say so before anybody else hears of it. */
+  async function auditedAnswerOf(
+    request: IncomingMessage,
+    response: ServerResponse,
+    asked: Asked,
+    signal: AbortSignal,
+  ): Promise<ApiAnswer> {
+    // A connection that has ended has none.
+    const address = request.socket.remoteAddress;
+    const ofAudit = (): AuditedRequest | undefined => {
+      const { route, parameters = {}, user } = asked;
+      if (audit === undefined || route?.audited === undefined) return undefined;
+      return { audited: route.audited, parameters, user, from: { door: audit.door, address } };
+    };
+    const note = (entry: AuditEntry | undefined): void => entry && audit?.log.note(entry);
+    try {
+      const answer = await answerOf(request, response, asked, signal);
+      const known = ofAudit();
+      note(known && entryOfAnswer(known, answer));
+      return answer;
+    } catch (error) {
+      const known = ofAudit();
+      note(known && entryOfError(known, error));
+      throw error;
+    }
+  }
+
   async function handle(request: IncomingMessage, response: ServerResponse, asked: Asked, stop: AbortController): Promise<void> {
     for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value);
     try {
-      const answer = await answerOf(request, response, asked, stop.signal);
+      const answer = await auditedAnswerOf(request, response, asked, stop.signal);
       if (answer.kind === 'Json') return sendJson(response, answer.status, answer.body, answer.headers);
       if (answer.kind === 'Bytes') {
         const length = answer.status === 304 ? {} : { 'content-length': answer.body?.byteLength ?? 0 };
@@ -191,7 +229,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
     together.add(stop);
     underWay++;
-    const asked: Asked = { route: undefined, counted: undefined };
+    const asked: Asked = { route: undefined, parameters: undefined, user: undefined, counted: undefined };
     const sinceMs = clock.monotonic();
     response.once('finish', () => {
       const labels = { route: asked.route?.path ?? 'other', method: asked.route?.method ?? 'other' };
@@ -232,7 +270,12 @@ function onlyHeader(request: IncomingMessage, name: string): string | undefined 
 }
 
 /** What is known of a request so far. */
-type Asked = { route: Route | undefined; counted: { readonly owner: string; readonly release: () => void } | undefined };
+type Asked = {
+  route: Route | undefined;
+  parameters: Parameters | undefined;
+  user: KubeUser | undefined;
+  counted: { readonly owner: string; readonly release: () => void } | undefined;
+};
 
 /** No browser is to take an answer for a page, keep it, or frame it. */
 const EVERY_ANSWER = {

@@ -3,7 +3,7 @@ import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
-import { RequestRefused, type ApiRequest, type Parameters, type Route, type ServerEvent } from './route.ts';
+import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
 
 /** The door of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
 export type DoorOf = (namespace: string, queue: string) => SubmissionDoor | undefined;
@@ -16,6 +16,14 @@ const access =
   ({ namespace = '', queue = '' }: Parameters): AccessAttributes => ({
     resourceAttributes: { namespace, verb, group: 'switchyard.dev', resource: 'submissionqueues', subresource: 'submissions', name: queue },
   });
+
+/** Of the queue, before a key is known. */
+const nameOf = ({ queue = '' }: Parameters, key: string | undefined): string => (key === undefined ? queue : `${queue}/${key}`);
+const audited = (what: string): Audited => ({
+  what,
+  on: (parameters) => ({ kind: 'Submission', namespace: parameters['namespace'] ?? '', name: nameOf(parameters, parameters['key']) }),
+  lines: 'All',
+});
 
 /** Submissions over HTTP, for those who do not speak BullMQ: they lie on the same queue, and become Jobs as all others. */
 export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
@@ -30,7 +38,8 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
     const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
     const { key, isNew } = await door(parameters).submit(payload, parameters['key']).catch(refuse);
     const headers = { location: locationOf(parameters, key) };
-    return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers } as const;
+    const audited = { name: nameOf(parameters, key), ...(isNew ? {} : { reason: 'it was taken before, with the same payload' }) };
+    return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers, audited } as const;
   };
   const submitted: Route['answers'] = {
     201: { about: 'taken', schema: 'Submitted' },
@@ -49,6 +58,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       access: access('create'),
       body: 'Payload',
       answers: submitted,
+      audited: audited('submit'),
       handle: submit,
     },
     {
@@ -58,6 +68,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       access: access('create'),
       body: 'Payload',
       answers: submitted,
+      audited: audited('submit'),
       handle: submit,
     },
     {
@@ -86,15 +97,23 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
         202: { about: 'no manager has seen to it yet; it will', schema: 'Cancelled' },
         404: { about: 'it is not there, or not any more', schema: 'Status' },
       },
+      audited: audited('cancel'),
       async handle({ parameters }) {
         const { key = '' } = parameters;
         try {
           const answer = await door(parameters).cancel(key);
           if (answer.state === 'unknown') throw unknownKey(key);
-          return { kind: 'Json', status: 200, body: answer };
+          if (answer.cancelled) return { kind: 'Json', status: 200, body: answer };
+          const reason = `it does not end as cancelled: its state is ${answer.state}`;
+          return { kind: 'Json', status: 200, body: answer, audited: { outcome: 'Missing', reason } };
         } catch (error) {
           if (error instanceof DoorProblem && error.code === 'TimedOut')
-            return { kind: 'Json', status: 202, body: { cancelled: false, state: 'pending' } };
+            return {
+              kind: 'Json',
+              status: 202,
+              body: { cancelled: false, state: 'pending' },
+              audited: { outcome: 'Pending', reason: error.message },
+            };
           throw error;
         }
       },

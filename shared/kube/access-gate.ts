@@ -12,7 +12,10 @@ import { digestOf, ownerOf, withoutCredential } from './user-identity.ts';
 
 /** Judges the header `Authorization` for one thing to do. `address`: where the request comes from. Never rejects. */
 export type AccessGate = (authorization: string | undefined, attributes: AccessAttributes, address?: string) => Promise<AccessAnswer>;
-export type AccessAnswer = { readonly kind: 'Allowed'; readonly user: KubeUser } | ({ readonly kind: 'Refused' } & HttpRefusal);
+export type AccessAnswer =
+  | { readonly kind: 'Allowed'; readonly user: KubeUser }
+  /** `user`: where the token is good. */
+  | ({ readonly kind: 'Refused'; readonly user?: KubeUser } & HttpRefusal);
 
 export type AccessGateDeps = {
   /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
@@ -73,7 +76,7 @@ export function createAccessGate({ client, clock, log }: AccessGateDeps): Access
       const user = await users.of(token, address);
       if (user === undefined) return { kind: 'Refused', status: 401, why: 'the bearer token is not valid in this cluster' };
       if (await may(user, attributes)) return { kind: 'Allowed', user };
-      return { kind: 'Refused', status: 403, why: forbidden(attributes) };
+      return { kind: 'Refused', status: 403, why: forbidden(attributes), user };
     } catch (error) {
       if (error instanceof TooManyNewTokens || error instanceof TooMuchWaits) return { kind: 'Refused', status: 503, why: error.message };
       log.warn('nobody can be asked who somebody is and what he may do; he is not let in', { error });

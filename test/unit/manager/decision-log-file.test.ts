@@ -2,12 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  BUFFER_CHARACTERS_MAX,
-  createDecisionLogFile,
-  type DecisionLogFileDeps,
-  type LogDisk,
-} from '../../../manager/decision-log-file.ts';
+import { BUFFER_CHARACTERS_MAX, createDecisionLogFile, type DecisionLogFileDeps } from '../../../manager/decision-log-file.ts';
+import type { LogDisk } from '../../../manager/log-disk.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
