@@ -4,6 +4,7 @@ import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
+import type { AuditLog } from '../../manager/audit/audit-log.ts';
 import type { TrustedProxy } from '../../manager/dashboard/caller-identity.ts';
 import { createDashboard } from '../../manager/dashboard/dashboard.ts';
 import type { KeptJob } from '../../manager/dashboard/job-view.ts';
@@ -26,6 +27,7 @@ import { aHomeJob } from '../support/jobs.ts';
 export type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean; username?: string };
 export type TestDashboardOptions = {
   readonly proxy?: TrustedProxy;
+  readonly audit?: Pick<AuditLog, 'note'>;
   /** How long an answer to `what if` takes. */
   readonly whatIfMs?: number;
 };
@@ -42,7 +44,7 @@ export type ServedDashboard = {
   close(): Promise<void>;
 };
 
-export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
+export async function serveTestDashboard({ proxy, audit, whatIfMs = 0 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
   const people: Record<string, Person> = {
     admin: { namespaces: '*', queues: true },
     ann: { namespaces: ['ann'], queues: false },
@@ -110,6 +112,7 @@ export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardO
       (await cluster.client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}` })).items,
     kept: { query: async () => [], endedSince: async () => seen.gone, podsOf: async () => [], tail: async () => undefined },
     writer: cluster.client,
+    audit,
     newId: () => `epoch${++ids}`,
     clock,
     log: silentLogger,
@@ -127,6 +130,7 @@ export async function serveTestDashboard({ proxy, whatIfMs = 0 }: TestDashboardO
     routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
     gate: async () => ({ kind: 'Refused', status: 403, why: 'no' }),
     bodyBytesMax: 65_536,
+    audit: audit && { door: 'dashboard', log: audit },
     clock,
     log: silentLogger,
   });
