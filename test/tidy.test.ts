@@ -87,6 +87,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'advice clusters command config dashboard examples job-watch launch manager-account pod-watch ports program programs prometheus quick-start real-clusters run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
     'admission-flags ask-world awaited-informers canary-flags certificate-flags client-factory config copy-endings dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected log-disk main manager manager-dashboard read-redis-settings record-key record-origin redis-flags series-keeper serve-webhook serving-certificates worker-connection world-thread',
+  'manager/audit': 'audit-file',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal confirm-deletion copy-ending copy-writer dispatch first-findings home-history leased-writes list-once look-for-copy mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-secret worker-watch',

@@ -173,6 +173,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
       about:
         '"-" writes what admission sees and decides to standard output, to decide it again with `switchyard replay` (docs/decision-log.md). Empty: it is not written.',
     }),
+    auditLog: flagValue(FLAGS, 'audit-log', {
+      default: '',
+      shape: { enum: ['-'] },
+      about: '"-" writes who did what over HTTP and the dashboard to standard output (docs/audit.md). Empty: it is not written.',
+    }),
     submissionQueue: flagValue(FLAGS, 'submission-queue', {
       default: '',
       about:

@@ -47,6 +47,7 @@ beforeAll(async () => {
     `--redis-url=${redis.url}`,
     '--submission-queue=',
     '--api-bind-address=127.0.0.1:0',
+    `--audit-log=${path.join(directory, 'audit.log')}`,
   ]);
   url = await manager.find((line) =>
     line.includes('submissions are taken over HTTP') ? /"url":"(http:[^"]+)"/.exec(line)?.[1] : undefined,
@@ -163,6 +164,35 @@ describe('somebody with the right token', () => {
     const events = await eventsOf(String(json['key']));
     expect(events.at(-1)).toMatchObject({ event: 'ended', data: { state: 'Failed', failure: { code: 'Forbidden' } } });
   });
+});
+
+const submitterOf = (namespace: string): string => `system:serviceaccount:${namespace}:submitter`;
+
+test('who submitted, cancelled, or tried to, stands in the audit log', async () => {
+  const ask = (method: string, as: string) =>
+    call(method, 'audited', { as, of: 'team', ...(method === 'POST' ? { body: manifest() } : {}) });
+  expect([(await ask('POST', 'team')).status, (await ask('DELETE', 'rich')).status, (await ask('DELETE', '')).status]).toEqual([
+    201, 403, 401,
+  ]);
+  expect((await ask('DELETE', 'team')).status).toBe(200);
+  type Line = { log: string; who: { user: string | null }; what: string; on: { name: string }; outcome: string; from: { door: string } };
+  const read = (): Line[] =>
+    readFileSync(path.join(directory, 'audit.log'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+  const lines = (): string[] =>
+    read()
+      .filter(({ on }) => on.name === 'batch/audited')
+      .map(({ log, who, what, outcome, from }) => [log, from.door, who.user, what, outcome].join(' '));
+  await expect
+    .poll(lines)
+    .toEqual([
+      `audit http ${submitterOf('team')} submit Done`,
+      `audit http ${submitterOf('rich')} cancel Refused`,
+      'audit http  cancel Refused',
+      `audit http ${submitterOf('team')} cancel Done`,
+    ]);
 });
 
 describe('is refused', () => {
