@@ -46,6 +46,12 @@ export const WORKER_VALUES: ChartValue = group('', {
       ),
     },
   ),
+  accountPolicies: group('', {
+    enabled: isOn(
+      'ValidatingAdmissionPolicies that hold the account of the worker to pods of Jobs, and that of the manager to copies (docs/security.md). They are made where the API server offers them (Kubernetes 1.30 and later); `helm template` needs to be told: --api-versions admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy',
+      true,
+    ),
+  }),
   config: group('Flags of the worker, by their names in camelCase.', {
     controllerName: flagValue(FLAGS, 'controller-name', {
       default: 'switchyard.dev/worker',
