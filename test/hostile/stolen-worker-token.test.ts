@@ -1,0 +1,227 @@
+/**
+ * Somebody has copied a token of a worker cluster: that of the worker's account, or that of the manager's account there. They want other pods, other Jobs,
+ * and a cluster that stands still. Both accounts have what the chart renders, on an API server that listens.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { originLeaseName, workerLeaseName } from '../../shared/api/fence-leases.ts';
+import type { Job, OwnerReference, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
+import { logTailsName } from '../../shared/api/log-tails.ts';
+import {
+  JOB_TRACKING_FINALIZER,
+  JOB_UID_VARIABLE,
+  ORIGIN_LABEL,
+  ORIGIN_UID_ANNOTATION,
+  WORKER_CONTROLLER_NAME,
+} from '../../shared/api/names.ts';
+import { CONFIG_MAPS, JOBS, LEASES, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import type { KubeClient, Patch } from '../../shared/kube/client.ts';
+import { createHttpTransport } from '../../shared/kube/http-transport.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { ofKind, renderChart } from '../support/helm.ts';
+import { startServerUnderTest, type ServerUnderTest } from '../support/server-under-test.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+const WORKER = 'test-switchyard-worker';
+const MANAGER = 'test-switchyard-worker-manager-access';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const ADMISSION = 'admissionregistration.k8s.io';
+const kind = (group: string, name: string, plural: string, namespaced: boolean): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind: name,
+  namespaced,
+});
+const CLUSTER_ROLE_BINDINGS = kind(RBAC, 'ClusterRoleBinding', 'clusterrolebindings', false);
+const SERVICE_ACCOUNTS = kind('', 'ServiceAccount', 'serviceaccounts', true);
+const KINDS = [
+  SERVICE_ACCOUNTS,
+  kind(RBAC, 'ClusterRole', 'clusterroles', false),
+  CLUSTER_ROLE_BINDINGS,
+  kind(RBAC, 'Role', 'roles', true),
+  kind(RBAC, 'RoleBinding', 'rolebindings', true),
+  kind(ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false),
+  kind(ADMISSION, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', false),
+];
+
+let server: ServerUnderTest;
+let admin: KubeClient;
+let worker: KubeClient;
+let manager: KubeClient;
+
+const POD_SPEC = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] };
+const aJob = (namespace: string, name: string, spec: object, metadata: object = {}): Unsaved<Job> =>
+  ({ metadata: { namespace, name, ...metadata }, spec: { template: { spec: POD_SPEC }, ...spec } }) as Unsaved<Job>;
+const aPod = (namespace: string, name: string, metadata: object = {}): Unsaved<Pod> =>
+  ({ metadata: { namespace, name, ...metadata }, spec: POD_SPEC }) as Unsaved<Pod>;
+const aLease = (name: string): never => ({ metadata: { namespace: 'kube-system', name }, spec: { holderIdentity: 'theirs' } }) as never;
+const aMap = (namespace: string, name: string): never => ({ metadata: { namespace, name } }) as never;
+const BY_WORKER = { managedBy: WORKER_CONTROLLER_NAME, suspend: true };
+const COPY = { labels: { [ORIGIN_LABEL]: 'home' } };
+const SAYS_IN_TEMPLATE = {
+  template: { spec: { ...POD_SPEC, containers: [{ name: 'main', image: 'busybox', env: [{ name: JOB_UID_VARIABLE, value: 'u' }] }] } },
+};
+const CONTROLLED: OwnerReference = { apiVersion: 'batch/v1', kind: 'Job', name: 'copy', uid: 'uid-of-copy', controller: true };
+const OF_JOB = { ownerReferences: [CONTROLLED] };
+const OF_REPLICA_SET = { ownerReferences: [{ ...CONTROLLED, apiVersion: 'apps/v1', kind: 'ReplicaSet' }] };
+const merge = (body: object): Patch => ({ type: 'merge', body });
+const otherImage = merge({ spec: { containers: [{ name: 'main', image: 'mine' }] } });
+const labelled = merge({ metadata: { labels: COPY.labels } });
+const at = (name: string, namespace = 'team'): { namespace: string; name: string } => ({ namespace, name });
+
+async function clientOf(account: string): Promise<KubeClient> {
+  const answer = await admin.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/switchyard/serviceaccounts/${account}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  });
+  const { token } = (JSON.parse(answer) as { status: { token: string } }).status;
+  const kubeconfig = parse(server.kubeconfig) as { users: { user: object }[] };
+  for (const each of kubeconfig.users) each.user = { token };
+  const access = accessFromKubeconfig({ kind: 'text', yaml: stringify(kubeconfig) }, systemClock);
+  return createKubeClient(createHttpTransport(access, silentLogger), { userAgent: 'thief', clock: systemClock });
+}
+
+beforeAll(async () => {
+  server = await startServerUnderTest({ controllers: [] });
+  admin = server.client;
+  for (const name of ['switchyard', 'team']) await admin.create(NAMESPACES, { metadata: { name } });
+  // Pods name the account of their namespace, which no controller makes here.
+  for (const namespace of ['team', 'kube-system']) await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
+  const rendered = renderChart('worker');
+  for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
+  [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];
+  await admin.create(JOBS, aJob('team', 'foreign', { suspend: true }));
+  await admin.create(JOBS, aJob('team', 'copy', BY_WORKER, COPY));
+  await admin.create(JOBS, aJob('team', 'without-label', BY_WORKER, { annotations: { [ORIGIN_UID_ANNOTATION]: 'u' } }));
+  await admin.create(JOBS, aJob('team', 'without-marks', { ...BY_WORKER, ...SAYS_IN_TEMPLATE }));
+  await admin.create(PODS, aPod('team', 'web', OF_REPLICA_SET));
+  await admin.create(PODS, aPod('team', 'bare'));
+  await admin.create(PODS, aPod('team', 'to-adopt'));
+  await admin.create(PODS, aPod('kube-system', 'static'));
+  await admin.create(PODS, aPod('team', 'of-copy', OF_JOB));
+  await admin.create(PODS, aPod('team', 'left-behind', { finalizers: [JOB_TRACKING_FINALIZER] }));
+  for (const name of ['kube-scheduler', originLeaseName('home'), workerLeaseName(WORKER_CONTROLLER_NAME)])
+    await admin.create(LEASES, aLease(name));
+  for (const name of ['aws-auth', 'coredns']) await admin.create(CONFIG_MAPS, aMap('kube-system', name));
+  // An API server learns of policies by a watch, and lets writes pass until then.
+  const byPolicy = (attempt: Attempt) => (): Promise<boolean> => attempt().then(() => false, isByPolicy);
+  for (const probe of [
+    () => worker.create(PODS, aPod('team', 'probe'), { dryRun: true }),
+    () => manager.create(JOBS, aJob('team', 'probe', {}), { dryRun: true }),
+  ])
+    await vi.waitUntil(byPolicy(probe), { timeout: 60_000, interval: 100 });
+});
+afterAll(async () => {
+  await worker.close();
+  await manager.close();
+  await server.close();
+});
+const isByPolicy = (error: unknown): boolean => /ValidatingAdmissionPolicy/.test(String(error));
+
+type Attempt = () => Promise<unknown>;
+const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-switchyard-worker[a-z-]*" cannot/;
+const renewing = (client: () => KubeClient, name: string): Attempt => async () => {
+  const lease = await admin.get(LEASES, at(name, 'kube-system'));
+  return client().replace(LEASES, { ...lease, spec: { holderIdentity: 'theirs' } } as never);
+};
+const theWorker = (): KubeClient => worker;
+const theManager = (): KubeClient => manager;
+
+describe('a stolen token of the worker', () => {
+  const NO_JOBS_POD = /names no Job as the controller/;
+  const patching =
+    (key: { namespace: string; name: string }, patch: Patch): Attempt =>
+    () =>
+      worker.patch(PODS, key, patch);
+  test.each<[string, Attempt, RegExp]>([
+    ['makes no pod of its own', () => worker.create(PODS, aPod('team', 'mine')), NO_JOBS_POD],
+    ['makes no pod that another controller owns', () => worker.create(PODS, aPod('team', 'mine', OF_REPLICA_SET)), NO_JOBS_POD],
+    ['makes no pod in kube-system', () => worker.create(PODS, aPod('kube-system', 'mine')), NO_JOBS_POD],
+    [
+      'makes no pod there either that says it is of a Job',
+      () => worker.create(PODS, aPod('kube-system', 'mine', OF_JOB)),
+      /belongs to Kubernetes itself/,
+    ],
+    ['deletes no pod that is not of a Job', () => worker.delete(PODS, at('web')), NO_JOBS_POD],
+    ['deletes no pod without a controller', () => worker.delete(PODS, at('bare')), NO_JOBS_POD],
+    ['changes no pod of another controller, nor makes it a Job’s', patching(at('web'), merge({ metadata: OF_JOB })), NO_JOBS_POD],
+    ['adopts no pod of kube-system', patching(at('static', 'kube-system'), merge({ metadata: OF_JOB })), /belongs to Kubernetes itself/],
+    ['puts no image of its own into a pod of a Job', patching(at('of-copy'), otherImage), /the worker leaves it as it is/],
+    [
+      'patches no aws-auth',
+      () => worker.patch(CONFIG_MAPS, at('aws-auth', 'kube-system'), merge({ data: { mapRoles: '' } })),
+      /is not that of the ends of logs/,
+    ],
+    [
+      'patches no coredns',
+      () => worker.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: { Corefile: '' } })),
+      /is not that of the ends of logs/,
+    ],
+    ['takes no Lease of kube-scheduler', renewing(theWorker, 'kube-scheduler'), /is not that of a Lease of this worker/],
+    ['renews no Lease of a manager, whose copies then would run on', renewing(theWorker, originLeaseName('home')), /is not that of a Lease/],
+    [
+      'writes no status of a Job that another controller runs',
+      () => worker.get(JOBS, at('foreign')).then((job) => worker.replaceStatus(JOBS, { ...job, status: { active: 1 } } as never)),
+      /the worker writes no status of Jobs that others run/,
+    ],
+    ['reads no Secret', () => worker.get(SECRETS, at('any')), FORBIDDEN],
+    ['creates no Job', () => worker.create(JOBS, aJob('team', 'mine', BY_WORKER)), FORBIDDEN],
+    ['binds no role', () => worker.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
+  ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));
+
+  test('is still good for what the worker does: pods of Jobs, their status, ends of logs, and its own Leases', async () => {
+    await worker.create(PODS, aPod('team', 'next', OF_JOB));
+    await worker.patch(PODS, at('to-adopt'), merge({ metadata: OF_JOB }));
+    await worker.patch(PODS, at('next'), merge({ metadata: { ownerReferences: null } }));
+    await worker.patch(PODS, at('left-behind'), merge({ metadata: { finalizers: null } }));
+    await worker.delete(PODS, at('of-copy'));
+    const copy = await worker.get(JOBS, at('copy'));
+    await worker.replaceStatus(JOBS, { ...copy, status: { ready: 0 } } as never);
+    await worker.create(CONFIG_MAPS, aMap('team', logTailsName('u')));
+    await worker.patch(CONFIG_MAPS, at(logTailsName('u')), merge({ binaryData: { pod: '' } }));
+    await renewing(theWorker, workerLeaseName(WORKER_CONTROLLER_NAME))();
+    await worker.create(LEASES, aLease(workerLeaseName('example.com/other')));
+    await worker.create(LEASES, { metadata: { namespace: 'switchyard', name: WORKER }, spec: {} } as never);
+  });
+});
+
+describe('a stolen token of the manager on a worker cluster', () => {
+  const creating =
+    (job: Unsaved<Job>): Attempt =>
+    () =>
+      manager.create(JOBS, job);
+  const NO_COPY = /the manager creates copies alone/;
+  const NOT_OURS = /the manager neither changes nor deletes what is no copy/;
+  test.each<[string, Attempt, RegExp]>([
+    ['makes no plain Job', creating(aJob('team', 'mine', {})), NO_COPY],
+    ['makes no Job for the built-in Job controller by calling it a copy', creating(aJob('team', 'mine', {}, COPY)), NO_COPY],
+    ['makes no Job of the worker that is no copy', creating(aJob('team', 'mine', BY_WORKER)), NO_COPY],
+    ['makes no copy in kube-system', creating(aJob('kube-system', 'mine', BY_WORKER, COPY)), /belongs to Kubernetes itself/],
+    ['starts no Job that is no copy', () => manager.patch(JOBS, at('foreign'), merge({ spec: { suspend: false } })), NOT_OURS],
+    ['makes no copy of it', () => manager.patch(JOBS, at('foreign'), labelled), NOT_OURS],
+    ['writes no status of it', () => manager.patchStatus(JOBS, at('foreign'), merge({ status: { failed: 1 } })), NOT_OURS],
+    ['deletes no such Job', () => manager.delete(JOBS, at('foreign'), { propagationPolicy: 'Background' }), NOT_OURS],
+    ['takes no Lease of kube-scheduler', renewing(theManager, 'kube-scheduler'), /is not that of a Lease of a manager/],
+    ['renews no Lease of the worker', renewing(theManager, workerLeaseName(WORKER_CONTROLLER_NAME)), /is not that of a Lease of a manager/],
+    ['creates no pod', () => manager.create(PODS, aPod('team', 'mine')), FORBIDDEN],
+    ['changes no ConfigMap', () => manager.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: {} })), FORBIDDEN],
+    ['reads no Secret', () => manager.get(SECRETS, at('any')), FORBIDDEN],
+    ['binds no role', () => manager.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
+  ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));
+
+  test('is still good for what the manager does: copies, also damaged ones, and its own Lease', async () => {
+    await manager.create(JOBS, aJob('team', 'new-copy', BY_WORKER, COPY));
+    await manager.patch(JOBS, at('new-copy'), merge({ spec: { suspend: false } }));
+    for (const name of ['without-label', 'without-marks']) await manager.patch(JOBS, at(name), labelled);
+    await manager.patchStatus(JOBS, at('copy'), merge({ status: { ready: 0 } }));
+    await manager.delete(JOBS, at('new-copy'), { propagationPolicy: 'Background' });
+    await renewing(theManager, originLeaseName('home'))();
+    await manager.create(LEASES, aLease(originLeaseName('another')));
+  });
+});
