@@ -68,6 +68,9 @@ const SAYS_IN_TEMPLATE = {
 };
 const CONTROLLED: OwnerReference = { apiVersion: 'batch/v1', kind: 'Job', name: 'copy', uid: 'uid-of-copy', controller: true };
 const OF_JOB = { ownerReferences: [CONTROLLED] };
+const ofCopy = ({ metadata: { uid } }: Job): { ownerReferences: OwnerReference[] } => ({ ownerReferences: [{ ...CONTROLLED, uid }] });
+/** There for as long as the test, so that no garbage collector takes what it owns. */
+const OTHER_OWNER: OwnerReference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'uid-of-owner', controller: true };
 const OF_REPLICA_SET = { ownerReferences: [{ ...CONTROLLED, apiVersion: 'apps/v1', kind: 'ReplicaSet' }] };
 const merge = (body: object): Patch => ({ type: 'merge', body });
 const otherImage = merge({ spec: { containers: [{ name: 'main', image: 'mine' }] } });
@@ -88,7 +91,8 @@ async function clientOf(account: string): Promise<KubeClient> {
 }
 
 beforeAll(async () => {
-  server = await startServerUnderTest({ controllers: [] });
+  // Of upstream's controllers one would take what is left behind from the worker.
+  server = await startServerUnderTest({ controllers: [], whoseControllers: 'ours' });
   admin = server.client;
   for (const name of ['switchyard', 'team']) await admin.create(NAMESPACES, { metadata: { name } });
   // Pods name the account of their namespace, which no controller makes here.
@@ -97,14 +101,15 @@ beforeAll(async () => {
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];
   await admin.create(JOBS, aJob('team', 'foreign', { suspend: true }));
-  await admin.create(JOBS, aJob('team', 'copy', BY_WORKER, COPY));
+  const copy = await admin.create(JOBS, aJob('team', 'copy', BY_WORKER, COPY));
+  const owner = await admin.create(CONFIG_MAPS, aMap('team', 'owner'));
   await admin.create(JOBS, aJob('team', 'without-label', BY_WORKER, { annotations: { [ORIGIN_UID_ANNOTATION]: 'u' } }));
   await admin.create(JOBS, aJob('team', 'without-marks', { ...BY_WORKER, ...SAYS_IN_TEMPLATE }));
-  await admin.create(PODS, aPod('team', 'web', OF_REPLICA_SET));
+  await admin.create(PODS, aPod('team', 'web', { ownerReferences: [{ ...OTHER_OWNER, uid: owner.metadata.uid }] }));
   await admin.create(PODS, aPod('team', 'bare'));
   await admin.create(PODS, aPod('team', 'to-adopt'));
   await admin.create(PODS, aPod('kube-system', 'static'));
-  await admin.create(PODS, aPod('team', 'of-copy', OF_JOB));
+  await admin.create(PODS, aPod('team', 'of-copy', ofCopy(copy)));
   await admin.create(PODS, aPod('team', 'left-behind', { finalizers: [JOB_TRACKING_FINALIZER] }));
   for (const name of ['kube-scheduler', originLeaseName('home'), workerLeaseName(WORKER_CONTROLLER_NAME)])
     await admin.create(LEASES, aLease(name));
@@ -126,10 +131,12 @@ const isByPolicy = (error: unknown): boolean => /ValidatingAdmissionPolicy/.test
 
 type Attempt = () => Promise<unknown>;
 const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-switchyard-worker[a-z-]*" cannot/;
-const renewing = (client: () => KubeClient, name: string): Attempt => async () => {
-  const lease = await admin.get(LEASES, at(name, 'kube-system'));
-  return client().replace(LEASES, { ...lease, spec: { holderIdentity: 'theirs' } } as never);
-};
+const renewing =
+  (client: () => KubeClient, name: string): Attempt =>
+  async () => {
+    const lease = await admin.get(LEASES, at(name, 'kube-system'));
+    return client().replace(LEASES, { ...lease, spec: { holderIdentity: 'theirs' } } as never);
+  };
 const theWorker = (): KubeClient => worker;
 const theManager = (): KubeClient => manager;
 
@@ -164,7 +171,11 @@ describe('a stolen token of the worker', () => {
       /is not that of the ends of logs/,
     ],
     ['takes no Lease of kube-scheduler', renewing(theWorker, 'kube-scheduler'), /is not that of a Lease of this worker/],
-    ['renews no Lease of a manager, whose copies then would run on', renewing(theWorker, originLeaseName('home')), /is not that of a Lease/],
+    [
+      'renews no Lease of a manager, whose copies then would run on',
+      renewing(theWorker, originLeaseName('home')),
+      /is not that of a Lease/,
+    ],
     [
       'writes no status of a Job that another controller runs',
       () => worker.get(JOBS, at('foreign')).then((job) => worker.replaceStatus(JOBS, { ...job, status: { active: 1 } } as never)),
@@ -176,12 +187,12 @@ describe('a stolen token of the worker', () => {
   ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));
 
   test('is still good for what the worker does: pods of Jobs, their status, ends of logs, and its own Leases', async () => {
-    await worker.create(PODS, aPod('team', 'next', OF_JOB));
-    await worker.patch(PODS, at('to-adopt'), merge({ metadata: OF_JOB }));
+    const copy = await worker.get(JOBS, at('copy'));
+    await worker.create(PODS, aPod('team', 'next', ofCopy(copy)));
+    await worker.patch(PODS, at('to-adopt'), merge({ metadata: ofCopy(copy) }));
     await worker.patch(PODS, at('next'), merge({ metadata: { ownerReferences: null } }));
     await worker.patch(PODS, at('left-behind'), merge({ metadata: { finalizers: null } }));
     await worker.delete(PODS, at('of-copy'));
-    const copy = await worker.get(JOBS, at('copy'));
     await worker.replaceStatus(JOBS, { ...copy, status: { ready: 0 } } as never);
     await worker.create(CONFIG_MAPS, aMap('team', logTailsName('u')));
     await worker.patch(CONFIG_MAPS, at(logTailsName('u')), merge({ binaryData: { pod: '' } }));
