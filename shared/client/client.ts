@@ -172,9 +172,12 @@ export function connect(options: ConnectOptions): Client {
     },
     async look(key) {
       const { id, submittedAt } = idOf(key);
-      const job = await submissions.getJob(id);
+      const before = await submissions.getJob(id);
+      const state = await before?.getState();
+      // A submission that has ended since it was read is read again, for what it ended with.
+      const hasEndedSince = (state === 'completed' || state === 'failed') && before?.finishedOn === undefined;
+      const job = hasEndedSince ? await submissions.getJob(id) : before;
       if (job === undefined || (submittedAt !== undefined && job.timestamp !== submittedAt)) return undefined;
-      const state = await job.getState();
       const progress = typeof job.progress === 'object' ? { progress: job.progress as SubmissionProgress } : {};
       const seen = { key, submittedAt: job.timestamp, payloadHash: payloadHash(job.data), ...progress };
       if (state === 'completed') return { ...seen, state: 'Completed', result: job.returnvalue as JobResult };

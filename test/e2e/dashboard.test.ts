@@ -49,6 +49,9 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await shows(page, '.ended .wagon.complete', 'from-start');
     await page.goto(`${dashboard.url}/#/jobs/vision/from-start?tab=events`);
     await shows(page, '.card tbody', 'Finished');
+    expect(await page.evaluate('Object.values({ ...localStorage, ...sessionStorage }).join()')).not.toContain('admin');
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
   });
 

@@ -1,7 +1,7 @@
 /** The package `switchyard/client`, against a queue as the manager serves it on a real Redis. */
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Job } from 'bullmq';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Job as BullJob, type Job } from 'bullmq';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { connect, type Client } from '../../shared/client/client.ts';
 import { SubmissionRefused } from '../../manager/submission/submission-queue.ts';
@@ -63,6 +63,25 @@ describe('a submission', () => {
     await expect(client.submit({ ...MANIFEST, spec: {} }, { key: 'nightly' })).rejects.toMatchObject({ code: 'Conflict', key: 'nightly' });
     await expect(client.submit(MANIFEST, { key: '17' })).rejects.toMatchObject({ code: 'Invalid' });
     expect(await world.users.getJobCountByTypes('waiting')).toBe(1);
+  });
+
+  test('that ends while it is looked at shows why it failed', async () => {
+    world.consume();
+    const key = await client.submit(MANIFEST);
+    const job = await parked(key);
+    const asked = vi.spyOn(BullJob.prototype, 'getState').mockImplementationOnce(async function endFirst(this: Job) {
+      await world.finish(job, failed('DeadlineExceeded'));
+      await expect(client.wait(key)).rejects.toMatchObject({ reason: 'DeadlineExceeded' });
+      return this.getState();
+    });
+    try {
+      expect(await client.look(key)).toMatchObject({
+        state: 'Failed',
+        failedReason: expect.stringContaining('DeadlineExceeded') as string,
+      });
+    } finally {
+      asked.mockRestore();
+    }
   });
 
   test('that takes too long is not waited for, and goes on', async () => {

@@ -6,7 +6,6 @@ import { follow, type Connection, type FollowOptions } from './follow.ts';
 import { parsePlace, takeToken } from './place.ts';
 import { changed, type Yard } from './yard-model.ts';
 
-const TOKEN_KEY = 'switchyard-token';
 const THEME_KEY = 'switchyard-theme';
 
 export type Theme = 'auto' | 'light' | 'dark';
@@ -48,8 +47,6 @@ export async function enter(token: string | undefined): Promise<void> {
   const api = createApi(token, (input, init) => fetch(input, init));
   try {
     const viewer = await api.viewer();
-    if (token === undefined) sessionStorage.removeItem(TOKEN_KEY);
-    else sessionStorage.setItem(TOKEN_KEY, token);
     entry.value = { kind: 'Inside', viewer, api };
     start(api);
   } catch (error) {
@@ -60,7 +57,6 @@ export async function enter(token: string | undefined): Promise<void> {
 
 export function leave(why?: string): void {
   following.abort();
-  sessionStorage.removeItem(TOKEN_KEY);
   yard.value = undefined;
   entry.value = { kind: 'Outside', why };
 }
@@ -100,5 +96,5 @@ export function begin(): void {
   place.value = parsePlace(location.hash);
   addEventListener('hashchange', () => (place.value = parsePlace(location.hash)));
   setInterval(() => (now.value = Date.now()), 1000);
-  void enter(token ?? sessionStorage.getItem(TOKEN_KEY) ?? undefined);
+  void enter(token);
 }
