@@ -1,4 +1,5 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
+import { isDeepStrictEqual } from 'node:util';
 import { Counter, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
@@ -6,11 +7,11 @@ import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient, RawClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
+import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer } from '../shared/kube/informer.ts';
 import { formatKey, keyOfObject } from '../shared/kube/keys.ts';
-import { isOlder } from '../shared/kube/resource-version.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
@@ -101,16 +102,28 @@ const originsOf = (job: DeepReadonly<Job>): string[] => {
 /** What a worker ends with whose cluster was restored from an older backup. */
 export const restoredError = (cause: Error): Error => new Error('the cluster went back in time; the worker starts anew', { cause });
 
+const undefinedIfNotFound = (error: unknown): undefined => {
+  if (!isNotFound(error)) throw error;
+};
+
+const contentOf = (object: object | undefined): unknown[] => {
+  const { spec, status } = (object ?? {}) as { readonly spec?: unknown; readonly status?: unknown };
+  return [spec, status];
+};
+
 const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { eventClient = deps.client, registry, clock, random, log, settings, presence, logs, spans } = deps;
   const { controllerName, batchPeriodMs, namespace } = settings;
   const restored = new AbortController();
+  const stopped = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
   const client = doubtingClient(deps.client, {
     clock,
     cached: (resource, key) => cacheOf(resource)?.get(key)?.metadata.resourceVersion,
+    // A restored server gives versions a second time: then a write on what the object was is refused for its content.
+    isSign: (error, { plural }) => isConflict(error) || isInvalid(error) || (isNotFound(error) && plural === PODS.plural),
     onDoubt: (...doubt) => void resolveDoubt(...doubt),
   });
   const common = { client, clock, random, log, namespace, onWentBack };
@@ -134,7 +147,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         // What it remembers of pods that it made and counted did not happen: anew is how it is known to be right.
         if (restored.signal.aborted && !signal.aborted) throw restored.signal.reason;
       } finally {
-        watching.abort(new Error('the worker has stopped'));
+        for (const each of [watching, stopped]) each.abort(new Error('the worker has stopped'));
         await informing;
         // What cannot be told in time stays untold: whoever stops should not hang on an Event.
         await endsWithin(clock, FLUSH_MS, recorder.flush());
@@ -152,17 +165,25 @@ export function createWorker(deps: WorkerDeps): Worker {
     return plural === PODS.plural ? pods : undefined;
   }
 
-  /** A watch that has passed the version that the server has, and shows another one, goes on from a place of another course of things. */
+  /** A cache that has caught up with the server, and does not show what that had, goes on from a place of another course of things. */
   async function resolveDoubt(resource: Resource, key: ObjectKey, shown: string): Promise<void> {
+    const cache = cacheOf(resource);
+    if (cache === undefined || stopped.signal.aborted) return;
     const name = `${resource.plural} ${formatKey(key)}`;
     try {
-      const { resourceVersion } = (await deps.client.get(resource, key)).metadata;
-      const isShown = cacheOf(resource)?.get(key)?.metadata.resourceVersion === shown;
-      const reached = cacheOf(resource)?.lastResourceVersion(key.namespace) ?? '';
-      if (isShown && resourceVersion !== shown && !isOlder(reached, resourceVersion))
-        onWentBack(new Error(`${name} is cached at ${shown} and stored at ${resourceVersion}, and its watch is at ${reached}`));
+      const stored = await deps.client.get(resource, key).catch(undefinedIfNotFound);
+      await cache.catchUp(stopped.signal);
+      const present = cache.get(key);
+      const isSame =
+        stored?.metadata.resourceVersion === shown && (resource !== JOBS || isDeepStrictEqual(contentOf(stored), contentOf(present)));
+      if (present?.metadata.resourceVersion === shown && !isSame)
+        onWentBack(
+          new Error(
+            `${name} is cached at ${shown}, and stored ${stored === undefined ? 'nowhere' : `at ${stored.metadata.resourceVersion}`}`,
+          ),
+        );
     } catch (error) {
-      log.warn('an object whose cached version meets conflicts could not be read', { object: name, error });
+      if (!stopped.signal.aborted) log.warn('an object of which writes are refused could not be looked at', { object: name, error });
     }
   }
 

@@ -9,6 +9,8 @@ export type DoubtingClientOptions = {
   readonly clock: Clock;
   /** The resourceVersion that the cache shows of an object; undefined where it shows none, or where nobody keeps such objects. */
   readonly cached: (resource: Resource, key: ObjectKey) => string | undefined;
+  /** Which refusals of a write raise doubt; default: conflicts. */
+  readonly isSign?: (error: unknown, resource: Resource) => boolean;
   /** The cache goes on showing what the server does not have. */
   readonly onDoubt: (resource: Resource, key: ObjectKey, resourceVersion: string) => void;
 };
@@ -21,11 +23,11 @@ const PATIENCE_MS = 15_000;
  * one to come through the watch. Where it does not come, the server was restored from a backup, and has made as many writes since as it had before,
  * so that the watch goes on from a place of another course of things.
  */
-export function doubtingClient(client: KubeClient, { clock, cached, onDoubt }: DoubtingClientOptions): KubeClient {
+export function doubtingClient(client: KubeClient, { clock, cached, isSign = isConflict, onDoubt }: DoubtingClientOptions): KubeClient {
   /** What is looked at again. */
   const awaited = new Set<string>();
 
-  function conflicted(resource: Resource, key: ObjectKey): void {
+  function doubted(resource: Resource, key: ObjectKey): void {
     const shown = cached(resource, key);
     const name = `${resource.plural}/${key.namespace}/${key.name}`;
     if (shown === undefined || awaited.has(name)) return;
@@ -40,7 +42,7 @@ export function doubtingClient(client: KubeClient, { clock, cached, onDoubt }: D
     try {
       return await written;
     } catch (error) {
-      if (isConflict(error)) conflicted(resource, key);
+      if (isSign(error, resource)) doubted(resource, key);
       throw error;
     }
   };

@@ -148,7 +148,7 @@ test('a restore that only a change of one Job shows is noticed by the conflicts 
   await goOn('eu-1', 500);
   const most = await world.pass(120);
   expect(worker.ended.map(({ cause }) => String(cause))).toEqual([
-    expect.stringMatching(/jobs team\/job is cached at \d+ and stored at \d+, and its watch is at \d+$/),
+    expect.stringMatching(/jobs team\/job is cached at \d+, and stored at \d+$/),
   ]);
   expect([most, await world.endOf('job'), await world.namesOn('eu-1')]).toEqual([1, 'Complete', []]);
 });
