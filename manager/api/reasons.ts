@@ -113,6 +113,8 @@ export const DispatchedReason = {
   WriteConflict: 'WriteConflict',
   /** The copy vanished before it had finished. */
   CopyLost: 'CopyLost',
+  /** The copy is gone, and pods of it are still there. */
+  PodsRemain: 'PodsRemain',
   /** The manager cluster was restored from an older backup, and not every worker cluster has shown yet what runs there. */
   HomeRestored: 'HomeRestored',
   /** The Job is suspended, and its cluster out of reach for so long that the worker there has stopped it: it counts as at rest. */

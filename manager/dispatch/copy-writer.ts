@@ -1,7 +1,14 @@
 import type { ConfigMap, DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../shared/api/kubernetes.ts';
+import { podIdentity } from '../../shared/api/copy-identity.ts';
 import { logTailsName } from '../../shared/api/log-tails.ts';
-import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION } from '../../shared/api/names.ts';
-import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import {
+  DISPATCH_EPOCH_ANNOTATION,
+  JOB_NAME_LABEL,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  RESUMED_FROM_ANNOTATION,
+} from '../../shared/api/names.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -30,6 +37,8 @@ export interface CopyWriter {
   mark(copy: Job, marks: CopyMarks): Promise<Job>;
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
+  /** Names of the first pods of the copy of this name that have not ended, whether the copy is there or not: a user can delete it and leave them. */
+  runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
   /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
   seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
@@ -64,6 +73,10 @@ export type NamespacePolicy =
 
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
+/** Pods that are read at a time. */
+const PODS_PAGE = 50;
+/** A cluster that has more pages of pods of one name, none of them the copy's, is not listed to its end. */
+const PODS_PAGES_MAX = 200;
 /** Versions of a copy that its marks are tried on at once. */
 const MARK_TRIES = 5;
 /** A copy does not wait longer for the ends of its logs to be read. */
@@ -205,6 +218,29 @@ export function createCopyWriter(options: {
     }
   }
 
+  async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
+    const selectors = { labelSelector: `${JOB_NAME_LABEL}=${name}`, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+    let continueToken: string | undefined;
+    for (let page = 0; page < PODS_PAGES_MAX; page++) {
+      const options = { namespace, ...selectors, limit: PODS_PAGE, ...given({ continueToken }) };
+      const pods = await timed((signal) => client.list(PODS, { ...options, signal })).catch((error: unknown) => {
+        if (!isForbidden(error)) throw error;
+        throw new DispatchRefused(podsUnseen(namespace), error);
+      });
+      const own = pods.items.filter((pod) => podIdentity(pod.spec)?.originUid === originUid);
+      continueToken = pods.continueToken;
+      if (own.length > 0 || continueToken === undefined || continueToken === '') return own.map((pod) => pod.metadata.name);
+    }
+    throw new Error(`cluster "${cluster}" lists more pods of Job ${namespace}/${name} than can be`);
+  }
+
+  const podsUnseen = (namespace: string): DispatchProblem => ({
+    reason: DispatchedReason.PodsRemain,
+    message:
+      `the copy on cluster "${cluster}" is gone, and whether pods of it are still there cannot be seen: let the manager list pods in namespace ` +
+      `"${namespace}" there (chart switchyard-worker, managerAccess)`,
+  });
+
   async function seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job> {
     const { uid, resourceVersion } = copy.metadata;
     const body = { metadata: { uid, resourceVersion }, status: work };
@@ -251,6 +287,7 @@ export function createCopyWriter(options: {
     create,
     mark,
     find,
+    runningPods,
     takeBackSuspended,
     tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
     update: (copy, spec, annotations) =>

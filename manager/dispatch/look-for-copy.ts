@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
-import { parseKey } from '../../shared/kube/keys.ts';
+import { isPodName, parseKey } from '../../shared/kube/keys.ts';
 import { DispatchedReason } from '../api/reasons.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { copyIdentity, isListed, marksFor, marksOf, missingMarks, otherManager, type CopyIdentity, type CopyMarks } from './copy-marks.ts';
@@ -9,7 +9,7 @@ import type { RemoteCluster } from './remote-cluster-contract.ts';
 
 /** What is under the name of a copy. */
 export type Found =
-  /** Nothing, or an object that proves by what never changes of it that the copy is not there. */
+  /** Nothing, or an object that proves by what never changes of it that the copy is not there; and no pod of the copy. */
   | { readonly kind: 'Absent' }
   /** The copy, which is in the list from now on. */
   | { readonly kind: 'Listed' }
@@ -33,12 +33,15 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const { name, origin } = sought;
   const { doubts, writer } = cluster;
   const remembered = doubts.unlistedCopy(localKey);
-  const present = await writer.find({ namespace: parseKey(localKey).namespace, name });
+  const { namespace } = parseKey(localKey);
+  const present = await writer.find({ namespace, name });
   const identity = present && identityOf(present, remembered, sought.originUid);
   if (present === undefined || identity === undefined) {
     const unclear = present !== undefined && mayBeCopy(present, remembered, sought);
     doubts.settled(localKey);
     if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
+    const pods = await writer.runningPods({ namespace, name }, sought.originUid);
+    if (pods.length > 0) return { kind: 'Unclear', problem: podsRemain(cluster.name, namespace, pods) };
     doubts.absent(localKey);
     return { kind: 'Absent' };
   }
@@ -83,6 +86,14 @@ const namesNobody = (cluster: string): DispatchProblem => ({
   message:
     `cluster "${cluster}" has a Job of this name that does not say whose it is, and the copy is not in sight: delete that Job there, or, where it is ` +
     `the copy, give it the label ${ORIGIN_LABEL} and the annotations of a copy again`,
+});
+
+const PODS_NAMED_MAX = 3;
+const podsRemain = (cluster: string, namespace: string, pods: readonly string[]): DispatchProblem => ({
+  reason: DispatchedReason.PodsRemain,
+  message:
+    `the copy on cluster "${cluster}" is gone, and pods of it are still there: the Job goes on when they have ended; to end them: ` +
+    `kubectl delete pod -n ${namespace} ${pods.filter(isPodName).slice(0, PODS_NAMED_MAX).join(' ')}`,
 });
 
 /** What the answer to a create lacks of what a copy is known by, as paths: what is listed without it today may be lost tomorrow. */

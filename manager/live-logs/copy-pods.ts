@@ -2,6 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../shared/api/json-value.ts';
 import { CONTROLLER_UID_LABEL, JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { isPodName } from '../../shared/kube/keys.ts';
 import { given } from '../../shared/runtime/given.ts';
 
 /** A pod of a copy, as its cluster tells: of the kind that it should be, and taken for no more. */
@@ -17,14 +18,9 @@ export type CopyPod = {
 const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 type Phase = (typeof PHASES)[number];
 
-const NAME_LENGTH_MAX = 253;
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABEL_NAME = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABELS_MAX = 16;
-
-/** Whether a pod can have this name. */
-export const isPodName = (name: string): boolean => name.length <= NAME_LENGTH_MAX && NAME.test(name);
 
 /** Those of a list that belong to this copy, by their controller: labels and names prove nothing. */
 export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[] =>

@@ -14,7 +14,8 @@ import type { Answered, LiveLogs, LogEvent, LogReading } from '../dashboard/live
 import type { LivePods } from '../dashboard/views.ts';
 import { copyIdentity } from '../dispatch/copy-marks.ts';
 import { copyName } from '../dispatch/remote-job.ts';
-import { hasEnded, isPodName, podsOfCopy, selectorOfPods, type CopyPod } from './copy-pods.ts';
+import { isPodName } from '../../shared/kube/keys.ts';
+import { hasEnded, podsOfCopy, selectorOfPods, type CopyPod } from './copy-pods.ts';
 import { followLog } from './follow-log.ts';
 import { parsePosition } from './log-position.ts';
 import type { WorkerReader, WorkerReaders } from './worker-readers.ts';

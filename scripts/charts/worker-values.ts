@@ -33,7 +33,7 @@ export const WORKER_VALUES: ChartValue = group('', {
       createNamespaces: isOn('Whether it may create namespaces, as a WorkerCluster with `namespaces: Create` asks for.', false),
       nodes: isOn('Whether it may list nodes, to know what they offer. Without this, give spec.capacity in the WorkerCluster.', true),
       startTroubles: isOn(
-        'Whether it may list events and pods, to tell a Job that does not start why not (an image that cannot be pulled, a quota). Without this it is not told.',
+        'Whether it may list events, to tell a Job that does not start why not (a quota, a webhook). Without this only what its pods say is told.',
         true,
       ),
       logs: isOn(
@@ -41,7 +41,7 @@ export const WORKER_VALUES: ChartValue = group('', {
         true,
       ),
       liveLogs: isOn(
-        'Whether it may list pods and read the logs of those that run, for viewers of its dashboard (`dashboard.liveLogs` of its chart): the logs of all pods in the namespaces where it may work.',
+        'Whether it may read the logs of pods that run, for viewers of its dashboard (`dashboard.liveLogs` of its chart): the logs of all pods in the namespaces where it may work.',
         false,
       ),
     },

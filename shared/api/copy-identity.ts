@@ -20,10 +20,17 @@ export type TemplateIdentity = {
 export const IDENTITY_VARIABLES = [EPOCH_VARIABLE, JOB_VARIABLE, JOB_UID_VARIABLE, MANAGER_VARIABLE] as const;
 const VALUE_LENGTH_MAX = 400;
 
-/** What the first container says that has these variables. Side by side: those of an earlier release could be replaced by variables of the user, further down. */
+/** Whose copy a Job is, by its spec. */
 export function templateIdentity(spec: unknown): TemplateIdentity | undefined {
   const template = isJsonObject(spec) ? spec['template'] : undefined;
-  const pod = isJsonObject(template) ? template['spec'] : undefined;
+  return podIdentity(isJsonObject(template) ? template['spec'] : undefined);
+}
+
+/**
+ * Whose copy a pod runs for, by its spec: what the first container says that has these variables. Side by side: those of an earlier release could be
+ * replaced by variables of the user, further down.
+ */
+export function podIdentity(pod: unknown): TemplateIdentity | undefined {
   const containers = isJsonObject(pod) ? pod['containers'] : undefined;
   if (!Array.isArray(containers)) return undefined;
   for (const container of containers as readonly unknown[]) {

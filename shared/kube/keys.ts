@@ -21,3 +21,9 @@ export const objectKey = (object: { readonly metadata: { readonly name: string; 
   namespace: object.metadata.namespace ?? '',
   name: object.metadata.name,
 });
+
+const POD_NAME_LENGTH_MAX = 253;
+const POD_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** Whether a pod can have this name. */
+export const isPodName = (name: string): boolean => name.length <= POD_NAME_LENGTH_MAX && POD_NAME.test(name);

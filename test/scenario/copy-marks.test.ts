@@ -1,10 +1,11 @@
 /** Goal: users and webhooks of worker clusters take the marks of copies away, and no Job ever has two copies for it, or is out of reach of its user. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import type { TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const SUM = { namespace: NAMESPACE, name: 'sum' };
@@ -252,4 +253,62 @@ test('a manager of another id makes nothing anew while Jobs are sealed under the
   await world.settle(5_000);
   const copies = await Promise.all([eu, us].map((worker) => worker.copy('next')));
   expect(copies.flatMap((copy) => copy?.metadata.labels?.[ORIGIN_LABEL] ?? [])).toEqual(['m2']);
+});
+
+/** A pod of the copy, whose owner is left off, as `kubectl delete job --cascade=orphan` leaves it. */
+async function orphanedPod(copy: Job): Promise<ObjectKey> {
+  const { metadata, spec = { containers: [] } } = copy.spec.template;
+  const pod = await eu.client.create(PODS, {
+    metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...given({ labels: metadata?.labels }) },
+    spec,
+  });
+  return { namespace: NAMESPACE, name: pod.metadata.name };
+}
+
+test('a copy that is deleted without its pods is not made again, there or elsewhere, before they have ended, and the Job says which are left', async () => {
+  const pod = await orphanedPod(await running());
+  await eu.client.delete(JOBS, SUM, { propagationPolicy: 'Orphan' });
+  await world.settle(120_000);
+  expect([await eu.copy('sum'), await us.copy('sum')]).toEqual([undefined, undefined]);
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
+  expect(await messageAtHome()).toContain('kubectl delete pod -n team sum-abcde');
+  await setAtHome({ metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
+  await world.settle(60_000);
+  expect(conditionsOf(await world.job('sum'))).not.toContain('Dispatched=False AtRest');
+  await setAtHome({ metadata: { annotations: { [HOLD_ANNOTATION]: null } } });
+  await eu.client.patchStatus(PODS, pod, { type: 'merge', body: { status: { phase: 'Succeeded' } } });
+  await world.settle(120_000);
+  const places = await Promise.all([eu, us].map(async (worker) => ((await worker.copy('sum')) === undefined ? [] : [worker])));
+  const [place, ...more] = places.flat();
+  expect([place !== undefined, more]).toEqual([true, []]);
+});
+
+test('a Job that is deleted is there for as long as pods are that its copy has left behind', async () => {
+  const pod = await orphanedPod(await running());
+  await eu.client.delete(JOBS, SUM, { propagationPolicy: 'Orphan' });
+  await world.settle(2_000);
+  await world.home.delete(JOBS, SUM);
+  await world.settle(60_000);
+  expect((await world.job('sum')).metadata.deletionTimestamp).toBeDefined();
+  expect(await messageAtHome()).toContain('sum-abcde');
+  await eu.client.delete(PODS, pod, { gracePeriodSeconds: 0 });
+  await world.settle(90_000);
+  await expect(world.job('sum')).rejects.toMatchObject({ code: 404 });
+});
+
+test('pods of another Job of that name do not count, and a manager that may not list pods says so', async () => {
+  const { spec } = await running();
+  const template = { ...spec.template, spec: { containers: [{ name: 'main', image: 'busybox' }] } };
+  await orphanedPod({ spec: { template } } as Job);
+  eu.line.instead = (request) => {
+    if (!/\/pods\?/.test(request.path)) return undefined;
+    return { status: 403, headers: {}, body: JSON.stringify({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' }) };
+  };
+  await eu.client.delete(JOBS, SUM, { propagationPolicy: 'Background' });
+  await world.settle(60_000);
+  expect(await messageAtHome()).toContain('let the manager list pods');
+  expect(await eu.copy('sum')).toBeUndefined();
+  eu.line.instead = undefined;
+  await world.settle(90_000);
+  expect(await eu.copy('sum')).toBeDefined();
 });

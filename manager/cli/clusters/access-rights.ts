@@ -35,14 +35,12 @@ export const SERVICE_ACCOUNTS: Resource = { group: '', version: 'v1', plural: 's
 const WORK: readonly Rule[] = [
   { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch'] },
-  { apiGroups: [''], resources: ['events', 'pods'], verbs: ['list'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['list'] },
   // The ends of logs that the worker has put beside a copy.
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
 ];
-const LIVE_LOGS: readonly Rule[] = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
-  { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
-];
+const LIVE_LOGS: readonly Rule[] = [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }];
 const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
 ];

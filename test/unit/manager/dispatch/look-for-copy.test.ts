@@ -43,12 +43,13 @@ beforeEach(() => {
 });
 
 /** Looks where `present` is; a mark becomes part of it unless `drops`. */
-function look(present: Job | undefined, { wasDispatched = true, drops = false } = {}): Promise<Found> {
+function look(present: Job | undefined, { wasDispatched = true, drops = false, pods = [] as readonly string[] } = {}): Promise<Found> {
   const cluster = {
     name: 'eu-1',
     doubts,
     writer: {
       find: () => Promise.resolve(present),
+      runningPods: () => Promise.resolve(pods),
       mark(copy: Job, { labels, annotations }: { labels: Record<string, string>; annotations: Record<string, string> }) {
         marked++;
         const { metadata } = copy;
@@ -67,6 +68,14 @@ function look(present: Job | undefined, { wasDispatched = true, drops = false } 
 const absence = () => doubts.absence(KEY, undefined);
 
 describe('under the name of a copy that is not in the list', () => {
+  test('are the pods that a user has left there: nobody takes the copy for gone, and the first of them are named, unless no pod can have their name', async () => {
+    doubts.unlisted(KEY, COPY);
+    const found = await look(undefined, { pods: ['sum-a', '; rm -rf /', 'sum-b', 'sum-c', 'sum-d'] });
+    expect(found).toMatchObject({ kind: 'Unclear', problem: { reason: 'PodsRemain' } });
+    expect(JSON.stringify(found)).toMatch(/kubectl delete pod -n team sum-a sum-b sum-c"/);
+    expect(absence()).toBe('Unlisted');
+  });
+
   test('is nothing: the copy is gone, and nobody asks again', async () => {
     doubts.unlisted(KEY, COPY);
     expect(await look(undefined)).toEqual({ kind: 'Absent' });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { hasEnded, isPodName, podsOfCopy, selectorOfPods } from '../../../../manager/live-logs/copy-pods.ts';
+import { hasEnded, podsOfCopy, selectorOfPods } from '../../../../manager/live-logs/copy-pods.ts';
+import { isPodName } from '../../../../shared/kube/keys.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 
 const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'sum', uid: 'copy', controller: true };
