@@ -113,6 +113,8 @@ export const DispatchedReason = {
   WriteConflict: 'WriteConflict',
   /** The copy vanished before it had finished. */
   CopyLost: 'CopyLost',
+  /** The Job is to end, and no worker runs its copy, or says that nothing of it runs. */
+  WorkerAbsent: 'WorkerAbsent',
   /** The copy is gone, and pods of it are still there. */
   PodsRemain: 'PodsRemain',
   /** The manager cluster was restored from an older backup, and not every worker cluster has shown yet what runs there. */

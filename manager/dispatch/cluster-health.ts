@@ -1,7 +1,7 @@
 import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import type { Contact } from './mirror-group.ts';
-import type { WorkerFinding } from './worker-watch.ts';
+import type { WorkerFinding } from './worker-finding.ts';
 
 /** What is known of the connection to one worker cluster. Times are epoch milliseconds, unless said otherwise. */
 export type ClusterHealth = {

@@ -1,5 +1,4 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
@@ -10,7 +9,7 @@ import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { sameJson } from './json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
-import type { WorkerFinding } from './worker-watch.ts';
+import { workerAbsence, type WorkerFinding } from './worker-finding.ts';
 
 /** Why a cluster cannot even be connected to. */
 export type ConfigurationProblem = { readonly reason: string; readonly message: string };
@@ -87,7 +86,7 @@ function judge(finding: Finding, worker: ConditionSaid): Judgement {
   }
   const { health, capacity } = finding;
   const { connected, contact, reason, message } = health;
-  const said = { reason, message: contact === 'Ready' && capacity.problem !== undefined ? `${message}; ${capacity.problem}` : message };
+  const told = { reason, message: contact === 'Ready' && capacity.problem !== undefined ? `${message}; ${capacity.problem}` : message };
   const able = ableOf(finding.ability);
   return {
     reachable: connected
@@ -96,7 +95,7 @@ function judge(finding: Finding, worker: ConditionSaid): Judgement {
     synced: syncedOf(health),
     able,
     // Where copies cannot be made no Job is placed, but it is not lost: what runs there is known.
-    ready: readyOf(contact === 'Ready', said, able, worker),
+    ready: readyOf(contact === 'Ready', told, able, worker),
   };
 }
 
@@ -127,54 +126,43 @@ function ableOf(ability: AbilityNow): ConditionSaid {
   return { status: 'Unknown', reason: AbleReason.Trying, message: `one Job shows whether it can be used again; before: ${message}` };
 }
 
-/** Unknown where no worker speaks for itself: that keeps no Job away. */
+/** Unknown while nobody can tell: that keeps no Job away. */
 function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionSaid {
   const worker: WorkerFinding = finding.kind === 'Running' ? finding.worker : { kind: 'OutOfSight' };
   const before = findCondition(previous?.conditions, ClusterCondition.WorkerAlive);
-  const stays = before && { status: before.status, reason: before.reason, message: before.message };
   switch (worker.kind) {
     case 'BuiltIn':
       return unknown('BuiltInController', 'the built-in Job controller runs the copies: fencing is not available');
     case 'OutOfSight':
-      return stays ?? unknown('Connecting', 'not looked at yet');
+      return before === undefined ? unknown('Connecting', 'not looked at yet') : said(before);
     case 'None':
-      return unknown(
-        'NoWorkerLease',
-        `no worker has announced itself in Lease ${worker.where}: it is not there, older than such Leases, or has another --lease-namespace`,
-      );
+      if (!worker.mayStart) return { status: 'False', reason: 'NoWorkerLease', message: workerAbsence(worker) ?? '' };
+      return staysOr(before, 'Connecting', `no worker has announced itself in Lease ${worker.where} so far`);
     case 'Other':
-      return {
-        status: 'False',
-        reason: 'OtherController',
-        message:
-          `worker "${worker.worker.name}" runs the Jobs of ${worker.worker.controllerName}, and no copy, whose jobController is ${worker.jobController}: ` +
-          'make spec.jobController and its --controller-name the same',
-      };
+      return { status: 'False', reason: 'OtherController', message: workerAbsence(worker) ?? '' };
     case 'Announced':
-      return announced(worker, stays);
+      return announced(worker, before);
   }
 }
 
-function announced(
-  { pulse, where, worker: { name = '', controllerName } }: WorkerFinding & { readonly kind: 'Announced' },
-  stays: ConditionSaid | undefined,
-): ConditionSaid {
-  const remedy =
-    controllerName === BUILT_IN_JOB_CONTROLLER_NAME ? `; if the built-in Job controller runs the Jobs again, delete Lease ${where}` : '';
-  switch (pulse) {
+function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, before: DeepReadonly<Condition> | undefined): ConditionSaid {
+  const { name = '' } = worker.worker;
+  switch (worker.pulse) {
     case 'Beating':
       return { status: 'True', reason: 'Renewing', message: `worker "${name}" renews its Lease` };
     case 'Unproven':
-      return stays !== undefined && stays.status !== 'Unknown'
-        ? stays
-        : unknown('Connecting', `worker "${name}" has not renewed its Lease since it was first looked at`);
+      return staysOr(before, 'Connecting', `worker "${name}" has not renewed its Lease since it was first looked at`);
     case 'Silent':
-      return { status: 'False', reason: 'LeaseExpired', message: `worker "${name}" does not renew its Lease: is it running?${remedy}` };
+      return { status: 'False', reason: 'LeaseExpired', message: workerAbsence(worker) ?? '' };
     case 'Stopped':
-      return { status: 'False', reason: 'LeaseReleased', message: `the worker has stopped${remedy}` };
+      return { status: 'False', reason: 'LeaseReleased', message: workerAbsence(worker) ?? '' };
   }
 }
 
+const said = ({ status, reason, message }: DeepReadonly<Condition>): ConditionSaid => ({ status, reason, message });
+/** What was known stays until it is proven anew. */
+const staysOr = (before: DeepReadonly<Condition> | undefined, reason: string, message: string): ConditionSaid =>
+  before === undefined || before.status === 'Unknown' ? unknown(reason, message) : said(before);
 const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
 
 function condition(

@@ -16,6 +16,14 @@ export function isAtRest(copy: DeepReadonly<CopyShown>): boolean {
   return spec.suspend === true && idle && ((saysSuspended(copy) && !isResumeUnseen(copy)) || hasVerdict(status));
 }
 
+/** Its Job controller has not told of a start: of pods that it has made all the same, only a list of them tells. */
+export const isUnbegun = ({ status }: DeepReadonly<CopyShown>): boolean =>
+  status?.startTime === undefined &&
+  (status?.active ?? 0) === 0 &&
+  (status?.terminating ?? 0) === 0 &&
+  !isFinished(status) &&
+  !hasVerdict(status);
+
 type CopyShown = Pick<Job, 'spec' | 'status'> & { readonly metadata?: Pick<Job['metadata'], 'annotations'> };
 
 const saysSuspended = ({ status }: DeepReadonly<CopyShown>): boolean => hasTrueCondition(status?.conditions, 'Suspended');

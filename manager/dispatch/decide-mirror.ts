@@ -13,7 +13,7 @@ import { given } from '../../shared/runtime/given.ts';
 import { failureAnnotations } from './failure-annotations.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { changedMarks, copyIdentity } from './copy-marks.ts';
-import { isAtRest, isJudgedAtRest, isResumeUnseen, resumption } from './copy-rest.ts';
+import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from './copy-rest.ts';
 import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
 import {
   absence,
@@ -40,6 +40,7 @@ import { fencedOff, fencedOffStatus, isInTheWay, isLossYoung, isStopped, lossCha
 import { retainedCopies } from './retained-copies.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy, unclearPlaces } from './missing-copy.ts';
 import { isWaitingToStart } from './start-troubles.ts';
+import { withoutWorker } from './without-worker.ts';
 import { toldBy } from './told-by-copy.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition, withTerminal } from './to-local-status.ts';
@@ -238,8 +239,10 @@ function stillDeleting(local: DeepReadonly<Job>, problem: DispatchProblem, nowMs
 }
 
 /** Said of a copy that is to go and does not. */
-function ownOf({ clusters }: MirrorGroup, { cluster }: Copy, local: DeepReadonly<Job>): OwnCondition[] {
-  const trouble = clusters.get(cluster)?.trouble;
+function ownOf({ clusters }: MirrorGroup, copy: Copy, local: DeepReadonly<Job>): OwnCondition[] {
+  const view = clusters.get(copy.cluster);
+  const absence = withoutWorker(view, copy);
+  const trouble = view?.trouble ?? (absence === undefined ? undefined : { reason: DispatchedReason.WorkerAbsent, message: absence });
   return trouble === undefined || local.status === undefined ? [] : [{ type: SwitchyardCondition.Dispatched, status: 'True', ...trouble }];
 }
 
@@ -269,7 +272,7 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const ended = isResting && isJudgedAtRest(copy.job) ? withTerminal(told, nowMs) : told;
   const remote = isResting ? counted(ended, local.spec) : ended;
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
-  const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
+  const detail = lossTold(group) ?? withoutWorker(view, copy) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
   const status = isOver
@@ -277,6 +280,9 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
     : toLocalStatus({ local, remote, own, nowMs });
   const home = writeHome(local, status, copy);
   if (copy.deleting) return { remote: [], home };
+  // Nobody is there who could say that it rests. Its pods are the proof, once it is gone.
+  if (local.spec.suspend === true && view?.withoutWorker !== undefined && !isResting && isUnbegun(copy.job))
+    return { remote: [{ kind: 'Delete', cluster, copy: copy.job, propagationPolicy: 'Background', confirm: undefined }], home };
   if (local.spec.suspend === true && isResumeUnseen(copy.job))
     return { remote: [{ kind: 'TakeBackSuspended', cluster, copy: copy.job }], home };
   // What it has finished stands at home, and the cluster is to go.

@@ -49,6 +49,8 @@ export type ClusterView = {
   readonly jobController: string;
   /** The built-in Job controller itself runs its copies, and no worker in its place: there is no fence. */
   readonly builtIn?: boolean;
+  /** Why nobody has run its copies for some time; undefined while somebody does, or nobody can tell. */
+  readonly withoutWorker?: string | undefined;
   readonly local: boolean;
   /** How long copies of Jobs that have ended stay there; absent: they go. */
   readonly retains?: Retention;

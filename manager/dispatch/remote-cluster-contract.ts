@@ -7,7 +7,7 @@ import type { ClusterHealth } from './cluster-health.ts';
 import type { AbilityNow } from './cluster-ability.ts';
 import type { Retention } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
-import type { WorkerFinding } from './worker-watch.ts';
+import type { WorkerFinding } from './worker-finding.ts';
 import type { Capacity } from './node-capacity.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ReconcileResult } from '../../shared/kube/controller.ts';

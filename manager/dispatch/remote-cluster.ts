@@ -11,7 +11,7 @@ import { isOlder } from '../../shared/kube/resource-version.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
 import type { UnusableAnswer } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
-import { sleep, type Timer } from '../../shared/runtime/clock.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { PRIORITY_CLASSES, type PriorityClass } from '../api/priority-class.ts';
@@ -20,7 +20,8 @@ import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, newsOf, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
-import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
+import { isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
+import { createCreateOutcomes, type CreateOutcomes } from './create-outcomes.ts';
 import { createTrips, type Trips } from './cluster-trust.ts';
 import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
@@ -40,7 +41,8 @@ import { essentialsOfPriorityClass, namesOfClasses } from './priority-classes.ts
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
-import { createWorkerWatch, type WorkerFinding, type WorkerWatch } from './worker-watch.ts';
+import type { WorkerFinding } from './worker-finding.ts';
+import { createWorkerWatch, type WorkerWatch } from './worker-watch.ts';
 import { createWriteTroubles } from './write-troubles.ts';
 
 const COPIES_BY_LOCAL_KEY = 'localKey';
@@ -94,11 +96,9 @@ class ConnectedCluster implements RemoteCluster {
   readonly #faults = new Map<string, ClusterFault>();
   readonly #restored = new AbortController();
   #health = NEVER_PROBED;
-  #ability = ABLE;
+  readonly #creates: CreateOutcomes;
   /** When its fence has tripped, as copies tell. */
   readonly #trips: Trips;
-  /** Tells when it may be tried again. */
-  #trial: Timer | undefined;
   /** What others have heard of it. */
   #told = '';
 
@@ -143,6 +143,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
     // Before what is remembered of our deletions is forgotten.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
+    this.#creates = createCreateOutcomes(clock, () => options.onHealthChanged(this));
     this.#trips = createTrips(clock, () => options.onHealthChanged(this));
     this.#ownWrites = createOwnWrites(this.#copies);
     this.undeleted = this.#ownWrites.forgetUnseen;
@@ -163,7 +164,9 @@ class ConnectedCluster implements RemoteCluster {
     };
     this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
-    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged: () => this.#workerChanged() });
+    const onAbsence = (): void => this.localKeys().forEach((key) => options.onCopyChanged(key));
+    const onChanged = (): void => this.#workerChanged();
+    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged, onAbsence });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
@@ -183,12 +186,12 @@ class ConnectedCluster implements RemoteCluster {
 
   ability(): AbilityNow {
     const trust = this.#trips.trust();
-    return trust.kind === 'Able' ? abilityAt(this.#ability, this.#options.clock.monotonic()) : trust;
+    return trust.kind === 'Able' ? this.#creates.ability() : trust;
   }
 
   created(localKey: string): void {
     const before = this.ability().kind;
-    this.#ability = afterCreate(this.#ability, parseKey(localKey).namespace, this.#options.clock.monotonic());
+    this.#creates.succeeded(localKey);
     if (before === 'Able') return;
     this.#options.onHealthChanged(this);
     // Those that fail wait for up to a minute.
@@ -196,15 +199,10 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   createFailed(key: string, error: unknown, problem: DispatchProblem): void {
-    const { clock, onHealthChanged } = this.#options;
     if (!isFaultOfCluster(error)) return;
     const before = this.ability().kind;
-    this.#ability = afterFailedCreate(this.#ability, { key, namespace: parseKey(key).namespace }, problem, clock.monotonic());
-    const { trouble } = this.#ability;
-    if (trouble === undefined) return;
-    this.#trial?.cancel();
-    this.#trial = clock.schedule(() => onHealthChanged(this), trouble.untilMs - clock.monotonic());
-    if (before !== 'NotAble') onHealthChanged(this);
+    const isInTrouble = this.#creates.failed(key, problem);
+    if (isInTrouble && before !== 'NotAble') this.#options.onHealthChanged(this);
   }
 
   worker(): WorkerFinding {
@@ -219,6 +217,7 @@ class ConnectedCluster implements RemoteCluster {
       contact: served ? this.contact() : 'NotServed',
       jobController,
       builtIn: this.#worker.isBuiltIn(),
+      withoutWorker: this.#worker.absence(),
       local,
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
@@ -306,7 +305,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#stopped.abort(signal.reason);
       this.#queue.shutDown();
       this.#usable.resolve();
-      this.#trial?.cancel();
+      this.#creates.stop();
       this.#trips.stop();
     });
     if (signal.aborted) return;
@@ -384,7 +383,7 @@ class ConnectedCluster implements RemoteCluster {
     const next = { ...found, renewalSentMs: this.#lease.sentMs(), unheard: this.#isUnheard() };
     this.#health = next;
     // What failed on the way out says nothing of what it can now.
-    if (before.contact === 'Lost' && next.contact !== 'Lost') this.#ability = ABLE;
+    if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
     if (next.contact === 'Lost') {
       this.#wasLost = this.#copies.hasSynced();
       this.#lease.confirm(undefined);

@@ -12,23 +12,17 @@ import { LEASES } from '../../shared/api/resources.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { toldText } from '../api/told-text.ts';
-import type { WorkerClusterStatus } from '../api/worker-cluster.ts';
 import { essentialsOfLease } from './lease-essentials.ts';
-
-/** What is known of the worker on a cluster. */
-export type WorkerFinding =
-  /** The built-in Job controller runs the copies there: no worker has a Lease that says that it runs them in its place. */
-  | { readonly kind: 'BuiltIn' }
-  /** The cluster is out of reach, or not looked at yet: what was known stays. */
-  | { readonly kind: 'OutOfSight' }
-  /** No worker has a Lease there. */
-  | { readonly kind: 'None'; readonly where: string }
-  /** The only worker that has one runs the Jobs of another controller name: nobody runs the copies, or answers its fence. */
-  | { readonly kind: 'Other'; readonly jobController: string; readonly worker: AnnouncedWorker }
-  | { readonly kind: 'Announced'; readonly where: string; readonly pulse: Pulse; readonly worker: AnnouncedWorker };
-export type AnnouncedWorker = NonNullable<WorkerClusterStatus['worker']>;
-/** Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of. */
-export type Pulse = 'Beating' | 'Unproven' | 'Silent' | 'Stopped';
+import {
+  ABSENCE_TOLD_MS,
+  isGone,
+  isWithoutWorker,
+  WORKER_START_MS,
+  workerAbsence,
+  type AnnouncedWorker,
+  type Pulse,
+  type WorkerFinding,
+} from './worker-finding.ts';
 
 export type WorkerWatchOptions = Pick<
   InformerOptions<Lease>,
@@ -38,12 +32,16 @@ export type WorkerWatchOptions = Pick<
   readonly jobController: string;
   /** The Lease of a worker has changed. */
   readonly onChanged: () => void;
+  /** What {@link WorkerWatch.absence} says has changed. */
+  readonly onAbsence: () => void;
 };
 
 /** The worker of one cluster, as it tells of itself in its Lease. */
 export interface WorkerWatch {
   /** `inReach`: the cluster answers, so that silence is the worker's. */
   finding(inReach: boolean): WorkerFinding;
+  /** Why no worker has run the copies for {@link ABSENCE_TOLD_MS}, as the last finding has it; undefined while one does, or nobody can tell. */
+  absence(): string | undefined;
   /** As far as is known, the built-in Job controller runs the copies, and nothing there has a fence. */
   isBuiltIn(): boolean;
   /**
@@ -68,10 +66,15 @@ class LeaseWatch implements WorkerWatch {
   readonly #leases: Informer<Lease>;
   /** By the name of the Lease. */
   readonly #heard = new Map<string, Heard>();
+  readonly #onAbsence: () => void;
+  /** Since when nobody runs the copies, by a clock that does not step. */
+  #absentSinceMs: number | undefined;
+  #absence: string | undefined;
 
   constructor(options: WorkerWatchOptions) {
-    const { namespace, jobController, clock, onChanged } = options;
+    const { namespace, jobController, clock, onChanged, onAbsence } = options;
     this.#clock = clock;
+    this.#onAbsence = onAbsence;
     this.#jobController = jobController;
     this.#key = { namespace, name: workerLeaseName(jobController) };
     this.#leases = createInformer({
@@ -95,6 +98,28 @@ class LeaseWatch implements WorkerWatch {
   }
 
   finding(inReach: boolean): WorkerFinding {
+    const found = this.#find(inReach);
+    if (found.kind === 'OutOfSight') return found;
+    const isAbsent = isWithoutWorker(found);
+    if (!isAbsent) this.#absentSinceMs = undefined;
+    else this.#absentSinceMs ??= this.#clock.monotonic();
+    const finding = found.kind === 'None' ? { ...found, mayStart: this.#absentForMs() < WORKER_START_MS } : found;
+    const absence = isAbsent && this.#absentForMs() >= ABSENCE_TOLD_MS ? workerAbsence(finding) : undefined;
+    const isNews = absence !== this.#absence;
+    this.#absence = absence;
+    if (isNews) this.#onAbsence();
+    return finding;
+  }
+
+  absence(): string | undefined {
+    return this.#absence;
+  }
+
+  #absentForMs(): number {
+    return this.#absentSinceMs === undefined ? 0 : this.#clock.monotonic() - this.#absentSinceMs;
+  }
+
+  #find(inReach: boolean): WorkerFinding {
     if (!inReach || !this.#leases.hasSynced()) {
       // Nobody hears a worker that is out of reach.
       this.#heard.clear();
@@ -104,7 +129,7 @@ class LeaseWatch implements WorkerWatch {
     const own = this.#announced(this.#leases.get(this.#key));
     if (own !== undefined) return { kind: 'Announced', where, ...own };
     if (this.#isForBuiltIn) return { kind: 'BuiltIn' };
-    return this.#other() ?? { kind: 'None', where };
+    return this.#other() ?? { kind: 'None', where, mayStart: true };
   }
 
   isBuiltIn(): boolean {
@@ -135,8 +160,7 @@ class LeaseWatch implements WorkerWatch {
   #other(): WorkerFinding | undefined {
     for (const lease of this.#leases.list()) {
       const other = this.#announced(lease);
-      if (other !== undefined && other.pulse !== 'Silent' && other.pulse !== 'Stopped')
-        return { kind: 'Other', jobController: this.#jobController, worker: other.worker };
+      if (other !== undefined && !isGone(other.pulse)) return { kind: 'Other', jobController: this.#jobController, worker: other.worker };
     }
     return undefined;
   }

@@ -18,6 +18,7 @@ import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { noting } from '../support/noting-client.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
+import { announceWorker, withoutWorkerLease, writeWorkerLease } from '../support/worker-presence.ts';
 
 const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
 const OUR_LEASE: ObjectKey = { namespace: 'kube-system', name: originLeaseName('m1') };
@@ -246,11 +247,8 @@ describe('the worker there', () => {
       renewalsSeen: new Map(),
     });
   const spec = (holderIdentity = 'pod-1') => ({ holderIdentity, leaseDurationSeconds: 40, renewTime: toWireMicroTime(clock.now()) });
-  const announce = (token = 't-1'): Promise<unknown> =>
-    world.worker('eu-1').client.create(LEASES, {
-      metadata: { ...WORKER_LEASE, labels: { [WORKER_LABEL]: 'true' }, annotations: announcement(token) },
-      spec: spec(),
-    });
+  const announce = (fenceToken = 't-1'): Promise<void> =>
+    writeWorkerLease(world.worker('eu-1').client, { version: '1.2.3', fenceAfterSeconds: 60, fenceToken }, spec());
   async function renew(token = 't-1', holder?: string, fenceAfterSeconds?: number): Promise<void> {
     const { client } = world.worker('eu-1');
     const lease = await client.get(LEASES, WORKER_LEASE);
@@ -260,9 +258,25 @@ describe('the worker there', () => {
   const statusOf = async () => (await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).status;
   const reconciled = async (): Promise<string | undefined> => readOriginLease(await ourLease())?.reconciled;
 
-  test('that has never announced itself keeps no Job away', async () => {
-    expect(await conditionOf('WorkerAlive')).toMatch(/^Unknown NoWorkerLease: .*Lease kube-system\/switchyard-worker/);
-    expect(await readiness()).toBe('True Connected: connected');
+  test('that has not announced itself is waited for when its cluster joins, and within a minute the cluster is not ready', async () => {
+    await world.addWorker('ap-3');
+    await withoutWorkerLease(world.worker('ap-3').client);
+    await world.settle(30_000);
+    expect(await conditionOf('WorkerAlive', 'ap-3')).toBe(
+      'Unknown Connecting: no worker has announced itself in Lease kube-system/switchyard-worker so far',
+    );
+    expect(await readiness('ap-3')).toBe('True Connected: connected');
+    await world.settle(30_000);
+    expect(await readiness('ap-3')).toMatch(
+      /^False WorkerNotAlive: no worker has announced itself in Lease kube-system\/switchyard-worker: install chart/,
+    );
+    await world.submit('sum', on('ap-3'));
+    await world.settle(60_000);
+    expect(await world.worker('ap-3').copy('sum')).toBeUndefined();
+    await announceWorker(world.worker('ap-3').client, world.clock);
+    await world.settle(2_000);
+    expect(await readiness('ap-3')).toBe('True Connected: connected');
+    expect(await world.worker('ap-3').copy('sum')).toBeDefined();
   });
 
   test('tells who it is, and that it lives, without a write for each of its renewals', async () => {
@@ -330,14 +344,16 @@ describe('the worker there', () => {
 
   test('that writes garbage into its Lease denies only itself', async () => {
     const { client } = world.worker('eu-1');
+    await withoutWorkerLease(client);
     await client.create(LEASES, {
       metadata: { ...WORKER_LEASE, labels: { [WORKER_LABEL]: 'true' }, annotations: { 'switchyard.dev/fence-after': '-1' } },
       spec: { holderIdentity: 'x'.repeat(5_000) },
     });
     await world.settle(500);
-    expect(await conditionOf('WorkerAlive')).toMatch(/^Unknown NoWorkerLease/);
+    expect(await conditionOf('WorkerAlive')).toMatch(/^Unknown Connecting: no worker has announced itself/);
     expect((await statusOf())?.worker).toBeUndefined();
     expect(await readiness()).toBe('True Connected: connected');
+    expect(await readiness('us-2')).toBe('True Connected: connected');
   });
 
   test('is told at once that its cluster is in order when it starts', async () => {
@@ -376,7 +392,7 @@ describe('the worker there', () => {
     await announce('t-1');
     await world.settle(60_000);
     expect((await world.worker('eu-1').copy('stray'))?.metadata.deletionTimestamp).toBeDefined();
-    expect(await reconciled()).toBeUndefined();
+    expect(await reconciled()).not.toBe('t-1');
     const body = { metadata: { finalizers: null } };
     await world.worker('eu-1').client.patch(JOBS, { namespace: NAMESPACE, name: 'stray' }, { type: 'merge', body });
     await world.settle(50);

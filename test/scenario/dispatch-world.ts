@@ -25,6 +25,7 @@ import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { withKinds } from '../support/stored-kinds.ts';
+import { announceWorker } from '../support/worker-presence.ts';
 
 export const NAMESPACE = 'team';
 export const HOME = 'home';
@@ -121,6 +122,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const random = seededRandom(options.seed ?? 1);
   const log = options.log ?? silentLogger;
   const controlPlanes: ControlPlane[] = [];
+  const presences: { readonly stop: () => void }[] = [];
   const newControlPlane = async (persistence?: Persistence): Promise<ControlPlane> => {
     const made = await createControlPlane({
       clock,
@@ -201,6 +203,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       const plane = await newControlPlane();
       const side = workerSide(clientOf(plane.transport()), clock);
       workers.set(name, { ...side, plane });
+      presences.push(await announceWorker(side.client, clock));
       const kubeconfig = Buffer.from(kubeconfigFor({ url: `https://${name}.test` }, 'a-token')).toString('base64');
       await create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
       await create(WORKER_CLUSTERS, {
@@ -240,6 +243,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       return second;
     },
     async close() {
+      for (const presence of presences) presence.stop();
       for (const other of others) await other.stop();
       for (const line of [homeLine, ...[...workers.values()].map((each) => each.line)]) line.release();
       await running?.stop();

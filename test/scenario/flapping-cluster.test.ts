@@ -7,7 +7,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { createDispatchWorld, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
-import { startWorkerPresence } from './worker-presence.ts';
+import { startWorkerPresence } from '../support/worker-presence.ts';
 
 let world: DispatchWorld;
 let eu: WorkerSide;

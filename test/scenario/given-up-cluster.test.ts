@@ -1,7 +1,7 @@
 /** Goal: nobody writes on a worker cluster without the Lease of his origin there, also where its operator has given it up and it answers. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { originLeaseName, parseOriginHolder, readOriginLease, workerAnnotations } from '../../shared/api/fence-leases.ts';
+import { originLeaseName, parseOriginHolder, readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { Job, Lease, ObjectKey } from '../../shared/api/kubernetes.ts';
 import {
   CLUSTERS_ANNOTATION,
@@ -9,7 +9,6 @@ import {
   ORIGIN_LABEL,
   ORIGIN_UID_ANNOTATION,
   WORKER_CONTROLLER_NAME,
-  WORKER_LABEL,
 } from '../../shared/api/names.ts';
 import { JOBS, LEASES, NAMESPACES } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
@@ -17,6 +16,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { noting } from '../support/noting-client.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
+import { writeWorkerLease } from '../support/worker-presence.ts';
 
 const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
 const OUR_LEASE: ObjectKey = { namespace: 'kube-system', name: originLeaseName('m1') };
@@ -150,19 +150,8 @@ test('a manager that stands still between what it decided and its write does not
 /** As the worker there would. */
 async function announce(fenceToken: string): Promise<void> {
   const { client } = world.worker('eu-1');
-  const key: ObjectKey = { namespace: 'kube-system', name: 'switchyard-worker' };
-  const announcement = {
-    controllerName: WORKER_CONTROLLER_NAME,
-    version: '1.2.3',
-    fenceAfterSeconds: 60,
-    fenceToken,
-    renewalsSeen: new Map(),
-  };
-  const metadata = { ...key, labels: { [WORKER_LABEL]: 'true' }, annotations: workerAnnotations(announcement) };
   const spec = { holderIdentity: 'pod-1', leaseDurationSeconds: 40, renewTime: toWireMicroTime(clock.now()) };
-  if (fenceToken === 't-1') return void (await client.create(LEASES, { metadata, spec }));
-  const before = await client.get(LEASES, key);
-  await client.replace(LEASES, { ...before, metadata: { ...before.metadata, ...metadata }, spec });
+  await writeWorkerLease(client, { fenceAfterSeconds: 60, fenceToken }, spec);
 }
 const reconciled = async (): Promise<string | undefined> => readOriginLease(await ourLease())?.reconciled;
 

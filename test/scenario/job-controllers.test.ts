@@ -147,7 +147,7 @@ describe('a cluster that has joined as one whose worker runs the copies, though 
     worker.kill();
     world.startManager('manager');
     await world.clock.advance(60_000);
-    expect(await conditionOfEast('Ready')).toMatchObject({ status: 'True' });
-    expect(await conditionOfEast('WorkerAlive')).toMatchObject({ status: 'Unknown', reason: 'NoWorkerLease' });
+    expect(await conditionOfEast('Ready')).toMatchObject({ status: 'False', reason: 'WorkerNotAlive' });
+    expect(await conditionOfEast('WorkerAlive')).toMatchObject({ status: 'False', reason: 'NoWorkerLease' });
   });
 });

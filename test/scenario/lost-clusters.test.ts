@@ -7,7 +7,7 @@ import { FENCING_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
-import { startWorkerPresence } from './worker-presence.ts';
+import { startWorkerPresence } from '../support/worker-presence.ts';
 
 const MINUTE = 60_000;
 const lastTransitionTime = '2026-01-01T00:00:03Z';

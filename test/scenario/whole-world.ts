@@ -8,7 +8,7 @@ import { createManager, type Manager, type ManagerDeps } from '../../manager/man
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
-import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane, type ControlPlaneOptions } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
@@ -28,6 +28,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { createLine, onLine, type Line } from '../support/line.ts';
 import { type Backup, createMemoryPersistence } from '../support/memory-persistence.ts';
 import { STORED_KINDS } from '../support/stored-kinds.ts';
+import { announceWorker } from '../support/worker-presence.ts';
 
 export const NAMESPACE = 'team';
 export const HOME = 'home';
@@ -58,7 +59,7 @@ export type ProgramOptions = {
   /** Requests a second to each cluster; default: no limit. */
   readonly qps?: number;
   readonly line?: Line;
-  /** Of a worker: how long copies run without a sign of their manager; default: it keeps no Lease and has no fence. */
+  /** Of a worker: how long copies run without a sign of their manager; default: it renews no Lease, which never expires, and has no fence. */
   readonly fenceAfterMs?: number;
   /** Of a worker: whose Jobs it runs; default: those with `managedBy: switchyard.dev/worker`. */
   readonly controllerName?: string;
@@ -111,6 +112,7 @@ export async function createWholeWorld(options: {
   const planes = new Map<string, Plane>();
   const clients = new Map<string, KubeClient>();
   const running = new Set<RunningProgram>();
+  const presences: { readonly stop: () => void }[] = [];
   for (const name of [HOME, ...options.clusters]) {
     const controllers =
       name === HOME ? (['garbage-collector', 'namespace'] as const) : (['garbage-collector', 'namespace', 'node-agent'] as const);
@@ -213,7 +215,12 @@ export async function createWholeWorld(options: {
           },
         }),
       });
-      return run(line, (signal) => worker.run(signal));
+      return run(line, async (signal) => {
+        const playsBuiltIn = programOptions.controllerName === BUILT_IN_JOB_CONTROLLER_NAME;
+        if (programOptions.fenceAfterMs === undefined && !playsBuiltIn)
+          presences.push(await announceWorker(known(clients, cluster), clock, programOptions.controllerName));
+        await worker.run(signal);
+      });
     },
     async submit(name, parts = {}) {
       const prepared = prepareJob(manifest(name, parts));
@@ -224,6 +231,7 @@ export async function createWholeWorld(options: {
     jobsOn: async (cluster) => (await known(clients, cluster).list(JOBS)).items,
     podsOn: async (cluster) => (await known(clients, cluster).list(PODS)).items,
     async close() {
+      for (const presence of presences) presence.stop();
       for (const program of running) program.kill();
       await clock.advance(30_000);
       await Promise.all([...planes.values()].map((plane) => plane.close()));

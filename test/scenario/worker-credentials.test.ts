@@ -101,7 +101,7 @@ test('a Secret that no longer says how to get there ends the connection, until i
     'Synced=Unknown KubeconfigInvalid',
     'Able=Unknown KubeconfigInvalid',
     'Ready=False KubeconfigInvalid',
-    'WorkerAlive=Unknown NoWorkerLease',
+    'WorkerAlive=Unknown Connecting',
   ]);
   await giveToken('another');
   await world.settle(10_000);

@@ -12,6 +12,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { ofKind, renderChart } from './helm.ts';
 import { createLine, onLine, type Line } from './line.ts';
+import { announceWorker } from './worker-presence.ts';
 
 /** A worker cluster on which the manager is the account that the worker chart makes, and has the rights that it gives. */
 export type WorkerUnderRbac = {
@@ -64,6 +65,7 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
   });
   const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
   for (const name of [RELEASE_NAMESPACE, ...options.namespaces]) await client.create(NAMESPACES, { metadata: { name } });
+  const presence = await announceWorker(client, clock);
   const rendered = renderChart('worker', ...(options.values ?? []));
   for (const resource of ACCESS_KINDS) {
     for (const object of ofKind(rendered, resource.kind)) {
@@ -80,6 +82,9 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
     // A new one for each: two clusters of one identity are not reached in the same way.
     kubeconfig: kubeconfigFor({ url: `https://${identity}.test` }, newToken()),
     connect: (access) => clientOver(onLine(plane.transport(MANAGER_USER), line, 'worker'), access, { qps: 0, burst: 1 }),
-    close: () => plane.close(),
+    close: () => {
+      presence.stop();
+      return plane.close();
+    },
   };
 }

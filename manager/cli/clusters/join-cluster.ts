@@ -146,7 +146,7 @@ async function controllerCheck(config: JoinConfig, worker: KubeClient): Promise<
   return note(
     'controller',
     `no worker has announced itself in Lease ${namespace}/${workerLeaseName(WORKER_CONTROLLER_NAME)}`,
-    'helm install switchyard-worker there before Jobs are sent to it; look at --lease-namespace if it is installed',
+    'helm install switchyard-worker there: without a worker the cluster is not ready; look at --lease-namespace if it is installed',
   );
 }
 

@@ -233,7 +233,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [ClusterCondition.Reachable]: 'look at its API server, the network, and the kubeconfig Secret; switchyard clusters join renews the token',
   [ClusterCondition.Synced]: 'look at its API server and at its load',
   [ClusterCondition.Able]: 'look at the rights of the manager there: switchyard clusters join checks and repairs them',
-  [ClusterCondition.WorkerAlive]: 'look at the pods of switchyard-worker there',
+  [ClusterCondition.WorkerAlive]: 'look at the pods of switchyard-worker there; helm install switchyard-worker where there are none',
 };
 /** Where it is not for want of a program that no copy runs. */
 const OTHER_CONTROLLER_REMEDY =
@@ -262,8 +262,8 @@ function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number):
   if (spec.state !== undefined && spec.state !== 'Active')
     return note(check, `ready, and ${spec.state}: it takes no Jobs`, `switchyard uncordon ${metadata.name}`);
   const alive = findCondition(status?.conditions, ClusterCondition.WorkerAlive);
-  if (alive?.status === 'Unknown' && alive.reason === 'NoWorkerLease')
-    return note(check, alive.message, 'helm install switchyard-worker there, or look at its --lease-namespace');
+  if (alive?.status === 'Unknown' && alive.reason === 'Connecting')
+    return note(check, alive.message, 'look again in a minute: without a worker the cluster is not ready by then');
   const version = status?.version === undefined ? undefined : versionCheck(check, status.version);
   if (version?.result === 'wrong') return version;
   return ok(

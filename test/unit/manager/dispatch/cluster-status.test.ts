@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkerClusterStatus } from '../../../../manager/api/worker-cluster.ts';
 import { NEVER_PROBED, type ClusterHealth } from '../../../../manager/dispatch/cluster-health.ts';
-import type { WorkerFinding } from '../../../../manager/dispatch/worker-watch.ts';
+import type { WorkerFinding } from '../../../../manager/dispatch/worker-finding.ts';
 import { clusterStatus, type Finding, type Loss } from '../../../../manager/dispatch/cluster-status.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
@@ -21,7 +21,7 @@ const LOST: ClusterHealth = {
   message: 'refused',
   failingSinceMs: NOW - 60_000,
 };
-const NO_WORKER: WorkerFinding = { kind: 'None', where: 'kube-system/switchyard-worker' };
+const NO_WORKER: WorkerFinding = { kind: 'None', where: 'kube-system/switchyard-worker', mayStart: true };
 const running = (health: ClusterHealth, allocatable: Record<string, string> = {}): Finding => ({
   kind: 'Running',
   health,
@@ -39,7 +39,7 @@ describe('the status of a WorkerCluster', () => {
         { type: 'Synced', status: 'True' },
         { type: 'Able', status: 'True' },
         { type: 'Ready', status: 'True', reason: 'Connected' },
-        { type: 'WorkerAlive', status: 'Unknown', reason: 'NoWorkerLease' },
+        { type: 'WorkerAlive', status: 'Unknown', reason: 'Connecting' },
       ],
       version: 'v1.36.2',
       roundTripMs: 4,
@@ -141,7 +141,7 @@ describe('a cluster on which copies cannot be made', () => {
       'Synced=True Synced',
       'Able=False ClusterError',
       'Ready=False NotAble',
-      'WorkerAlive=Unknown NoWorkerLease',
+      'WorkerAlive=Unknown Connecting',
     ]);
     expect(status(undefined, finding)?.conditions?.[3]?.message).toBe('the webhook is down');
     expect(status(undefined, finding)).not.toHaveProperty('lostSince');
@@ -160,7 +160,7 @@ describe('a cluster on which copies cannot be made', () => {
       'Synced=True Synced',
       'Able=Unknown Trying',
       'Ready=True Connected',
-      'WorkerAlive=Unknown NoWorkerLease',
+      'WorkerAlive=Unknown Connecting',
     ]);
   });
 });

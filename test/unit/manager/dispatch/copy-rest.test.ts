@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAtRest, isJudgedAtRest } from '../../../../manager/dispatch/copy-rest.ts';
+import { isAtRest, isJudgedAtRest, isUnbegun } from '../../../../manager/dispatch/copy-rest.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import { aCondition, aHomeJob, type JobParts } from '../../../support/jobs.ts';
 
@@ -28,4 +28,17 @@ test('only a suspended copy that has counted all of its pods has come to an end 
   expect(judged(true, { conditions, terminating: 1 })).toBe(false);
   expect(judged(false, { conditions })).toBe(false);
   expect(judged(true, { conditions: SUSPENDED })).toBe(false);
+});
+
+test.each([
+  ['says nothing of itself', undefined, true],
+  ['was suspended before it ever started', { conditions: SUSPENDED }, true],
+  ['has finished indexes of an earlier placement', { succeeded: 2, completedIndexes: '0,1' }, true],
+  ['has started', { startTime: '2026-01-01T00:00:00Z' }, false],
+  ['has an active pod', { active: 1 }, false],
+  ['has a pod that is stopping', { terminating: 1 }, false],
+  ['has come to its verdict', { conditions: [aCondition('FailureTarget')] }, false],
+  ['has ended', { conditions: [aCondition('Complete')] }, false],
+])('whether a copy was begun that %s', (_situation, status, expected) => {
+  expect(isUnbegun(aHomeJob({ ...given({ status }) }))).toBe(expected);
 });

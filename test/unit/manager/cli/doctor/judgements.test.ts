@@ -190,7 +190,13 @@ describe('clusters', () => {
       'wrong',
       'WorkerAlive=False (OtherController): runs the Jobs of x',
     ],
-    ['without a worker', [cluster({}, READY, condition('WorkerAlive', 'Unknown', 'no worker', 'NoWorkerLease'))], 'note', 'no worker'],
+    ['whose worker is awaited', [cluster({}, READY, condition('WorkerAlive', 'Unknown', 'no worker', 'Connecting'))], 'note', 'no worker'],
+    [
+      'without a worker',
+      [cluster({}, condition('Ready', 'False'), condition('WorkerAlive', 'False', 'no worker', 'NoWorkerLease'))],
+      'wrong',
+      'WorkerAlive=False (NoWorkerLease): no worker',
+    ],
   ])('%s', (_name, clusters, result, words) => {
     expect(judgeClusters(clusters, NOW)).toMatchObject([{ result, found: expect.stringContaining(words) }]);
   });
