@@ -164,7 +164,9 @@ class ConnectedCluster implements RemoteCluster {
     };
     this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
-    const onAbsence = (): void => this.localKeys().forEach((key) => options.onCopyChanged(key));
+    const onAbsence = (): void => {
+      for (const key of this.localKeys()) options.onCopyChanged(key);
+    };
     const onChanged = (): void => this.#workerChanged();
     this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged, onAbsence });
     this.#reconciliation = createReconciliation({
