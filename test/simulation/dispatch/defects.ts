@@ -37,6 +37,11 @@ export const DEFECTS = [
     bias: { troubles: ['marks edited'], fair: true },
   },
   {
+    name: 'gone-copy-is-the-end',
+    edits: [{ file: 'manager/dispatch/look-for-copy.ts', right: 'if (pods.length > 0) return', wrong: 'if (pods.length < 0) return' }],
+    bias: { troubles: ['copy orphaned'], fair: true },
+  },
+  {
     name: 'moves-before-pods-are-gone',
     edits: [
       {

@@ -8,7 +8,7 @@ import {
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
 } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
+import { JOBS, PODS } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { TransportRequest } from '../../../shared/kube/transport.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -61,6 +61,24 @@ export async function replaceCopy(cluster: Cluster, dice: Dice, trace: (line: st
   const containers = [{ name: 'main', image: 'busybox' }];
   const spec = { suspend: true, managedBy: OTHER_CONTROLLER, template: { spec: { restartPolicy: 'Never' as const, containers } } };
   return isGone && carriedOut(() => cluster.admin.create(JOBS, { metadata: { namespace, name }, spec }));
+}
+
+/** Somebody deletes a copy, and leaves its pods. */
+export async function orphanPods(cluster: Cluster, dice: Dice, trace: (line: string) => void): Promise<boolean> {
+  const copy = dice.some(copiesOn(cluster));
+  if (copy === undefined) return false;
+  const { namespace, name, uid } = copy.metadata;
+  trace(`${cluster.name}: a user deletes ${namespace}/${name}, and leaves its pods`);
+  return carriedOut(() => cluster.admin.delete(JOBS, { namespace, name }, { propagationPolicy: 'Orphan', uid }));
+}
+
+/** They delete the pods, too. */
+export async function removeOrphans({ admin }: Cluster): Promise<void> {
+  for (const { metadata, spec } of (await admin.list(PODS)).items) {
+    const { namespace, name, uid, ownerReferences = [] } = metadata;
+    const isOfCopy = spec.containers.some(({ env = [] }) => env.some((variable) => variable.name === JOB_UID_VARIABLE));
+    if (isOfCopy && ownerReferences.length === 0) await carriedOut(() => admin.delete(PODS, { namespace: namespace ?? '', name }, { uid }));
+  }
 }
 
 /** They delete it again. */

@@ -25,7 +25,14 @@ export const TROUBLES = [
 export const AMBUSHES = ['dark after a create', 'killed after a create'] as const;
 /** What users and webhooks of worker clusters do to copies (`marks.ts`). */
 export const MARK_TROUBLES = ['marks edited', 'marks dropped', 'copy replaced'] as const;
-export type TroubleKind = (typeof TROUBLES)[number] | (typeof AMBUSHES)[number] | (typeof MARK_TROUBLES)[number] | 'flavor deleted';
+/** A copy is deleted, and its pods are left (`kubectl delete --cascade=orphan`). */
+const ORPHANED = 'copy orphaned';
+export type TroubleKind =
+  | (typeof TROUBLES)[number]
+  | (typeof AMBUSHES)[number]
+  | (typeof MARK_TROUBLES)[number]
+  | typeof ORPHANED
+  | 'flavor deleted';
 
 export type Plan = {
   /** Managers that elect one of them. */
@@ -123,6 +130,12 @@ function drawMarkTroubles(seed: number): readonly (readonly [TroubleKind, number
   return dice.chance(0.33) ? MARK_TROUBLES.filter(() => dice.chance(0.6)).map((kind) => [kind, dice.pick([0.02, 0.05, 0.2])]) : [];
 }
 
+/** In a fifth of the stories, with dice of their own, too. */
+function drawOrphans(seed: number): readonly (readonly [TroubleKind, number])[] {
+  const dice = createDice(seed + 3_000_003);
+  return dice.chance(0.2) ? [[ORPHANED, dice.pick([0.02, 0.05, 0.1])]] : [];
+}
+
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(seed: number, dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
@@ -132,7 +145,7 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
     if (strikes) troubles.set(kind, rate);
   }
-  if (bias === undefined) for (const [kind, rate] of drawMarkTroubles(seed)) troubles.set(kind, rate);
+  if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
   for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {

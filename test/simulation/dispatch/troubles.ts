@@ -9,7 +9,7 @@ import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
-import { dropsMarks, editMarks, hasUnlisted, removeReplacements, replaceCopy } from './marks.ts';
+import { dropsMarks, editMarks, hasUnlisted, orphanPods, removeOrphans, removeReplacements, replaceCopy } from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { type Cluster, FLAVOR, type Yard } from './yard.ts';
@@ -276,6 +276,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       gate.mutate(dropsMarks(methods));
       return true;
     },
+    'copy orphaned': () => orphanPods(some(workers), dice, trace),
     'copy replaced': () => replaceCopy(some(workers), dice, trace),
     'dark after a create': () => lieInWait(some(workers), 'Lives'),
     'killed after a create': () => lieInWait(some(workers), 'Dies'),
@@ -321,6 +322,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
         cluster.network.ambush(undefined);
         cluster.gate.mutate(undefined);
         await removeReplacements(cluster);
+        await removeOrphans(cluster);
         await cluster.machine.replace();
         const workerCluster = known.get(cluster.name);
         // One that is being deleted goes first.

@@ -44,7 +44,7 @@ export function createYardHistory(): YardHistory {
       const owner = copies.get(controllerUidOf(change.object) ?? '');
       if (owner !== undefined && hasFailed(change.object)) withFailures.add(originUidOf(owner) ?? '');
       if (change.gone || hasEnded(change.object)) held.delete(uid);
-      else held.set(uid, { cluster, pod: change.object, copy: copyOf(owner) });
+      else held.set(uid, { cluster, pod: change.object, copy: held.get(uid)?.copy ?? copyOf(owner) });
     },
     held: () => [...held.values()],
     usedNamespaces: (cluster) => used.get(cluster) ?? new Set(),
