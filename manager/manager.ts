@@ -362,6 +362,7 @@ export function createManager(deps: ManagerDeps): Manager {
     });
     const watched = createLiveInvariants({
       ...informers,
+      homeHeardMs: () => informers.jobs.lastHeardMs(),
       readRecord: records.read,
       accountOf: admission.accountOf,
       dispatch,

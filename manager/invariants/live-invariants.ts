@@ -26,6 +26,8 @@ export type LiveInvariants = InvariantWatch & {
 
 export type LiveInvariantsDeps = {
   readonly jobs: Lister<Job>;
+  /** When the manager cluster last gave a sign of life, on the clock's `monotonic`. */
+  readonly homeHeardMs: () => number;
   readonly workerClusters: Lister<WorkerCluster>;
   readonly readRecord: RecordReader;
   readonly accountOf: (key: string) => Account;
@@ -55,14 +57,17 @@ export type DispatchSeen = {
  * order, and pods take their grace period.
  */
 const SETTLING_MS = 240_000;
+/** A manager cluster that has been silent for so long may not be reached: what is to be written there is not written. A bookmark comes once a minute. */
+const HOME_UNHEARD_MS = 90_000;
 
 export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
-  const { jobs, workerClusters, readRecord, accountOf, dispatch, events, metrics, patience, clock, log } = deps;
+  const { jobs, homeHeardMs, workerClusters, readRecord, accountOf, dispatch, events, metrics, patience, clock, log } = deps;
   /** Since when each cluster has been shown without a break, on the clock's `monotonic`. */
   const shownSinceMs = new Map<string, number>();
 
   const begin = (): void => {
-    const shown = dispatch.shown();
+    const isHomeUnheard = clock.monotonic() - homeHeardMs() > HOME_UNHEARD_MS;
+    const shown = isHomeUnheard ? NONE_SHOWN : dispatch.shown();
     for (const name of shownSinceMs.keys()) if (!shown.has(name)) shownSinceMs.delete(name);
     for (const name of shown) if (!shownSinceMs.has(name)) shownSinceMs.set(name, clock.monotonic());
   };
@@ -126,6 +131,8 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
   };
   return { ...watch, handler: { added: changed, updated: changed, deleted: changed } };
 }
+
+const NONE_SHOWN: ReadonlySet<string> = new Set();
 
 /** Amounts by resource, where JSON has no maps. */
 const jsonOf = (seen: JobSeen): object =>

@@ -48,6 +48,7 @@ export const invariantsSuite = defineSuite(FLAGS, ({ waiting, running, clusters,
   const charges: Account = { kind: 'Charges', held: parseRequests({ pods: '1' }) };
   const watch = createLiveInvariants({
     jobs,
+    homeHeardMs: () => clock.monotonic(),
     workerClusters: createObjectCache<WorkerCluster>(),
     readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
     accountOf: (key) => (key.includes('/runs-') ? charges : { kind: 'Waits' }),

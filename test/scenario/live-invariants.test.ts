@@ -157,3 +157,16 @@ test('whatever is on its way is none: Jobs that come, run, move, end and are del
   expect(values).toHaveLength(5);
   expect(Math.min(...values.map(({ value }) => value))).toBeGreaterThan(10);
 });
+
+test('nothing is taken for broken while the manager cluster does not answer: what is to be written there cannot be', async () => {
+  await aSettledWorld();
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  await world.worker('eu-1').start('sum');
+  await world.settle(1_000);
+  world.homeLine.state = 'swallowed';
+  await world.worker('eu-1').client.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
+  await world.settle(750_000);
+  expect(logged).toEqual([]);
+  expect(await violations()).toEqual({});
+});
