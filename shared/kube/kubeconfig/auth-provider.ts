@@ -1,8 +1,10 @@
 import type { RequestOptions } from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node';
 import type { AuthProviderConfig } from './kubeconfig.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
-type Library = typeof import('@kubernetes/client-node');
+/** What of the library is used. */
+type Library = { readonly KubeConfig: typeof KubeConfig };
 
 /**
  * The headers that a legacy auth provider (`oidc`, `gcp`, `azure`) gives. The Kubernetes client library has these providers; it is loaded
@@ -16,14 +18,14 @@ export async function loadAuthProvider(
   load: () => Promise<Library> = () => import('@kubernetes/client-node'),
 ): Promise<() => Promise<Record<string, string>>> {
   const at = `${who}: the auth-provider ${JSON.stringify(provider.name)}`;
-  const { KubeConfig } = await load().catch((error: unknown) => {
+  const library = await load().catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
     throw new KubeconfigError(
       `${at} needs the package @kubernetes/client-node, which does not come with Switchyard; install it beside (npm install @kubernetes/client-node@2, with -g where Switchyard is), or use an exec plugin`,
       { cause: error },
     );
   });
-  const config = new KubeConfig();
+  const config = new library.KubeConfig();
   // The library wants a cluster beside the user; nothing is sent to it.
   const cluster = { name: 'unused', server: 'https://unused.invalid', skipTLSVerify: false };
   config.loadFromClusterAndUser(cluster, { name: who, authProvider: { name: provider.name, config: provider.config } });
