@@ -1,5 +1,5 @@
 # One image for both programs and the program switchyard; the charts choose with `command`. `npm run image` builds it with the engine that is there.
-# The exact version that package.json's node-linux packages bring to the tests. A tag can be moved: for a build that must be the same again, look up the
+# The exact version that the packages of scripts/node bring to the tests. A tag can be moved: for a build that must be the same again, look up the
 # digest of the image and pass it, with its @: docker build --build-arg NODE_DIGEST=@sha256:... (npm run image -- --node-digest sha256:...).
 ARG NODE_VERSION=24.21.0
 ARG NODE_DIGEST=""
@@ -15,7 +15,7 @@ RUN node --disable-warning=ExperimentalWarning scripts/build-page.ts
 FROM node:${NODE_VERSION}-slim${NODE_DIGEST} AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
-# The image has Node 24 itself: the packages that carry a node binary are optional and left out. No package runs a script of its own.
+# What programs may do without is optional and left out: @kubernetes/client-node with all it brings is not even that (docs/architecture.md). No package runs a script of its own.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 COPY . .
 COPY --from=page /source/manager/dashboard/dist manager/dashboard/dist

@@ -18,7 +18,8 @@ export function troubleWith(which: string, server: string, error: unknown): unkn
       ExitCode.Unreachable,
       { cause: error },
     );
-  if (error instanceof KubeconfigError) return new CommandError(`--kubeconfig: ${error.message}`, ExitCode.Unreachable, { cause: error });
+  const kubeconfig = kubeconfigErrorIn(error);
+  if (kubeconfig !== undefined) return new CommandError(`--kubeconfig: ${kubeconfig.message}`, ExitCode.Unreachable, { cause: error });
   const failure = connectionFailure(error);
   if (!(error instanceof Error) || (failure === 'there was no answer' && !('code' in error) && error.cause === undefined)) return error;
   return new CommandError(
@@ -26,6 +27,12 @@ export function troubleWith(which: string, server: string, error: unknown): unkn
     ExitCode.Unreachable,
     { cause: error },
   );
+}
+
+/** Credentials are read when a request is made, so their error comes as the cause of a request without an answer. */
+function kubeconfigErrorIn(error: unknown): KubeconfigError | undefined {
+  if (error instanceof KubeconfigError) return error;
+  return error instanceof Error && error.cause !== undefined ? kubeconfigErrorIn(error.cause) : undefined;
 }
 
 function refusal(which: string, error: ApiError): [string, number] {

@@ -7,7 +7,7 @@ import {
   flagValues,
   group,
   isOn,
-  kubernetesObjects,
+  peers,
   port,
   ports,
   text,
@@ -17,6 +17,7 @@ import {
 } from './chart-value.ts';
 import { DASHBOARD_VALUES, prometheusRuleValues } from './monitoring-values.ts';
 import {
+  ANY_POD,
   headValues,
   METRICS_AUTHENTICATION,
   metricsValues,
@@ -284,23 +285,36 @@ export const MANAGER_VALUES: ChartValue = group('', {
     ),
   }),
   metrics: metricsValues(
-    flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION }),
+    flagValue(FLAGS, 'metrics-authentication', { default: true, about: METRICS_AUTHENTICATION }),
     "Empty: the webhook's certificate, where the managers make that.",
   ),
   ...prometheusRuleValues('manager'),
   ...DASHBOARD_VALUES,
   ...MONITOR_VALUES,
   ...networkPolicyValues('The API servers of this cluster and of the worker clusters.', {
-    webhook: group('', { from: kubernetesObjects('API servers, which rarely are pods.') }),
-    api: group('', { from: kubernetesObjects('Whoever submits over HTTPS.') }),
-    dashboard: group('', { from: kubernetesObjects('Whoever looks at the dashboard.') }),
+    webhook: group('', {
+      from: peers(
+        'API servers, which are no pods: no selector finds them, and only you know their addresses, which go here as ipBlock. The port takes reviews over HTTPS, and nothing else.',
+        'anywhere',
+        1,
+      ),
+    }),
+    api: group('', {
+      from: peers('Who submits over HTTPS: pods of this cluster, an Ingress among them. Addresses outside go here as ipBlock.', ANY_POD),
+    }),
+    dashboard: group('', {
+      from: peers(
+        'Who looks at the dashboard: pods of this cluster, an Ingress among them. Addresses outside go here as ipBlock.',
+        ANY_POD,
+      ),
+    }),
     redis: group('', {
       ports: ports('Beside those that redis.url, redis.sentinels and redis.clusterNodes name.', [6379]),
-      to: kubernetesObjects('Where Redis is.'),
+      to: peers('Where Redis is.', 'anywhere', 1),
     }),
     history: group('', {
       ports: ports('Those of the store that history.storeSecret names; history.store names its own.', [443, 6379]),
-      to: kubernetesObjects('Where the store of history is.'),
+      to: peers('Where the store of history is.', 'anywhere', 1),
     }),
   }),
   ...podValues('256Mi', 40),

@@ -25,7 +25,8 @@ them over.
 
 ## Security
 
-All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. With \`networkPolicy.enabled\` they reach DNS, API servers, and what the values name of Redis, a store of history and a collector of traces, and are reached where they listen. Kubernetes' own roles
+All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. A NetworkPolicy denies everything
+but DNS, API servers, and what the values name of Redis, a store of history and a collector of traces; metrics are read from the namespace \`monitoring\`, with a token ([what is open to whom](../../docs/security.md#the-network)). Kubernetes' own roles
 \`view\` and \`edit\` see Switchyard's kinds; LocalQueues and SubmissionQueues are written by whoever has the ClusterRole NAME-admin (\`rbac.aggregateAdmin\`). [docs/security.md](../../docs/security.md) says what is promised.
 `,
 };
@@ -49,7 +50,8 @@ While no worker leads, Jobs go on and nobody starts new pods; workers that begin
 
 ## Security
 
-All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. With \`networkPolicy.enabled\` they reach DNS, the API server, and the collector of traces that the values name. What the manager may do here is \`managerAccess\`.
+All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. A NetworkPolicy denies everything
+but DNS, the API server, and the collector of traces that the values name; metrics are read from the namespace \`monitoring\`, with a token ([what is open to whom](../../docs/security.md#the-network)). What the manager may do here is \`managerAccess\`.
 [docs/security.md](../../docs/security.md) says what is promised.
 `,
 };

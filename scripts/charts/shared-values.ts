@@ -6,6 +6,7 @@ import {
   isOn,
   kubernetesObject,
   kubernetesObjects,
+  peers,
   port,
   ports,
   share,
@@ -115,19 +116,32 @@ export const podValues = (memoryRequest: string, graceSeconds: number): Record<s
   }),
 });
 
-/** NetworkPolicy: a policy that is on lets through what it names, and nothing else. `own` are the doors and ways that only one program has. */
+const namespaceNamed = (name: string): object => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } });
+/** Pods of this cluster, in whatever namespace. */
+export const ANY_POD: readonly object[] = [{ namespaceSelector: {} }];
+
+/** NetworkPolicy: it lets through what it names, and nothing else. `own` are the doors and ways that only one program has. */
 export const networkPolicyValues = (apiServers: string, own: Readonly<Record<string, ChartValue>> = {}): Record<string, ChartValue> => ({
   networkPolicy: group(
-    'Lets through what it names, and nothing else. Lists of peers are those of a NetworkPolicy; empty: from or to anywhere.',
+    'A NetworkPolicy that lets through what it names, and nothing else. Each from and to is a list of its peers, of which an empty one lets nobody through, or the word anywhere.',
     {
-      enabled: isOn('', false),
+      enabled: isOn('', true),
       metrics: group('', {
-        from: kubernetesObjects('Who may scrape the metrics. Probes of the kubelet come from the node, which is let through anyway.'),
+        from: peers(
+          'Who may scrape the metrics: the namespace of your Prometheus. Probes of the kubelet come from the node, which is let through anyway.',
+          [namespaceNamed('monitoring')],
+        ),
       }),
-      dns: group('Where names are looked up.', { ports: ports('', [53]), to: kubernetesObjects('') }),
-      apiServer: group(apiServers, { ports: ports('Those of the endpoints, behind the Service.', [443, 6443]), to: kubernetesObjects('') }),
+      dns: group('Where names are looked up: the pods of kube-system, and a cache on the node.', {
+        ports: ports('', [53]),
+        to: peers('', [namespaceNamed('kube-system'), { ipBlock: { cidr: '169.254.20.10/32' } }], 1),
+      }),
+      apiServer: group(apiServers, {
+        ports: ports('Those of the endpoints, behind the Service.', [443, 6443, 8443, 16_443]),
+        to: peers('API servers are no pods, and only you know their addresses: name them as ipBlock.', 'anywhere', 1),
+      }),
       ...own,
-      otlp: group('', { to: kubernetesObjects('Where the collector of traces is, at the port of config.otlpEndpoint.') }),
+      otlp: group('', { to: peers('Where the collector of traces is, at the port of config.otlpEndpoint.', 'anywhere', 1) }),
       extraIngress: kubernetesObjects('Further rules.'),
       extraEgress: kubernetesObjects('Further rules, such as one for what extraEnv names.'),
     },

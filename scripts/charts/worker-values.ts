@@ -89,7 +89,7 @@ export const WORKER_VALUES: ChartValue = group('', {
       'otlp-endpoint': undefined,
     }),
   }),
-  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION }), 'Required then.'),
+  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: true, about: METRICS_AUTHENTICATION }), 'Required then.'),
   ...prometheusRuleValues('worker'),
   ...MONITOR_VALUES,
   ...networkPolicyValues('The API server of this cluster.'),

@@ -3,7 +3,7 @@ import type { PackageLock } from '../supply-chain/production-packages.ts';
 /** Places of package-lock.json, such as `node_modules/a/node_modules/b`, of the packages without which a program could not run. */
 export const productionPlaces = ({ packages = {} }: PackageLock): string[] =>
   Object.entries(packages)
-    .filter(([place, { dev, optional, devOptional }]) => place !== '' && dev !== true && optional !== true && devOptional !== true)
+    .filter(([place, { dev, optional, devOptional, link }]) => place !== '' && ![dev, optional, devOptional, link].includes(true))
     .map(([place]) => place)
     .toSorted();
 

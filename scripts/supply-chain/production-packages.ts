@@ -20,13 +20,15 @@ type LockEntry = {
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly devOptional?: boolean;
+  /** A link to a folder of this repository, whose own entry says the rest. */
+  readonly link?: boolean;
 };
 
 /** What package-lock.json installs without development dependencies, by name and version. */
 export function productionPackages({ packages = {} }: PackageLock): ProductionPackage[] {
   const found = new Map<string, ProductionPackage>();
   for (const [place, entry] of Object.entries(packages)) {
-    if (place === '' || entry.dev === true) continue;
+    if (place === '' || entry.dev === true || entry.link === true) continue;
     const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const { version = '', license = '', integrity = '' } = entry;
     const optional = entry.optional === true || entry.devOptional === true;

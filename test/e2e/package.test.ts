@@ -1,12 +1,15 @@
 /**
- * Goal: what `npm pack` packs runs as plain JavaScript, with nothing but its dependencies beside it: on the Node of these tests, and on those that NODE_BINARIES names.
+ * Goal: what `npm pack` packs runs as plain JavaScript, with nothing but what npm installs with it beside it: on the Node of these tests, and on those that NODE_BINARIES names.
  * With SWITCHYARD_SLOW=1.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { productionPlaces } from '../../scripts/image/production-files.ts';
+import { readLock } from '../../scripts/supply-chain/npm.ts';
 import { COMMANDS } from '../../manager/cli/commands.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { ChildProgram } from '../support/child-program.ts';
@@ -26,10 +29,18 @@ describe.skipIf(!isSlow)('the package', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'switchyard-package-'));
     built = path.join(folder, 'switchyard', 'dist');
     mkdirSync(path.dirname(built));
-    symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+    for (const place of productionPlaces(readLock())) link(place);
     run(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'scripts/build-package.ts'), built]);
   }, LIMIT_MS);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** What npm installs beside the package, of the packages here: `place` is one of package-lock.json. */
+  function link(place: string): void {
+    // A package within a package is there with the outer one.
+    if (existsSync(path.join(folder, place))) return;
+    mkdirSync(path.dirname(path.join(folder, place)), { recursive: true });
+    symlinkSync(path.join(ROOT, place), path.join(folder, place));
+  }
 
   function run(
     command: string,
@@ -91,6 +102,35 @@ describe.skipIf(!isSlow)('the package', () => {
       expect(switchyard('import', 'kueue', path.join(ROOT, 'examples', 'queues.yaml')).code).toBe(0);
       expect(COMMANDS.map(({ words }) => switchyard(...words.split(' '), '--help').code)).toEqual(COMMANDS.map(() => 0));
     });
+  });
+
+  test('a legacy auth provider says what to install, and works with that beside it', { timeout: LIMIT_MS }, async () => {
+    const { plane } = await startCluster(systemClock);
+    try {
+      const { kubeconfig } = await plane.listen();
+      const config = parse(kubeconfig) as { users: { user: object }[] };
+      for (const each of config.users)
+        each.user = { 'auth-provider': { name: 'gcp', config: { 'access-token': 'unknown', expiry: '2099-01-01T00:00:00Z' } } };
+      const file = path.join(folder, 'auth-provider');
+      writeFileSync(file, stringify(config));
+      const ask = async () => {
+        await using program = new ChildProgram('switchyard', [
+          process.execPath,
+          path.join(built, 'manager/cli/main.js'),
+          'get',
+          'jobs',
+          '--kubeconfig',
+          file,
+        ]);
+        return await program.find((line) => (line.startsWith('switchyard get:') ? line : undefined));
+      };
+      expect(await ask()).toContain('needs the package @kubernetes/client-node, which does not come with Switchyard; install it beside');
+      link('node_modules/@kubernetes/client-node');
+      // The token comes from the provider: that it is a wrong one is the API server's word.
+      expect(await ask()).toContain('does not know who you are');
+    } finally {
+      await plane.close();
+    }
   });
 
   test.each(NODES)(

@@ -25,7 +25,7 @@ describe.each<Chart>(['manager', 'worker'])('the metrics of the %s, with authent
     transport = plane.transport();
     [asked, broken] = [0, false];
     // The program has the permissions of its chart.
-    const rendered = renderChart(chart, 'metrics.authentication.enabled=true');
+    const rendered = renderChart(chart);
     await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'switchyard' } });
     for (const kind of ['ClusterRole', 'ClusterRoleBinding']) {
       for (const object of ofKind(rendered, kind)) await post(`${RBAC}/${kind.toLowerCase()}s`, object);

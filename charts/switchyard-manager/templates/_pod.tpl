@@ -97,6 +97,10 @@ labels:
 {{- if and .Values.serviceMonitor.enabled .Values.podMonitor.enabled }}
 {{- fail "serviceMonitor.enabled and podMonitor.enabled would have everything scraped twice: choose one" }}
 {{- end }}
+{{- $endpoint := .Values.podMonitor.endpoint }}
+{{- if and .Values.podMonitor.enabled .Values.metrics.authentication.enabled (not (or $endpoint.authorization $endpoint.bearerTokenSecret $endpoint.oauth2)) }}
+{{- fail "podMonitor.enabled needs podMonitor.endpoint.authorization, such as {credentials: {name: SECRET, key: token}}: the metrics ask for a token, and a PodMonitor takes none from a file. serviceMonitor.enabled takes that of Prometheus" }}
+{{- end }}
 {{- end -}}
 
 {{- /* (list what key own more): a list of objects of which no two have the same key; the values' come after the chart's own. */}}

@@ -1,4 +1,4 @@
-{{- /* A rule of a NetworkPolicy: (list what ports protocols peers). Without peers it is to anywhere. The same file in both charts. */}}
+{{- /* A rule of a NetworkPolicy: (list what ports protocols peers). Peers are a list, or the word anywhere. The same file in both charts. */}}
 {{- define "switchyard.egress" -}}
 {{- $protocols := index . 2 -}}
 {{- $ports := list -}}
@@ -10,10 +10,26 @@
 # {{ index . 0 }}
 - ports:
     {{- toYaml $ports | nindent 4 }}
-  {{- with index . 3 }}
+  {{- if not (index . 3) }}
+  {{- fail (printf "networkPolicy: say where %s is to be reached, by peers or by the word anywhere" (index . 0)) }}
+  {{- else if not (kindIs "string" (index . 3)) }}
   to:
-    {{- toYaml . | nindent 4 }}
+    {{- toYaml (index . 3) | nindent 4 }}
   {{- end }}
+{{- end -}}
+
+{{- /* What may come in, as a list in JSON: (list (list port peers) ...). Peers are a list, of which an empty one is nobody and makes no rule, or the word anywhere. */}}
+{{- define "switchyard.ingress" -}}
+{{- $rules := list -}}
+{{- range . }}
+{{- $ports := list (dict "port" (int (index . 0)) "protocol" "TCP") }}
+{{- if kindIs "string" (index . 1) }}
+{{- $rules = append $rules (dict "ports" $ports) }}
+{{- else if index . 1 }}
+{{- $rules = append $rules (dict "ports" $ports "from" (index . 1)) }}
+{{- end }}
+{{- end -}}
+{{- toJson $rules -}}
 {{- end -}}
 
 {{- /* The port that a URL names, or that of its scheme. */}}

@@ -29,8 +29,16 @@ test.skipIf(!isSlow || !canInstall())(
       const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() || '{"exp":0}';
       return (JSON.parse(claims) as { exp: number }).exp * 1000;
     };
-    const metrics = async (): Promise<string> =>
-      (await fetch(`http://${home.kubelet.podOf('switchyard', 'switchyard-manager')?.address('metrics')}/metrics`)).text();
+    const reader = [
+      'kubectl create serviceaccount scraper --namespace switchyard --context "$HOME_CLUSTER"',
+      'kubectl create clusterrolebinding scraper --clusterrole switchyard-manager-metrics-reader --serviceaccount switchyard:scraper --context "$HOME_CLUSTER"',
+    ];
+    for (const command of reader) expect(await installation.sh(command)).toMatchObject({ code: 0 });
+    const token = (await installation.sh('kubectl create token scraper --namespace switchyard --context "$HOME_CLUSTER"')).output.trim();
+    const metrics = async (): Promise<string> => {
+      const url = `http://${home.kubelet.podOf('switchyard', 'switchyard-manager')?.address('metrics')}/metrics`;
+      return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text();
+    };
     for (const cluster of ['east', 'west'] as const) {
       await until(
         `the token of ${cluster} was renewed`,

@@ -7,8 +7,11 @@ import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '..
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+/** What is allowed of resources; paths such as that of the metrics are none. */
 const rulesOf = (objects: readonly Rendered[], kind: 'ClusterRole' | 'Role'): Rule[] =>
-  ofKind(objects, kind).flatMap((role) => role['rules'] as Rule[]);
+  ofKind(objects, kind).flatMap((role) =>
+    (role['rules'] as (Rule | { nonResourceURLs: string[] })[]).filter((rule) => 'resources' in rule),
+  );
 /** The volumes of the manager's pod, and what they are. */
 function volumesOf(...values: string[]): string[] {
   type Volume = { name: string; emptyDir?: { sizeLimit: string }; persistentVolumeClaim?: { claimName: string } };
@@ -42,14 +45,14 @@ describe.each(BOTH)('the chart of the %s', (chart) => {
     expect(rulesOf(objects, 'ClusterRole').filter(({ resources }) => resources.includes('secrets'))).toEqual([]);
   });
 
-  test('the program asks who reads its metrics, and may ask, only where that is switched on', () => {
+  test('the program asks who reads its metrics, and may ask, unless that is switched off', () => {
     const reviews = (objects: readonly Rendered[]): Rule[] =>
-      rulesOf(objects, 'ClusterRole').filter(({ resources = [] }) => resources.some((each) => each.endsWith('reviews')));
+      rulesOf(objects, 'ClusterRole').filter(({ resources }) => resources.some((each) => each.endsWith('reviews')));
     const readers = (objects: readonly Rendered[]): Rendered[] =>
       ofKind(objects, 'ClusterRole').filter(({ metadata }) => metadata.name.endsWith('-metrics-reader'));
-    const off = renderChart(chart);
+    const off = renderChart(chart, 'metrics.authentication.enabled=false');
     expect([containerOf(off).args.includes('--metrics-authentication'), reviews(off), readers(off)]).toEqual([false, [], []]);
-    const on = renderChart(chart, 'metrics.authentication.enabled=true');
+    const on = renderChart(chart);
     expect(containerOf(on).args).toContain('--metrics-authentication');
     expect(reviews(on)).toEqual([
       { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
@@ -217,7 +220,7 @@ describe('what the manager chart passes to the program', () => {
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       metricsAddress: '0.0.0.0:8080',
-      metricsAuthentication: false,
+      metricsAuthentication: true,
       webhook: { address: '0.0.0.0:9443', tls: 'Own', shutdownDelayMs: 10_000 },
       certificateSecret: {
         secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
@@ -248,11 +251,12 @@ describe('what the manager chart passes to the program', () => {
   });
 
   test('takes submissions over HTTPS where it is asked to, with the rights to ask who submits', () => {
-    const objects = renderChart('manager', 'api.enabled=true', 'api.port=9000');
+    const open = 'metrics.authentication.enabled=false';
+    const objects = renderChart('manager', 'api.enabled=true', 'api.port=9000', open);
     expect(managerConfig('api.enabled=true', 'api.port=9000').api).toEqual({ address: '0.0.0.0:9000', tls: 'Own' });
     expect(JSON.stringify(ofKind(objects, 'Service'))).toContain('"name":"api","port":9000,"targetPort":"api"');
     expect(JSON.stringify(ofKind(objects, 'ClusterRole'))).toContain('tokenreviews');
-    expect(JSON.stringify(ofKind(renderChart('manager'), 'ClusterRole'))).not.toContain('tokenreviews');
+    expect(JSON.stringify(ofKind(renderChart('manager', open), 'ClusterRole'))).not.toContain('tokenreviews');
   });
 
   test('keeps history on a volume, in a store that all share, or not at all', () => {
@@ -361,7 +365,7 @@ describe('what the manager chart passes to the program', () => {
       logLevel: 'warn',
       webhook: { address: '0.0.0.0:8443' },
       metricsAddress: '0.0.0.0:9000',
-      metricsAuthentication: false,
+      metricsAuthentication: true,
       concurrentDispatches: 4,
       renewIntervalMs: 2_000,
     });
@@ -425,7 +429,7 @@ describe('the worker chart', () => {
       kubeApiBurst: 100,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker' },
       metricsAddress: '0.0.0.0:8080',
-      metricsAuthentication: false,
+      metricsAuthentication: true,
       logLevel: 'info',
     });
     const config = workerConfig(
@@ -453,7 +457,7 @@ describe('the worker chart', () => {
       // Another one than the Lease by which the worker says that it is alive.
       leaderElection: { namespace: 'switchyard', name: 'jobs-leader' },
       metricsAddress: '0.0.0.0:9000',
-      metricsAuthentication: false,
+      metricsAuthentication: true,
       logLevel: 'debug',
     });
   });

@@ -20,7 +20,7 @@ test('the manager chart serves the dashboard where it is asked to, with the righ
     liveLogs: false,
     proxy: { userHeader: 'x-user', from: ['10.0.0.0/8'] },
   });
-  const objects = renderChart('manager', ...own.slice(0, 3), 'networkPolicy.enabled=true');
+  const objects = renderChart('manager', ...own.slice(0, 3));
   expect(JSON.stringify(ofKind(objects, 'Service'))).toContain('"name":"dashboard","port":9001,"targetPort":"dashboard"');
   expect(JSON.stringify(ofKind(objects, 'NetworkPolicy'))).toContain('{"port":9001,"protocol":"TCP"}');
   expect(JSON.stringify(ofKind(objects, 'ClusterRole'))).toContain('subjectaccessreviews');

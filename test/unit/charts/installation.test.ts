@@ -167,10 +167,7 @@ describe.each(BOTH)('the %s', (chart) => {
 
   test('is scraped as the operator’s objects say, with a token where metrics ask for one', () => {
     expect(ofKind(renderChart(chart), 'ServiceMonitor')).toEqual([]);
-    const monitor = one(
-      renderChart(chart, 'serviceMonitor.enabled=true', 'serviceMonitor.additionalLabels.release=p', 'metrics.authentication.enabled=true'),
-      'ServiceMonitor',
-    );
+    const monitor = one(renderChart(chart, 'serviceMonitor.enabled=true', 'serviceMonitor.additionalLabels.release=p'), 'ServiceMonitor');
     expect(monitor).toMatchObject({
       metadata: { name, namespace: 'switchyard', labels: { release: 'p' } },
       spec: {
@@ -179,47 +176,83 @@ describe.each(BOTH)('the %s', (chart) => {
         endpoints: [{ port: 'metrics', interval: '30s', bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' }],
       },
     });
-    const pods = one(renderChart(chart, 'podMonitor.enabled=true', 'podMonitor.endpoint.honorLabels=true'), 'PodMonitor');
-    expect(pods).toMatchObject({ spec: { podMetricsEndpoints: [{ port: 'metrics', honorLabels: true }] } });
+    // A PodMonitor takes no token from a file, so that it names a Secret.
+    expect(() => renderChart(chart, 'podMonitor.enabled=true')).toThrow(/podMonitor\.enabled needs podMonitor\.endpoint\.authorization/);
+    expect(renderChart(chart, 'podMonitor.enabled=true', 'metrics.authentication.enabled=false').length).toBeGreaterThan(0);
+    const authorization = { credentials: { name: 'scraper', key: 'token' } };
+    const values = ['name=scraper', 'key=token'].map((each) => `podMonitor.endpoint.authorization.credentials.${each}`);
+    expect(one(renderChart(chart, 'podMonitor.enabled=true', ...values), 'PodMonitor')).toMatchObject({
+      spec: { podMetricsEndpoints: [{ port: 'metrics', honorLabels: true, authorization }] },
+    });
   });
 
-  test('under a NetworkPolicy it reaches DNS and API servers, is reached where it listens, and no more', () => {
-    expect(ofKind(renderChart(chart), 'NetworkPolicy')).toEqual([]);
-    const spec = one(
-      renderChart(
-        chart,
-        'networkPolicy.enabled=true',
-        'networkPolicy.metrics.from[0].namespaceSelector.matchLabels.team=observe',
-        'networkPolicy.apiServer.to[0].ipBlock.cidr=10.0.0.0/16',
-        'networkPolicy.apiServer.ports={6443}',
-        'networkPolicy.extraEgress[0].ports[0].port=4318',
-      ),
-      'NetworkPolicy',
-    )['spec'];
-    const metrics = { ports: [{ port: 8080, protocol: 'TCP' }], from: [{ namespaceSelector: { matchLabels: { team: 'observe' } } }] };
-    const webhook = { ports: [{ port: 9443, protocol: 'TCP' }] };
-    expect(spec).toEqual({
+  const policyOf = (...values: string[]) =>
+    one(renderChart(chart, ...values), 'NetworkPolicy')['spec'] as {
+      readonly ingress: readonly object[];
+      readonly egress: readonly object[];
+    };
+  const dns = {
+    ports: [
+      { port: 53, protocol: 'UDP' },
+      { port: 53, protocol: 'TCP' },
+    ],
+    to: [
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
+      { ipBlock: { cidr: '169.254.20.10/32' } },
+    ],
+  };
+  /** API servers are no pods: no selector finds them, so that theirs are the only ways without peers. */
+  const webhook = { ports: [{ port: 9443, protocol: 'TCP' }] };
+  const metricsFrom = (labels: object) => ({
+    ports: [{ port: 8080, protocol: 'TCP' }],
+    from: [{ namespaceSelector: { matchLabels: labels } }],
+  });
+
+  test('everything is denied but DNS, API servers, and Prometheus in its namespace, unless the policy is switched off', () => {
+    const metrics = metricsFrom({ 'kubernetes.io/metadata.name': 'monitoring' });
+    expect(policyOf()).toEqual({
       podSelector: { matchLabels: selector },
       policyTypes: ['Ingress', 'Egress'],
       ingress: chart === 'manager' ? [webhook, metrics] : [metrics],
-      egress: [
-        {
-          ports: [
-            { port: 53, protocol: 'UDP' },
-            { port: 53, protocol: 'TCP' },
-          ],
-        },
-        { ports: [{ port: 6443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.0.0/16' } }] },
-        { ports: [{ port: 4318 }] },
-      ],
+      egress: [dns, { ports: [443, 6443, 8443, 16_443].map((port) => ({ port, protocol: 'TCP' })) }],
     });
+    expect(ofKind(renderChart(chart, 'networkPolicy.enabled=false'), 'NetworkPolicy')).toEqual([]);
+  });
+
+  test('under a NetworkPolicy it reaches what the values name, and is reached by whom they name', () => {
+    const spec = policyOf(
+      'networkPolicy.metrics.from[0].namespaceSelector.matchLabels.team=observe',
+      'networkPolicy.apiServer.to[0].ipBlock.cidr=10.0.0.0/16',
+      'networkPolicy.apiServer.ports={6443}',
+      'networkPolicy.extraEgress[0].ports[0].port=4318',
+      'networkPolicy.extraIngress[0].ports[0].port=7',
+    );
+    expect(spec.ingress.slice(chart === 'manager' ? 1 : 0)).toEqual([metricsFrom({ team: 'observe' }), { ports: [{ port: 7 }] }]);
+    expect(spec.egress).toEqual([
+      dns,
+      { ports: [{ port: 6443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.0.0/16' } }] },
+      { ports: [{ port: 4318 }] },
+    ]);
+  });
+
+  test('of a NetworkPolicy an empty list is nobody, the word anywhere is anybody, and without an API server nothing is rendered', () => {
+    const own = chart === 'manager' ? [webhook] : [];
+    expect(policyOf('networkPolicy.metrics.from:=[]').ingress).toEqual(own);
+    expect(policyOf('networkPolicy.metrics.from=null').ingress).toEqual(own);
+    expect(policyOf('networkPolicy.metrics.from=anywhere').ingress.at(-1)).toEqual({ ports: [{ port: 8080, protocol: 'TCP' }] });
+    expect(() => policyOf('networkPolicy.metrics.from=everywhere')).toThrow(/networkPolicy\.metrics\.from/);
+    expect(() => policyOf('networkPolicy.metrics.from:=[{}]')).toThrow(/networkPolicy\.metrics\.from/);
+    expect(() => policyOf('networkPolicy.apiServer.to:=[]')).toThrow(/networkPolicy\.apiServer\.to/);
+    expect(() => policyOf('networkPolicy.apiServer.to=null')).toThrow(
+      /say where the API servers? .*to be reached, by peers or by the word anywhere/,
+    );
   });
 });
 
 type Egress = { readonly ports: readonly { readonly port: number }[]; readonly to?: readonly object[] };
 /** DNS and API servers come first. */
 const egressOf = (chart: Chart, ...values: string[]): Egress[] =>
-  (one(renderChart(chart, 'networkPolicy.enabled=true', ...values), 'NetworkPolicy')['spec'] as { egress: Egress[] }).egress;
+  (one(renderChart(chart, ...values), 'NetworkPolicy')['spec'] as { egress: Egress[] }).egress;
 
 describe('Redis', () => {
   const urlOf = (objects: readonly Rendered[]): unknown =>
@@ -282,7 +315,7 @@ describe('Redis', () => {
   });
 
   test('for an evaluation comes with the chart, in a pod as restricted as all others, and only the manager’s pods are the manager’s', () => {
-    const objects = renderChart('manager', 'redis.evaluation.enabled=true', 'networkPolicy.enabled=true');
+    const objects = renderChart('manager', 'redis.evaluation.enabled=true');
     expect([urlOf(objects), secretOf(objects)]).toEqual([
       fromSecret('test-switchyard-manager-redis'),
       'redis://test-switchyard-manager-redis.switchyard.svc:6379',
@@ -367,7 +400,7 @@ describe('Redis', () => {
 test.each(['manager', 'worker'] as const)('labels of what the %s measures stay as they are when they are scraped', (chart) => {
   for (const kind of ['ServiceMonitor', 'PodMonitor']) {
     const value = `${kind[0]?.toLowerCase()}${kind.slice(1)}`;
-    const [monitor] = ofKind(renderChart(chart, `${value}.enabled=true`), kind);
+    const [monitor] = ofKind(renderChart(chart, `${value}.enabled=true`, 'metrics.authentication.enabled=false'), kind);
     expect(JSON.stringify(monitor)).toContain('"honorLabels":true');
   }
 });

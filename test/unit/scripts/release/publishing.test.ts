@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { publishingSteps } from '../../../../scripts/release/publishing.ts';
 
@@ -21,4 +23,15 @@ test('charts are pushed, then sums, image and charts are signed, and the bill go
     'cosign sign --yes registry.example/sy/charts/switchyard-worker:1.0.0',
   ]);
   expect(steps.every(({ needs, command }) => needs === command[0])).toBe(true);
+});
+
+test('docs/security.md tells how to verify each thing that is signed', () => {
+  const files = ['switchyard-manager-VERSION.tgz', 'switchyard-worker-VERSION.tgz'];
+  const verified = { 'sign-blob': 'verify-blob', sign: 'verify', attest: 'verify-attestation' } as const;
+  const expected = publishingSteps({ version: 'VERSION', registry: 'REGISTRY', files }).flatMap(({ needs, command }) =>
+    needs === 'cosign' ? [`cosign ${verified[command[1] as keyof typeof verified]} ... ${command.at(-1)}`] : [],
+  );
+  const page = readFileSync(path.join(import.meta.dirname, '../../../../docs/security.md'), 'utf8');
+  const told = page.split('\n').filter((line) => line.startsWith('cosign '));
+  expect(told.map((line) => line.replace(/^(cosign \S+) .* (\S+)$/, '$1 ... $2'))).toEqual(expected);
 });

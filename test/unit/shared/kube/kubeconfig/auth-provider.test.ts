@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { loadAuthProvider } from '../../../../../shared/kube/kubeconfig/auth-provider.ts';
 import { accessFromKubeconfig } from '../../../../../shared/kube/kubeconfig.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { aKubeconfig } from './a-kubeconfig.ts';
@@ -21,3 +22,12 @@ test('a provider that fails, or that nobody knows, is named with its user and wh
     'user "u" (the kubeconfig): the auth-provider "abacus" is unknown or gives no credentials; use an exec plugin',
   );
 }, 60_000);
+
+test('where the library is not installed, the message says what to install, and a library that is broken says so itself', async () => {
+  const withLibrary = (load: () => Promise<never>) => loadAuthProvider({ name: 'oidc', config: {} }, 'user "u"', load);
+  const missing = Object.assign(new Error("Cannot find package '@kubernetes/client-node'"), { code: 'ERR_MODULE_NOT_FOUND' });
+  await expect(withLibrary(() => Promise.reject(missing))).rejects.toThrow(
+    'user "u": the auth-provider "oidc" needs the package @kubernetes/client-node, which does not come with Switchyard; install it beside (npm install @kubernetes/client-node@2, with -g where Switchyard is), or use an exec plugin',
+  );
+  await expect(withLibrary(() => Promise.reject(new SyntaxError('it is broken')))).rejects.toThrow('it is broken');
+});

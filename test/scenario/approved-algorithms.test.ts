@@ -1,0 +1,112 @@
+/**
+ * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256, Ed25519 (FIPS 186-5). The rest is TLS, which is left to
+ * OpenSSL and so to its provider. docs/security.md says what was tried.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readSources } from '../support/source-files.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+const LIMIT_MS = 120_000;
+/** Without what runs in browsers, and the embedded control plane, which is for trials. */
+const product = readSources()
+  .filter(({ name }) => /^(shared|worker|manager)\//.test(name) && !/^(manager\/dashboard\/page|shared\/controlplane)\//.test(name))
+  .map(({ name }) => ({ name, text: readFileSync(path.join(ROOT, name), 'utf8') }));
+/** File and what is found there. */
+const found = (pattern: RegExp): string[] =>
+  product.flatMap(({ name, text }) => [...text.matchAll(pattern)].map(([match]) => `${name}: ${match}`));
+
+describe('in the sources', () => {
+  test('hashes and HMACs are of SHA-2, each by its name', () => {
+    const calls = found(/(?<![.\w])(createHash|createHmac|hash)\((?=['"`\w])[^,)]*/g).filter((call) => !/hash\(\w+: /.test(call));
+    expect(calls.length).toBeGreaterThan(15);
+    expect(calls.filter((call) => !/\((['"])sha(256|512)\1$/.test(call))).toEqual([]);
+  });
+
+  test('keys are made for ECDSA with P-256 and SHA-256', () => {
+    expect(found(/generateKey(Pair|PairSync)?\([^,)]*/g).map((call) => call.split(': ')[1])).toEqual([
+      'generateKey(ALGORITHM',
+      'generateKey(ALGORITHM',
+    ]);
+    expect(new Set(found(/const ALGORITHM = .*/g).map((line) => line.split('ALGORITHM = ')[1]))).toEqual(
+      new Set(["{ name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;"]),
+    );
+  });
+
+  test('nothing is encrypted, no key is derived, and TLS is as Node and OpenSSL have it', () => {
+    expect(found(/\b(createCipheriv|createDecipheriv|createDiffieHellman|pbkdf2|scrypt|hkdf|publicEncrypt|privateDecrypt)\w*/g)).toEqual(
+      [],
+    );
+    expect(found(/\b(ciphers|cipherSuites|minVersion|maxVersion|secureProtocol|sigalgs|ecdhCurve)\b\??:/g)).toEqual([]);
+  });
+});
+
+/** Writes down what is asked of node:crypto and of WebCrypto, also by packages. */
+const HOOK = `
+const crypto = require('node:crypto');
+const used = new Set();
+const name = (algorithm) => (typeof algorithm === 'string' ? algorithm : [algorithm?.name, algorithm?.namedCurve, algorithm?.hash?.name ?? algorithm?.hash].filter(Boolean).join(' '));
+for (const call of ['createHash', 'createHmac', 'hash', 'createCipheriv', 'createSign', 'createVerify', 'pbkdf2', 'scrypt', 'hkdf']) {
+  const original = crypto[call];
+  crypto[call] = (algorithm, ...rest) => (used.add(call + ' ' + name(algorithm)), original(algorithm, ...rest));
+}
+for (const call of ['sign', 'verify']) {
+  const original = crypto[call];
+  crypto[call] = (algorithm, data, key, ...rest) => (used.add(call + ' ' + (algorithm ?? key.asymmetricKeyType)), original(algorithm, data, key, ...rest));
+}
+for (const call of ['digest', 'sign', 'verify', 'generateKey']) {
+  const original = crypto.subtle[call];
+  crypto.subtle[call] = (algorithm, ...rest) => (used.add('subtle.' + call + ' ' + name(algorithm)), original.call(crypto.subtle, algorithm, ...rest));
+}
+require('node:module').syncBuiltinESMExports();
+process.on('exit', () => require('node:fs').writeSync(1, JSON.stringify([...used].sort())));
+`;
+/** What the programs do with cryptography, but for TLS: certificates, seals, signatures, hashes, and the scripts of BullMQ, which Redis knows by their SHA-1. */
+const WORK = `
+import { generateKeyPairSync } from 'node:crypto';
+const load = (file) => import(new URL(file, 'file://' + process.cwd() + '/'));
+const { makeKeyPair } = await load('manager/certificates/make-key-pair.ts');
+await makeKeyPair(['a.example'], Date.now());
+const keys = { current: new Uint8Array(32), others: [] };
+const { sealHomeVersion, openHomeVersion } = await load('manager/api/home-version.ts');
+openHomeVersion(keys, { origin: 'a', homeUid: 'b' }, sealHomeVersion(keys, { origin: 'a', homeUid: 'b' }, '1'));
+const { createSigner } = await load('shared/client/signing.ts');
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+createSigner({ key: 'k', privateKey, queue: 'a/b' })({ kind: 'Job' }, 'key', Date.now());
+const { verify } = await import('node:crypto');
+verify(null, Buffer.from('text'), publicKey, Buffer.alloc(64));
+const { Redis } = await import('ioredis');
+const redis = new Redis({ lazyConnect: true });
+redis.defineCommand('own', { numberOfKeys: 0, lua: 'return 1' });
+redis.disconnect();
+`;
+
+test('what runs asks for nothing else, but for SHA-1 where it is a name: of a key in a certificate (RFC 5280), of a script in Redis', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-crypto-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const hook = path.join(folder, 'hook.cjs');
+  writeFileSync(hook, HOOK);
+  const flags = ['--disable-warning=ExperimentalWarning', '--require', hook, '--input-type=module', '--eval', WORK];
+  const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT });
+  const used = JSON.parse(stdout) as string[];
+  expect(used).toEqual(
+    expect.arrayContaining(['createHmac sha256', 'createHash sha256', 'sign ed25519', 'subtle.generateKey ECDSA P-256 SHA-256']),
+  );
+  expect(used.filter((each) => !/ (sha256|sha512|SHA-256|ed25519|ECDSA( P-256)? SHA-256)$/.test(each))).toEqual([
+    'createHash sha1',
+    'subtle.digest SHA-1',
+  ]);
+});
+
+test('where Node has no FIPS provider, a program that is to run with one does not start without', { timeout: LIMIT_MS }, () => {
+  const { status, stderr } = spawnSync(process.execPath, ['--force-fips', 'worker/main.ts', '--help'], { cwd: ROOT, encoding: 'utf8' });
+  // With a provider it does what it always does.
+  if (status === 0) return;
+  expect(stderr).toContain('--force-fips requires an active OpenSSL provider named "fips"');
+});
