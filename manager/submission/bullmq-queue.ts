@@ -114,7 +114,7 @@ class BullmqQueue implements SubmissionQueue {
     const handlers = { accept, withdraw };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
     const process = (job: Job, token = ''): Promise<unknown> => {
-      const problem = worker.problemOf(job);
+      const problem = worker.problemOf(job) ?? parentProblem(job, prefix);
       return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
     const worker = new GuardedWorker(
@@ -394,6 +394,14 @@ class JobFailed extends Error {
 
 /** Whoever writes to Redis without BullMQ may have written anything. */
 const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
+
+/** Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait for ever. */
+function parentProblem({ parentKey, parent }: Job, prefix: string): string | undefined {
+  const named = [parentKey, parent && `${parent.queueKey}:${parent.id}`].map((key) => (key === undefined ? undefined : String(key)));
+  const foreign = named.find((key) => key !== undefined && !key.startsWith(`${prefix}:`));
+  if (foreign === undefined) return undefined;
+  return `the parent of the submission is ${foreign.slice(0, 256)}, which is not under the prefix ${prefix}: give the parent that prefix, or the submission no parent`;
+}
 
 /** `{manifest, options: {retry: true}}` */
 function asks(data: unknown, what: 'retry' | 'logs'): boolean {
