@@ -73,10 +73,16 @@ function judgeRedis({ troubles }: QueueFacts): readonly (Said & { readonly type:
   return [{ type: REDIS_HEALTHY, status: 'False', reason: gravest.reason, message }];
 }
 
-function judgeWithdrawals({ withdrawalProblem }: QueueFacts, present: readonly { readonly type: string }[]): readonly (Said & { readonly type: string })[] {
-  if (withdrawalProblem !== undefined) return [{ type: JOBS_WITHDRAWN, status: 'False', reason: 'DeleteForbidden', message: withdrawalProblem }];
+function judgeWithdrawals(
+  { withdrawalProblem }: QueueFacts,
+  present: readonly { readonly type: string }[],
+): readonly (Said & { readonly type: string })[] {
+  if (withdrawalProblem !== undefined)
+    return [{ type: JOBS_WITHDRAWN, status: 'False', reason: 'DeleteForbidden', message: withdrawalProblem }];
   if (present.every(({ type }) => type !== JOBS_WITHDRAWN)) return [];
-  return [{ type: JOBS_WITHDRAWN, status: 'True', reason: 'Deleted', message: 'Jobs of submissions that were cancelled or removed are deleted.' }];
+  return [
+    { type: JOBS_WITHDRAWN, status: 'True', reason: 'Deleted', message: 'Jobs of submissions that were cancelled or removed are deleted.' },
+  ];
 }
 
 function judge({ problem, impersonationProblem, backlog }: QueueFacts): Said {

@@ -148,7 +148,9 @@ describe.each(redisPrograms())('%s', (program) => {
     expect(await keysOutside(others, TEAM)).toEqual(before);
   });
 
-  test('a flow of the tenant’s own works: its parent, in another queue of its prefix, goes on when the submission ends', { timeout: LIMIT_MS }, async () => {
+  test('a flow of the tenant’s own works: its parent, in another queue of its prefix, goes on when the submission ends', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const pipeline = `${TEAM}:pipeline`;
     await team.hset(`${pipeline}:p`, { name: 'p', data: '{}', opts: '{}', timestamp: 1, delay: 0, priority: 0 });
     await team.zadd(`${pipeline}:waiting-children`, 1, 'p');

@@ -236,7 +236,9 @@ describe('nobody gets, by what a submission says,', () => {
   });
 });
 
-test('the Job of a submission that is removed is deleted as the ServiceAccount: where that may not, it stays, and the queue says what to do', { timeout: 120_000 }, async () => {
+test('the Job of a submission that is removed is deleted as the ServiceAccount: where that may not, it stays, and the queue says what to do', {
+  timeout: 120_000,
+}, async () => {
   const role = { namespace: 'rich', name: 'submit' };
   const allow = (verbs: readonly string[]) =>
     world.home.patch(ROLES, role, { type: 'merge', body: { rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs }] } } as never);
@@ -247,11 +249,15 @@ test('the Job of a submission that is removed is deleted as the ServiceAccount: 
   await eventually(async () => ((await submission.getState()) === 'delayed' ? true : undefined));
   await submission.remove();
   const condition = async () =>
-    (await world.home.get(SUBMISSION_QUEUES, { namespace: 'rich', name: 'batch' })).status?.conditions?.find(({ type }) => type === 'JobsWithdrawn');
+    (await world.home.get(SUBMISSION_QUEUES, { namespace: 'rich', name: 'batch' })).status?.conditions?.find(
+      ({ type }) => type === 'JobsWithdrawn',
+    );
   expect(await eventually(condition)).toMatchObject({
     status: 'False',
     reason: 'DeleteForbidden',
-    message: expect.stringMatching(/cannot delete resource "jobs".*; let the ServiceAccount rich\/switchyard-submitter delete Jobs in the namespace rich$/),
+    message: expect.stringMatching(
+      /cannot delete resource "jobs".*; let the ServiceAccount rich\/switchyard-submitter delete Jobs in the namespace rich$/,
+    ),
   });
   expect(await jobs()).toEqual(['rich/unwanted']);
   await allow(['create', 'delete']);

@@ -21,7 +21,11 @@ export const tenantUser = (tenant: string): User => ({ username: `tenant-${tenan
  * Every key that the tenant with this prefix may not write, with its content. What the manager notes of the tenant itself is left out: those keys tell of
  * the tenant's own submissions.
  */
-export async function keysOutside(observer: Redis, prefix: string, ownMarks = 'switchyard:{uid-of-team}:'): Promise<Readonly<Record<string, string>>> {
+export async function keysOutside(
+  observer: Redis,
+  prefix: string,
+  ownMarks = 'switchyard:{uid-of-team}:',
+): Promise<Readonly<Record<string, string>>> {
   const keys = (await observer.call('KEYS', '*')) as readonly string[];
   const outside = keys.filter((key) => !key.startsWith(`${prefix}:`) && !key.startsWith(ownMarks) && key !== 'switchyard:probe').toSorted();
   const dumps = await Promise.all(outside.map((key) => observer.dumpBuffer(key)));

@@ -74,7 +74,9 @@ test('a Job that cannot be deleted is told in the status', async () => {
   withdrawalProblem = 'it may not';
   void reporter.run(stop.signal);
   await clock.advance(100);
-  expect((await status())?.conditions).toContainEqual(expect.objectContaining({ type: 'JobsWithdrawn', reason: 'DeleteForbidden', message: 'it may not' }));
+  expect((await status())?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'JobsWithdrawn', reason: 'DeleteForbidden', message: 'it may not' }),
+  );
 });
 
 test('status and metrics say what is in the queue, what became of it, and what is wrong, and no more than once in ten seconds', async () => {

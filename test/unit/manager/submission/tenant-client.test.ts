@@ -8,7 +8,8 @@ import { testTenant } from '../../../support/submission-source.ts';
 
 const JOB = { metadata: { namespace: 'team', name: 'sum' }, spec: { template: {} } };
 const forbidden = (message: string): ApiError => new ApiError(403, { code: 403, reason: 'Forbidden', message });
-const clientOf = (write: () => Promise<unknown>): KubeClient => ({ create: write, delete: write, get: async () => 'read' }) as unknown as KubeClient;
+const clientOf = (write: () => Promise<unknown>): KubeClient =>
+  ({ create: write, delete: write, get: async () => 'read' }) as unknown as KubeClient;
 const fence = new AbortController().signal;
 
 async function creating(error: Error): Promise<{ readonly thrown: unknown; readonly problems: (string | undefined)[] }> {

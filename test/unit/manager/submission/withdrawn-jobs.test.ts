@@ -86,9 +86,14 @@ const SUBMISSION = {
 };
 const SEAL = sealSubmission(TEST_RECORD_KEYS, KEY, { id: 'nightly', submittedAt: 1_000, tenant: 't1', made: MADE });
 
-async function create(annotations: Readonly<Record<string, string>> = { ...SUBMISSION, [SUBMISSION_SEAL_ANNOTATION]: SEAL }): Promise<string> {
+async function create(
+  annotations: Readonly<Record<string, string>> = { ...SUBMISSION, [SUBMISSION_SEAL_ANNOTATION]: SEAL },
+): Promise<string> {
   const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
-  const job = await cluster.client.create(JOBS, { metadata: { ...KEY, annotations: { ...annotations } }, spec: { suspend: true, template } } as never);
+  const job = await cluster.client.create(JOBS, {
+    metadata: { ...KEY, annotations: { ...annotations } },
+    spec: { suspend: true, template },
+  } as never);
   return job.metadata.uid;
 }
 /** As a manager writes it before it deletes the Job. */
@@ -99,14 +104,21 @@ async function ends(uid: string, reason = 'Cancelled'): Promise<void> {
 }
 const isThere = async (): Promise<boolean> => (await cluster.client.list(JOBS)).items.length > 0;
 const forbidden = (): ApiError =>
-  new ApiError(403, { code: 403, reason: 'Forbidden', message: 'jobs.batch "nightly" is forbidden: User "system:serviceaccount:team:submitter" cannot delete resource "jobs"' });
+  new ApiError(403, {
+    code: 403,
+    reason: 'Forbidden',
+    message: 'jobs.batch "nightly" is forbidden: User "system:serviceaccount:team:submitter" cannot delete resource "jobs"',
+  });
 
-test.each(['Cancelled', 'Rejected'])('a Job whose leader died between writing %s and deleting it is deleted by the next one, as the ServiceAccount', async (reason) => {
-  await ends(await create(), reason);
-  await lead();
-  expect(await isThere()).toBe(false);
-  expect(askedAs).toEqual(['submitter']);
-});
+test.each(['Cancelled', 'Rejected'])(
+  'a Job whose leader died between writing %s and deleting it is deleted by the next one, as the ServiceAccount',
+  async (reason) => {
+    await ends(await create(), reason);
+    await lead();
+    expect(await isThere()).toBe(false);
+    expect(askedAs).toEqual(['submitter']);
+  },
+);
 
 test('one that comes into the cache after its submission was cancelled is deleted then', async () => {
   await lead(false);
