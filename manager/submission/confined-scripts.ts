@@ -1,11 +1,11 @@
-import type { RedisConnection } from './redis-connection.ts';
+import type { Cluster, Redis } from 'ioredis';
 
 /**
  * Has every script that is defined on the connection, and on its duplicates, reach nothing but the keys of the queue that it is run for, and those of other
  * queues under the same prefix. BullMQ's scripts follow what submissions say: the key of a parent, the set of a flow's dependencies. They run with the
  * manager's rights, so a tenant that writes such a key would write wherever the manager may.
  */
-export function confineScripts<Connection extends RedisConnection>(connection: Connection): Connection {
+export function confineScripts<Connection extends Redis | Cluster>(connection: Connection): Connection {
   const define = connection.defineCommand.bind(connection);
   connection.defineCommand = (name, { lua, ...definition }) => define(name, { ...definition, lua: confinedScript(lua) });
   const duplicate = connection.duplicate.bind(connection) as (...options: unknown[]) => Connection;

@@ -13,6 +13,7 @@ import { openRedis } from '../../../manager/submission/redis-connection.ts';
 import { singleRedis } from '../../../manager/submission/redis-settings.ts';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../../shared/api/resources.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { createDispatchWorld } from '../../scenario/dispatch-world.ts';
@@ -175,7 +176,9 @@ export async function openRedisYard(): Promise<RedisYard> {
       for (const { metadata } of await jobsIn('team'))
         await world.home
           .delete(JOBS, { namespace: 'team', name: metadata.name }, { propagationPolicy: 'Background' })
-          .catch(() => undefined);
+          .catch((error: unknown) => {
+            if (!isNotFound(error)) throw error;
+          });
       const gone = (await observer.keys('*')).filter(
         (key) => key.startsWith(`${TENANT_PREFIX}:`) || key.startsWith(`switchyard:{${uid}}:`),
       );
