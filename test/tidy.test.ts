@@ -101,7 +101,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dashboard/page': 'api follow',
   'manager/live-logs': 'follow-log live-logs worker-readers',
   'manager/submission':
-    'ask-impersonation bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs withdraw-job',
+    'ask-impersonation bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs withdrawn-jobs',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',

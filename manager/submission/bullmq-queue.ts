@@ -12,6 +12,7 @@ import { serveControlQueue } from './control-queue.ts';
 import { GuardedWorker } from './guarded-worker.ts';
 import { transitionLine } from './progress.ts';
 import { withdrawRemoved } from './removed-submissions.ts';
+import { isCancelled } from './outcome.ts';
 import { createSubmissionMarks, type ParkedRecord, type SubmissionMarks } from './submission-marks.ts';
 import {
   SubmissionRefused,
@@ -97,6 +98,8 @@ class BullmqQueue implements SubmissionQueue {
   readonly #marks: SubmissionMarks;
   /** Submissions whose end BullMQ is being given. */
   readonly #delivering = new WeakMap<Job, Delivery>();
+  /** UIDs of Jobs that were withdrawn, until BullMQ has taken the end of their submissions. */
+  readonly #withdrawn = new Set<string>();
   /** Marks that are being written. */
   readonly #marking = new Set<Promise<void>>();
 
@@ -114,7 +117,7 @@ class BullmqQueue implements SubmissionQueue {
     const handlers = { accept, withdraw };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
     const process = (job: Job, token = ''): Promise<unknown> => {
-      const problem = worker.problemOf(job);
+      const problem = worker.problemOf(job) ?? parentProblem(job, prefix);
       return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
     const worker = new GuardedWorker(
@@ -237,6 +240,8 @@ class BullmqQueue implements SubmissionQueue {
     const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
     if (parked !== undefined && outcome !== undefined && isOfThis) {
       // It was woken at the head of the queue; a retry waits as its submitter said.
+      // The manager that wrote it may have died before the Job was withdrawn.
+      if (isCancelled(outcome)) await this.#withdraw(parked, withdraw);
       const priority = priorityOf(job);
       if (priority > 0) await job.changePriority({ priority });
       return this.#answer(job, outcome, parked.attempt, parked);
@@ -292,9 +297,13 @@ class BullmqQueue implements SubmissionQueue {
     await this.#marks.cancel(ref.key, ref.submittedAt);
     const parked = await this.#marks.parkedFor(ref.key);
     const isOfThis = parked?.ref.submittedAt === ref.submittedAt;
-    const outcome = isOfThis ? await this.#endCancelled(parked, withdraw) : undefined;
-    await this.#wake(ref);
-    return { cancelled: outcome === undefined || isCancelled(outcome), state };
+    try {
+      const outcome = isOfThis ? await this.#endCancelled(parked, withdraw) : undefined;
+      return { cancelled: outcome === undefined || isCancelled(outcome), state };
+    } finally {
+      // Also where its Job could not be withdrawn: the submission then tries it again itself.
+      await this.#wake(ref);
+    }
   }
 
   /** The first outcome stands: a Job that has just ended is kept, and its outcome told. */
@@ -303,8 +312,14 @@ class BullmqQueue implements SubmissionQueue {
     const failure = { reason: FinalCode.Cancelled, message: `the submission was cancelled, and its Job ${namespace}/${name} is deleted` };
     await this.#marks.settle(parked.ref.key, parked.uid, { kind: 'Failed', failure });
     const outcome = (await this.#marks.outcomeOf(parked.uid)) ?? ({ kind: 'Failed', failure } as const);
-    if (isCancelled(outcome)) await withdraw(parked);
+    if (isCancelled(outcome)) await this.#withdraw(parked, withdraw);
     return outcome;
+  }
+
+  async #withdraw(parked: ParkedRecord, withdraw: Handlers['withdraw']): Promise<void> {
+    if (this.#withdrawn.has(parked.uid)) return;
+    await withdraw(parked);
+    this.#withdrawn.add(parked.uid);
   }
 
   /** By its key, which is its id, or the id that BullMQ counted and the time. */
@@ -322,6 +337,7 @@ class BullmqQueue implements SubmissionQueue {
   #taken(job: Job): void {
     const delivery = this.#delivering.get(job);
     if (delivery === undefined) return;
+    if (delivery.parked !== undefined) this.#withdrawn.delete(delivery.parked.uid);
     const key = submissionKey({ id: job.id ?? '', submittedAt: job.timestamp });
     // Left out, the next sweep finds the submission ended and forgets it.
     const marked = this.#marks.deliver(key, delivery.mark, delivery.parked).catch((error: Error) => this.#logTrouble(error));
@@ -385,8 +401,6 @@ function parkedMs(key: string): number {
 const NOT_DELAYED = -3;
 const NOT_THERE = -1;
 
-const isCancelled = (outcome: Outcome): boolean => outcome.kind === 'Failed' && outcome.failure.reason === FinalCode.Cancelled;
-
 /** A Job failed whose submitter wants BullMQ's attempts and back-off: an error as any other to BullMQ. */
 class JobFailed extends Error {
   override readonly name = 'JobFailed';
@@ -394,6 +408,14 @@ class JobFailed extends Error {
 
 /** Whoever writes to Redis without BullMQ may have written anything. */
 const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
+
+/** Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait for ever. */
+function parentProblem({ parentKey, parent }: Job, prefix: string): string | undefined {
+  const named = [parentKey, parent && `${parent.queueKey}:${parent.id}`].map((key) => (key === undefined ? undefined : String(key)));
+  const foreign = named.find((key) => key !== undefined && !key.startsWith(`${prefix}:`));
+  if (foreign === undefined) return undefined;
+  return `the parent of the submission is ${foreign.slice(0, 256)}, which is not under the prefix ${prefix}: give the parent that prefix, or the submission no parent`;
+}
 
 /** `{manifest, options: {retry: true}}` */
 function asks(data: unknown, what: 'retry' | 'logs'): boolean {

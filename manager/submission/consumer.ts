@@ -14,7 +14,7 @@ import type { JobManifest } from '../prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { created, ended, entryOfParked, intendedEntry, judge, refused, type Delivery, type LedgerEntry } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
-import { deletedOutcome, isJobOf, outcomeOf, submissionOf } from './outcome.ts';
+import { deletedOutcome, isCancelled, isJobOf, outcomeOf, submissionOf } from './outcome.ts';
 import { shortPayloadHash } from './ledger-hash.ts';
 import { sealSubmission, type MadeOf, type SealedSubmission } from './submission-seal.ts';
 import {
@@ -29,7 +29,7 @@ import {
 import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
-import { withdrawJob } from './withdraw-job.ts';
+import type { WithdrawnJobs } from './withdrawn-jobs.ts';
 
 export type ConsumerDeps = {
   /** What a Job may be; absent: as the flags have it by default. */
@@ -39,6 +39,8 @@ export type ConsumerDeps = {
   readonly jobs: Pick<Informer<Job>, 'get'>;
   /** What became of every submission. */
   readonly ledger: SubmissionLedger;
+  /** Deletes the Jobs of submissions that nobody wants any more. */
+  readonly withdrawnJobs: Pick<WithdrawnJobs, 'withdraw'>;
   /** Seal what is made of a submission. */
   readonly keys: RecordKeys;
   readonly clock: Clock;
@@ -83,19 +85,36 @@ async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission
   }
 }
 
-/** Nobody wants the submission any more: that is written first, so that it does not come back. */
+/**
+ * Nobody wants the submission any more. That is written first, so that it does not come back, and so that its Job goes whenever this manager ends. What the ledger has of the
+ * submission is withdrawn; what it has forgotten is the Job for which the submission is parked, where the seal says so.
+ */
 async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {
-  const { ledger, client, clock, keys, log } = deps;
-  const job = await parkedJob(deps, parked);
-  if (job !== undefined && !isJobOf(keys, job, { tenant: tenant.id, key: parked.ref.key })) {
-    log.warn('a Job is not withdrawn: it was not made of this submission', { tenant: tenant.label, submission: parked.ref.key });
-    return;
+  const { clock, keys, log, jobs, withdrawnJobs } = deps;
+  const { key, submittedAt } = parked.ref;
+  const ledger = deps.ledger.of(tenant.id);
+  if (!isOver(ledger.get(key), parked)) {
+    const job = await parkedJob(deps, parked);
+    if (job !== undefined && !isJobOf(keys, job, { tenant: tenant.id, key })) {
+      log.warn('a Job is not withdrawn: it was not made of this submission', { tenant: tenant.label, submission: key });
+      return;
+    }
+    const payload = job && submissionOf(job)?.made?.payload;
+    const forgotten = payload && entryOfParked(ledger.get(key), { parked, payload, submittedAt, attemptsMade: 0 }, clock.now());
+    if (forgotten) ledger.adopt(key, forgotten);
+    const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
+    const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Cancelled, message } };
+    ledger.mark(key, ended(parked, outcome, clock.now()));
   }
-  const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
-  const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Cancelled, message } };
-  ledger.of(tenant.id).mark(parked.ref.key, ended(parked, outcome, clock.now()));
-  if (job !== undefined) await withdrawJob(client, job);
+  await ledger.written(key);
+  const entry = ledger.get(key);
+  if (!isOver(entry, parked) || !isCancelled(entry.outcome)) return;
+  // One that is not in the cache yet is withdrawn when it comes.
+  if (jobs.get(entry.job)?.metadata.uid === entry.uid) withdrawnJobs.withdraw({ tenant: tenant.id, job: entry.job, uid: entry.uid });
 }
+
+const isOver = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): entry is LedgerEntry & { readonly state: 'Ended' } =>
+  entry?.state === 'Ended' && entry.uid === uid;
 
 /** The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal says. */
 async function parkedJob({ jobs, client }: ConsumerDeps, { job: key, uid }: ParkedSubmission): Promise<DeepReadonly<Job> | undefined> {

@@ -7,6 +7,7 @@ import {
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { FinalCode } from '../../shared/api/submission-codes.ts';
 import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
@@ -52,6 +53,9 @@ export function isJobOf(keys: RecordKeys, job: DeepReadonly<Job>, { tenant, key 
   const of = submissionOf(job);
   return of?.key === key && of.tenant === tenant && isSealedSubmission(keys, job, of);
 }
+
+/** Whether a submission ended because somebody cancelled or removed it: its Job then goes. */
+export const isCancelled = (outcome: Outcome): boolean => outcome.kind === 'Failed' && outcome.failure.reason === FinalCode.Cancelled;
 
 function resultOf(job: DeepReadonly<Job>): JobResult {
   const { namespace, name, uid } = job.metadata;

@@ -24,6 +24,8 @@ export type QueueReporterDeps = {
   readonly problems: () => ReadonlyMap<string, TenantProblem>;
   /** Asks why Jobs cannot be created as the ServiceAccount of a tenant; undefined: they can. Rejects where there is no answer. */
   readonly askImpersonation: (tenant: Tenant, signal: AbortSignal) => Promise<string | undefined>;
+  /** Why Jobs of a tenant's ended submissions cannot be deleted; undefined: nothing is in the way. */
+  readonly withdrawalProblem: (tenant: string) => string | undefined;
   /** Jobs of a tenant that have not ended. */
   readonly unended: (tenant: string) => number;
   /** What is wrong with Redis; undefined: nobody has looked. */
@@ -52,7 +54,8 @@ const INTERVAL_MS = 10_000;
 const ANSWER_MS = 3_000;
 
 export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
-  const { objects, client, queues, tenants, problems, askImpersonation, unended, redisTroubles, clock, log, metrics } = deps;
+  const { objects, client, queues, tenants, problems, askImpersonation, withdrawalProblem, unended, redisTroubles, clock, log, metrics } =
+    deps;
   const lasting = createLastingTroubles();
   const results = new Map<string, { accepted: number; refused: number }>();
   const impersonations = new Map<string, Impersonation>();
@@ -112,7 +115,17 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     measure(label, object.metadata, found, parked);
     const tenant = tenants().get(uid);
     const impersonationProblem = problem === undefined ? await impersonationProblemOf(tenant, signal) : undefined;
-    const facts = { problem, impersonationProblem, troubles, prefix: tenant?.redis.prefix, backlog, parked, accepted, refused };
+    const facts = {
+      problem,
+      impersonationProblem,
+      withdrawalProblem: withdrawalProblem(uid),
+      troubles,
+      prefix: tenant?.redis.prefix,
+      backlog,
+      parked,
+      accepted,
+      refused,
+    };
     const status = submissionQueueStatus(object, facts, clock.now());
     if (status === undefined) return;
     const patch = { type: 'merge', body: { status } } as const;

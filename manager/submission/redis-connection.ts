@@ -1,6 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { confineScripts } from './confined-scripts.ts';
 import type { RedisSettings, RedisTls } from './redis-settings.ts';
 
 export type RedisConnection = Redis | Cluster;
@@ -30,8 +31,14 @@ export function openRedis(settings: RedisSettings, log: Logger): RedisConnection
   return redis;
 }
 
-/** Connects at once, and again whenever the connection is lost. The caller listens to `error`: without a listener it would throw. */
-export function connectRedis({ servers, username, password, tls }: RedisSettings, patience: Patience = 'Patient'): RedisConnection {
+/**
+ * Connects at once, and again whenever the connection is lost. The caller listens to `error`: without a listener it would throw. Scripts that are defined on it
+ * reach the keys of their queue's prefix alone.
+ */
+export const connectRedis = (settings: RedisSettings, patience: Patience = 'Patient'): RedisConnection =>
+  confineScripts(connected(settings, patience));
+
+function connected({ servers, username, password, tls }: RedisSettings, patience: Patience): RedisConnection {
   const common: Omit<RedisOptions, 'replyMapping'> = {
     ...given({ username, password, tls: tls && tlsOptions(tls) }),
     ...(patience === 'Patient'

@@ -3,6 +3,7 @@ import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
+import { isCancelled } from './outcome.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import type { ParkedRecord, SubmissionMarks } from './submission-marks.ts';
 
@@ -68,7 +69,9 @@ async function withdrawIfGone(
   const there = await Promise.all(page.map(({ ref }) => redis.exists(submissions.toKey(ref.id))));
   for (const [index, parked] of page.entries()) {
     if (there[index] === 1 || (await submissions.getJobState(parked.ref.id)) !== 'unknown') continue;
-    if ((await marks.outcomeOf(parked.uid)) === undefined) {
+    const outcome = await marks.outcomeOf(parked.uid);
+    // One that was cancelled may have been cut short before its Job was withdrawn.
+    if (outcome === undefined || isCancelled(outcome)) {
       log.info('a submission was removed from its queue; its Job is deleted', { submission: parked.ref.key, job: parked.job });
       await withdraw(parked);
     }

@@ -11,6 +11,8 @@ export type QueueFacts = {
   readonly problem: { readonly reason: string; readonly message: string } | undefined;
   /** Why its Jobs cannot be created as its ServiceAccount. */
   readonly impersonationProblem: string | undefined;
+  /** Why Jobs whose submissions have ended cannot be deleted. */
+  readonly withdrawalProblem: string | undefined;
   /** With the Redis of all queues, the gravest first; undefined: nobody has looked. */
   readonly troubles: readonly RedisTrouble[] | undefined;
   /** BullMQ's, under which submissions are looked for; undefined: they are not. */
@@ -27,6 +29,9 @@ export const READY = 'Ready';
 /** Its condition about Redis: True where nothing is wrong with it. Submissions may become Jobs all the same where it is False. */
 export const REDIS_HEALTHY = 'RedisHealthy';
 
+/** Its condition about Jobs whose submissions were cancelled or removed: False while some of them cannot be deleted; absent as long as that never was so. */
+export const JOBS_WITHDRAWN = 'JobsWithdrawn';
+
 /** The status of a SubmissionQueue; undefined when there is nothing new to say. */
 export function submissionQueueStatus(
   { metadata: { generation }, status }: DeepReadonly<Pick<SubmissionQueueObject, 'metadata' | 'status'>>,
@@ -35,7 +40,7 @@ export function submissionQueueStatus(
 ): SubmissionQueueStatus | undefined {
   const { parked, accepted, refused } = facts;
   const present = status?.conditions ?? [];
-  const said = [{ type: READY, ...judge(facts) }, ...judgeRedis(facts)];
+  const said = [{ type: READY, ...judge(facts) }, ...judgeRedis(facts), ...judgeWithdrawals(facts, present)];
   const conditions = said.map((each) => {
     const before = findCondition(present, each.type);
     const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : toWireTime(nowMs);
@@ -66,6 +71,18 @@ function judgeRedis({ troubles }: QueueFacts): readonly (Said & { readonly type:
     return [{ type: REDIS_HEALTHY, status: 'True', reason: 'Healthy', message: 'Redis takes what it is given, and keeps it.' }];
   const message = troubles.map((each) => each.message).join('; ');
   return [{ type: REDIS_HEALTHY, status: 'False', reason: gravest.reason, message }];
+}
+
+function judgeWithdrawals(
+  { withdrawalProblem }: QueueFacts,
+  present: readonly { readonly type: string }[],
+): readonly (Said & { readonly type: string })[] {
+  if (withdrawalProblem !== undefined)
+    return [{ type: JOBS_WITHDRAWN, status: 'False', reason: 'DeleteForbidden', message: withdrawalProblem }];
+  if (present.every(({ type }) => type !== JOBS_WITHDRAWN)) return [];
+  return [
+    { type: JOBS_WITHDRAWN, status: 'True', reason: 'Deleted', message: 'Jobs of submissions that were cancelled or removed are deleted.' },
+  ];
 }
 
 function judge({ problem, impersonationProblem, backlog }: QueueFacts): Said {

@@ -32,6 +32,7 @@ import type { RedisTrouble } from './redis-health.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
 import { watchUnadmittableJobs } from './unadmittable-jobs.ts';
 import { countUnendedJobs } from './unended-jobs.ts';
+import { createWithdrawnJobs } from './withdrawn-jobs.ts';
 
 export type SubmissionSource = {
   /** Opens the queue of a tenant. The manager closes it. */
@@ -127,7 +128,7 @@ function fromQueues(
     objects,
     consume: (tenant, queue, each) => {
       const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-      return runConsumer({ rules, client: clientFor(tenant), jobs, ledger, ...common }, tenant, gated, each);
+      return runConsumer({ rules, client: clientFor(tenant), jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
     },
     tenantRules,
     clock,
@@ -137,7 +138,8 @@ function fromQueues(
   const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
     ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now()));
   const { queues, tenants } = intake;
-  const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, client: home, onEnded, ...common, log: intakeLog });
+  const withdrawnJobs = createWithdrawnJobs({ jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
+  const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });
   const queueReporter = createQueueReporter({
     objects,
     client: home,
@@ -145,6 +147,7 @@ function fromQueues(
     tenants,
     problems: intake.problems,
     askImpersonation: async (tenant, signal) => (source.client === undefined ? undefined : askImpersonation(tenant, source.client, signal)),
+    withdrawalProblem: withdrawnJobs.problem,
     unended: unended.of,
     redisTroubles: redisTroubles ?? (() => undefined),
     clock,
@@ -164,7 +167,7 @@ function fromQueues(
           await ledger.loaded(each);
           await intake.run(each);
         },
-        ...[queueReporter, unadmittableJobs, reporter, progress].map((part) => async (each: AbortSignal) => {
+        ...[queueReporter, withdrawnJobs, unadmittableJobs, reporter, progress].map((part) => async (each: AbortSignal) => {
           await intake.ready(each);
           await part.run(each);
         }),

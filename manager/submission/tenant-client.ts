@@ -7,35 +7,36 @@ export class ImpersonationRefused extends Error {
 }
 
 export type TenantClientDeps = {
-  /** As the manager: reads, and writes what is there already. */
+  /** As the manager: reads, and changes what is there already. */
   readonly manager: ReadClient & WriteClient;
-  /** As whoever the tenant creates Jobs as. */
-  readonly creator: Pick<WriteClient, 'create'>;
-  /** Why Jobs cannot be created as that, after each attempt; undefined: they can, or the server says no for another reason. */
+  /** As whoever the tenant creates Jobs as, and deletes those. */
+  readonly actor: Pick<WriteClient, 'create' | 'delete'>;
+  /** Why the manager cannot act as that, after each attempt; undefined: it can, or the server says no for another reason. */
   readonly onImpersonation: (problem: string | undefined) => void;
 };
 
-/** What a tenant creates is created as its ServiceAccount, and its rights are those of that. Throws {@link ImpersonationRefused} where the manager may not. */
-export function tenantClient({ manager, creator, onImpersonation }: TenantClientDeps): ReadClient & WriteClient {
+/** What a tenant creates and deletes is created and deleted as its ServiceAccount, and its rights are those of that. Throws {@link ImpersonationRefused} where the manager may not. */
+export function tenantClient({ manager, actor, onImpersonation }: TenantClientDeps): ReadClient & WriteClient {
+  async function acting<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await call();
+      onImpersonation(undefined);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const problem = impersonationProblem(error);
+      onImpersonation(problem);
+      if (problem === undefined) throw error;
+      throw new ImpersonationRefused(problem, { cause: error });
+    }
+  }
   return {
     get: (...given) => manager.get(...given),
     list: (...given) => manager.list(...given),
     replace: (...given) => manager.replace(...given),
     patch: (...given) => manager.patch(...given),
-    delete: (...given) => manager.delete(...given),
-    async create(...given) {
-      try {
-        const created = await creator.create(...given);
-        onImpersonation(undefined);
-        return created;
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        const problem = impersonationProblem(error);
-        onImpersonation(problem);
-        if (problem === undefined) throw error;
-        throw new ImpersonationRefused(problem, { cause: error });
-      }
-    },
+    create: (...given) => acting(() => actor.create(...given)),
+    delete: (...given) => acting(() => actor.delete(...given)),
   };
 }
 

@@ -15,7 +15,7 @@ export type TenantClientsDeps = {
   readonly onImpersonation: (tenant: Tenant, problem: string | undefined) => void;
 };
 
-/** Clients by which the Jobs of tenants are created: as their ServiceAccounts, or as the manager where a tenant has none. Connections are shared. */
+/** Clients by which the Jobs of tenants are created and deleted: as their ServiceAccounts, or as the manager where a tenant has none. Connections are shared. */
 export function createTenantClients({
   manager,
   connect,
@@ -27,8 +27,8 @@ export function createTenantClients({
       if (tenant.as !== undefined) throw new Error(`the submissions of ${tenant.label} cannot be created as ${tenant.as.name}`);
       return manager;
     }
-    const creator = fencedClient(connect(tenant.as && actingAs(tenant.as, tenant.label)), fence);
-    return tenantClient({ manager, creator, onImpersonation: (problem) => onImpersonation(tenant, problem) });
+    const actor = fencedClient(connect(tenant.as && actingAs(tenant.as, tenant.label)), fence);
+    return tenantClient({ manager, actor, onImpersonation: (problem) => onImpersonation(tenant, problem) });
   };
 }
 

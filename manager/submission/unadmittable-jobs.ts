@@ -1,8 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import type { WriteClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
-import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
+import { keyOfObject, objectKey, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -13,7 +12,7 @@ import type { Outcome, SubmissionQueue } from './submission-queue.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 import type { Tenant } from './tenant.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from './unadmittable.ts';
-import { withdrawJob } from './withdraw-job.ts';
+import type { WithdrawnJobs } from './withdrawn-jobs.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 
 export type UnadmittableJobsDeps = {
@@ -22,7 +21,7 @@ export type UnadmittableJobsDeps = {
   readonly tenants: () => ReadonlyMap<string, Tenant>;
   readonly jobs: Informer<Job>;
   /** Deletes Jobs. */
-  readonly client: Pick<WriteClient, 'delete'>;
+  readonly withdrawnJobs: Pick<WithdrawnJobs, 'withdraw'>;
   /** Told of each end before anybody else is. */
   readonly onEnded?: (ref: SealedSubmission, uid: string, outcome: Outcome) => void;
   /** Tell which Jobs the manager made of submissions. */
@@ -46,7 +45,7 @@ const LOOK_AGAIN_MS = 600_000;
  * informer runs.
  */
 export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJobs {
-  const { queues, tenants, jobs, client, keys: sealKeys, clock, log, metrics } = deps;
+  const { queues, tenants, jobs, withdrawnJobs, keys: sealKeys, clock, log, metrics } = deps;
   const due = createWorkqueue({
     name: 'unadmittable',
     clock,
@@ -87,7 +86,7 @@ export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJ
     const outcome = unadmittableOutcome(job, why);
     deps.onEnded?.(ref, uid, outcome);
     await queue.finish(ref, outcome, uid);
-    await withdrawJob(client, job);
+    withdrawnJobs.withdraw({ tenant: ref.tenant, job: objectKey(job), uid });
     log.info('gave up a submission whose Job could never be admitted', { tenant: tenant.label, submission: ref.id, job: key, detail: why });
   }
 

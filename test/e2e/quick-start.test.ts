@@ -178,7 +178,7 @@ describe.runIf(hasKubectl)('npm start -- --keep', () => {
     const manager = run.file('manager.kubeconfig');
     for (const words of [
       'create serviceaccount switchyard-submitter',
-      'create role submit --verb=create --resource=jobs.batch',
+      'create role submit --verb=create,delete --resource=jobs.batch',
       'create rolebinding submit --role=submit --serviceaccount=default:switchyard-submitter',
     ])
       kubectl(manager, ...words.split(' '));

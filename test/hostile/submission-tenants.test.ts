@@ -117,10 +117,10 @@ async function denyPrivileged(): Promise<void> {
   } as never);
 }
 
-/** Lets the ServiceAccount of a tenant create Jobs in a namespace. */
-async function letSubmit(namespace: string, tenant: string): Promise<void> {
+/** Lets the ServiceAccount of a tenant create Jobs in a namespace, and delete them. */
+async function letSubmit(namespace: string, tenant: string, verbs: readonly string[] = ['create', 'delete']): Promise<void> {
   const metadata = { namespace, name: 'submit' };
-  await world.home.create(ROLES, { metadata, rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create'] }] } as never);
+  await world.home.create(ROLES, { metadata, rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs }] } as never);
   await world.home.create(ROLE_BINDINGS, {
     metadata,
     roleRef: { apiGroup: RBAC, kind: 'Role', name: 'submit' },
@@ -234,6 +234,34 @@ describe('nobody gets, by what a submission says,', () => {
       metadata.annotations?.['switchyard.dev/submission-seal'],
     );
   });
+});
+
+test('the Job of a submission that is removed is deleted as the ServiceAccount: where that may not, it stays, and the queue says what to do', {
+  timeout: 120_000,
+}, async () => {
+  const role = { namespace: 'rich', name: 'submit' };
+  const allow = (verbs: readonly string[]) =>
+    world.home.patch(ROLES, role, { type: 'merge', body: { rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs }] } } as never);
+  await allow(['create']);
+  await createQueue('rich', { localQueues: ['main'] });
+  const rich = await producerOf('rich');
+  const submission = await rich.submit({ manifest: manifest({ name: 'unwanted' }) }, 'unwanted');
+  await eventually(async () => ((await submission.getState()) === 'delayed' ? true : undefined));
+  await submission.remove();
+  const condition = async () =>
+    (await world.home.get(SUBMISSION_QUEUES, { namespace: 'rich', name: 'batch' })).status?.conditions?.find(
+      ({ type }) => type === 'JobsWithdrawn',
+    );
+  expect(await eventually(condition)).toMatchObject({
+    status: 'False',
+    reason: 'DeleteForbidden',
+    message: expect.stringMatching(
+      /cannot delete resource "jobs".*; let the ServiceAccount rich\/switchyard-submitter delete Jobs in the namespace rich$/,
+    ),
+  });
+  expect(await jobs()).toEqual(['rich/unwanted']);
+  await allow(['create', 'delete']);
+  await eventually(async () => ((await jobs()).length === 0 ? true : undefined));
 });
 
 test('what is on a Job of the ServiceAccount’s own making is no submission: it may not write what the manager writes as it', async () => {

@@ -10,7 +10,8 @@ const PROGRESS_EVERY = 10;
 const FAILURES_MAX = 10;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-type Story = (seed: number, print?: (line: string) => void) => Promise<Outcome>;
+/** What it has opened is closed after the last one. */
+type Story = ((seed: number, print?: (line: string) => void) => Promise<Outcome>) & { readonly close?: () => Promise<void> };
 
 /** Writes of the tenant in one story. */
 const TENANT_WRITES = 100;
@@ -30,6 +31,10 @@ const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Stor
   'shrinking-tenant': async () => {
     const { fuzzTenant, SHRINKING_STORY } = await import('./dispatch/tenant-fuzz.ts');
     return (seed, print) => fuzzTenant(seed, TENANT_WRITES, print, SHRINKING_STORY);
+  },
+  'redis-tenant': async () => {
+    const { play, close } = await (await import('./redis/redis-fuzz.ts')).openRedisFuzz();
+    return Object.assign(play, { close });
   },
 };
 
@@ -95,8 +100,12 @@ function report({ seed, violations }: Outcome, world: World): void {
 await runCommandLine(SIMULATION_PROGRAM, async (config) => {
   if (config.putBack !== undefined) putBack(config.putBack);
   const simulate = await STORIES[config.world](config);
-  if (config.kind === 'Soak' && config.putBack !== undefined) return hunt(simulate, config.putBack, config.from, config.count);
-  return config.kind === 'Replay'
-    ? replay(simulate, config.world, config.seed, config.trace)
-    : soak(simulate, config.world, config.from, config.count);
+  try {
+    if (config.kind === 'Soak' && config.putBack !== undefined) return await hunt(simulate, config.putBack, config.from, config.count);
+    return config.kind === 'Replay'
+      ? await replay(simulate, config.world, config.seed, config.trace)
+      : await soak(simulate, config.world, config.from, config.count);
+  } finally {
+    await simulate.close?.();
+  }
 });

@@ -48,7 +48,8 @@ export type QueueUnderTest = {
   /** What was handed out, and which Jobs were withdrawn. */
   readonly seen: readonly Submission[];
   readonly withdrawn: readonly ParkedSubmission[];
-  consume(accept?: Accept): void;
+  /** `onWithdraw` is asked first, and what it throws is what came of it. */
+  consume(accept?: Accept, onWithdraw?: () => void): void;
   finish(job: Job, outcome: Outcome, attempt?: number): Promise<void>;
   isParked(job: Job): Promise<void>;
   parkedKeys(): Promise<string[]>;
@@ -101,13 +102,17 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
     get withdrawn() {
       return now.withdrawn;
     },
-    consume(accept = running) {
+    consume(accept = running, onWithdraw = () => undefined) {
       const { queue, seen, withdrawn, stop, consuming } = now;
       const noting = async (submission: Submission): Promise<Acceptance> => {
         seen.push(submission);
         return accept(submission);
       };
-      consuming.push(queue.consume(noting, stop.signal, async (parked) => void withdrawn.push(parked)));
+      const withdraw = async (parked: ParkedSubmission): Promise<void> => {
+        onWithdraw();
+        withdrawn.push(parked);
+      };
+      consuming.push(queue.consume(noting, stop.signal, withdraw));
     },
     finish: (job, outcome, attempt = 1) => now.queue.finish(refOf(job), outcome, uidOf(refOf(job).key, attempt)),
     async isParked(job) {

@@ -125,7 +125,7 @@ async function makeTenant(installation: Installation, publicKey: string): Promis
   const made = await installation.sh(`for kind in serviceaccount role rolebinding; do
     kubectl delete $kind switchyard-submitter --context "$HOME_CLUSTER" --ignore-not-found; done
     kubectl create serviceaccount switchyard-submitter --context "$HOME_CLUSTER"
-    kubectl create role switchyard-submitter --verb create --resource jobs.batch --context "$HOME_CLUSTER"
+    kubectl create role switchyard-submitter --verb create,delete --resource jobs.batch --context "$HOME_CLUSTER"
     kubectl create rolebinding switchyard-submitter --role switchyard-submitter --serviceaccount default:switchyard-submitter --context "$HOME_CLUSTER"`);
   expect(made, made.output).toMatchObject({ code: 0 });
   await client.create(SUBMISSION_QUEUES, { metadata: TENANT, spec });

@@ -57,6 +57,7 @@ describe('a submission whose Job the API server does not take', () => {
         metrics,
         jobs: { get: () => undefined },
         ledger: memoryLedger(),
+        withdrawnJobs: { withdraw: () => undefined },
       },
       testTenant(),
       queue,

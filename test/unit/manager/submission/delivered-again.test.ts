@@ -52,7 +52,8 @@ async function handOut(...submissions: Submission[]): Promise<PromiseSettledResu
   };
   const metrics = createManagerMetrics(new Registry()).submission;
   const { client } = cluster;
-  const deps = { client, jobs: { get: () => undefined }, ledger, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics };
+  const withdrawnJobs = { withdraw: () => undefined };
+  const deps = { client, jobs: { get: () => undefined }, ledger, withdrawnJobs, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics };
   await runConsumer(deps, testTenant(), queue, new AbortController().signal);
   return answers;
 }

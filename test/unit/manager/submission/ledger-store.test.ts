@@ -260,6 +260,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
         client: way.client,
         jobs: { get: () => undefined },
         ledger,
+        withdrawnJobs: { withdraw: () => undefined },
         keys: TEST_RECORD_KEYS,
         clock,
         log: silentLogger,

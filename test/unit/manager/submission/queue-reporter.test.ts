@@ -23,6 +23,7 @@ let problems: Map<string, TenantProblem>;
 /** What the API server says of the impersonation of a ServiceAccount, by its name. */
 let refusals: Map<string, string>;
 let asked: string[];
+let withdrawalProblem: string | undefined;
 let troubles: readonly RedisTrouble[] | undefined;
 let stop: AbortController;
 
@@ -40,6 +41,7 @@ beforeEach(async () => {
   refusals = new Map();
   asked = [];
   troubles = undefined;
+  withdrawalProblem = undefined;
   stop = new AbortController();
   reporter = createQueueReporter({
     objects,
@@ -51,6 +53,7 @@ beforeEach(async () => {
       asked.push(as?.name ?? '');
       return refusals.get(as?.name ?? '');
     },
+    withdrawalProblem: () => withdrawalProblem,
     redisTroubles: () => troubles,
     unended: () => 2,
     clock,
@@ -66,6 +69,15 @@ afterEach(async () => {
   await cluster.plane.close();
 });
 const status = async () => (await cluster.client.get(SUBMISSION_QUEUES, KEY)).status;
+
+test('a Job that cannot be deleted is told in the status', async () => {
+  withdrawalProblem = 'it may not';
+  void reporter.run(stop.signal);
+  await clock.advance(100);
+  expect((await status())?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'JobsWithdrawn', reason: 'DeleteForbidden', message: 'it may not' }),
+  );
+});
 
 test('status and metrics say what is in the queue, what became of it, and what is wrong, and no more than once in ten seconds', async () => {
   const tenant = tenantOf(object, { bytesMax: 1_000 });

@@ -6,6 +6,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const FACTS: QueueFacts = {
   problem: undefined,
   impersonationProblem: undefined,
+  withdrawalProblem: undefined,
   troubles: undefined,
   prefix: 'switchyard:tenant:team',
   backlog: 3,
@@ -46,6 +47,18 @@ test.each<[Partial<QueueFacts>, string, string]>([
   [{ backlog: undefined }, 'Unknown', 'Unreachable'],
 ])('one with %j is %s: %s', (facts, status, reason) => {
   expect(told(facts)?.conditions?.[0]).toMatchObject({ status, reason });
+});
+
+test('Jobs that cannot be deleted are a condition of their own, which stays once it was there', () => {
+  const before = told({ withdrawalProblem: 'x' });
+  expect(before?.conditions).toMatchObject([
+    { type: 'Ready', status: 'True' },
+    { type: 'JobsWithdrawn', status: 'False', reason: 'DeleteForbidden', message: 'x' },
+  ]);
+  expect(told({}, before)?.conditions).toMatchObject([
+    { type: 'Ready', status: 'True' },
+    { type: 'JobsWithdrawn', status: 'True', reason: 'Deleted' },
+  ]);
 });
 
 test('what has been told is not told again, and the time is that of the change', () => {

@@ -8,14 +8,15 @@ import { testTenant } from '../../../support/submission-source.ts';
 
 const JOB = { metadata: { namespace: 'team', name: 'sum' }, spec: { template: {} } };
 const forbidden = (message: string): ApiError => new ApiError(403, { code: 403, reason: 'Forbidden', message });
-const clientOf = (create: () => Promise<unknown>): KubeClient => ({ create, get: async () => 'read' }) as unknown as KubeClient;
+const clientOf = (write: () => Promise<unknown>): KubeClient =>
+  ({ create: write, delete: write, get: async () => 'read' }) as unknown as KubeClient;
 const fence = new AbortController().signal;
 
 async function creating(error: Error): Promise<{ readonly thrown: unknown; readonly problems: (string | undefined)[] }> {
   const problems: (string | undefined)[] = [];
   const client = tenantClient({
     manager: clientOf(() => Promise.reject(new Error('unused'))),
-    creator: clientOf(() => Promise.reject(error)),
+    actor: clientOf(() => Promise.reject(error)),
     onImpersonation: (problem) => problems.push(problem),
   });
   const thrown: unknown = await client.create(JOBS, JOB).catch((each: unknown) => each);
@@ -44,10 +45,10 @@ test('that no answer came says nothing of impersonation', async () => {
   expect(await creating(error)).toEqual({ thrown: error, problems: [] });
 });
 
-test('a tenant’s Jobs are created as its ServiceAccount, with what admission knows them by, and read as the manager', async () => {
+test('a tenant’s Jobs are created and deleted as its ServiceAccount, with what admission knows them by, and read as the manager', async () => {
   const asked: unknown[] = [];
   const clients = createTenantClients({
-    manager: clientOf(() => Promise.reject(new Error('the manager itself creates nothing'))),
+    manager: clientOf(() => Promise.reject(new Error('the manager itself creates and deletes nothing'))),
     connect: (actAs) => {
       asked.push(actAs);
       return clientOf(async () => 'created');
@@ -57,6 +58,7 @@ test('a tenant’s Jobs are created as its ServiceAccount, with what admission k
   });
   const client = clients(testTenant({ label: 'team/batch', as: { namespace: 'team', name: 'submitter' } }));
   expect(await client.create(JOBS, JOB)).toBe('created');
+  expect(await client.delete(JOBS, { namespace: 'team', name: 'sum' })).toBe('created');
   expect(await client.get(JOBS, { namespace: 'team', name: 'sum' })).toBe('read');
   clients(testTenant());
   expect(asked).toEqual([
