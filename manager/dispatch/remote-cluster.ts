@@ -113,7 +113,7 @@ class ConnectedCluster implements RemoteCluster {
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;
     this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, givenUp, renewIntervalMs, clock, log });
-    const leased = leasedWrites(client, this.#lease);
+    const leased = leasedWrites(client, this.#lease, options.hold);
     this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({

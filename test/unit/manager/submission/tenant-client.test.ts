@@ -9,7 +9,7 @@ import { testTenant } from '../../../support/submission-source.ts';
 const JOB = { metadata: { namespace: 'team', name: 'sum' }, spec: { template: {} } };
 const forbidden = (message: string): ApiError => new ApiError(403, { code: 403, reason: 'Forbidden', message });
 const clientOf = (create: () => Promise<unknown>): KubeClient => ({ create, get: async () => 'read' }) as unknown as KubeClient;
-const fence = new AbortController().signal;
+const fenced = (client: KubeClient): KubeClient => client;
 
 async function creating(error: Error): Promise<{ readonly thrown: unknown; readonly problems: (string | undefined)[] }> {
   const problems: (string | undefined)[] = [];
@@ -52,7 +52,7 @@ test('a tenant’s Jobs are created as its ServiceAccount, with what admission k
       asked.push(actAs);
       return clientOf(async () => 'created');
     },
-    fence,
+    fenced,
     onImpersonation: () => undefined,
   });
   const client = clients(testTenant({ label: 'team/batch', as: { namespace: 'team', name: 'submitter' } }));
@@ -67,7 +67,7 @@ test('a tenant’s Jobs are created as its ServiceAccount, with what admission k
 });
 
 test('where nothing can act as somebody else no tenant’s Job is created with the rights of the manager', () => {
-  const clients = createTenantClients({ manager: clientOf(async () => 'created'), fence, onImpersonation: () => undefined });
+  const clients = createTenantClients({ manager: clientOf(async () => 'created'), fenced, onImpersonation: () => undefined });
   expect(() => clients(testTenant({ as: { namespace: 'team', name: 'submitter' } }))).toThrow(/cannot be created as submitter/);
   expect(clients(testTenant())).toBeDefined();
 });
