@@ -79,7 +79,7 @@ const SLOW_MS = 500;
 /** No answer is waited for longer, unless a Lease that long is asked for. */
 const ANSWER_MS_MAX = 5_000;
 /** For so long it is remembered how slow it was. */
-const SLOWNESS_KEPT_MS = 60_000;
+const SLOWNESS_KEPT_MS = 30_000;
 /** Renewals, and looks of those who wait, within one duration. */
 const LOOKS = 6;
 /** Nobody leads for so long, or somebody does of whom this one cannot hear. */
