@@ -11,7 +11,10 @@ export function fencedClient(client: KubeClient, fence: AbortSignal, hold?: Leas
   type Signalled = { readonly signal?: AbortSignal };
   type Sent = Signalled & { readonly beforeSend?: () => Promise<void> };
   /** The options of every call are optional, all their fields too. */
-  const fenced = <O extends Signalled, T>(options: O | undefined, call: (options: O & { readonly signal: AbortSignal }) => Promise<T>): Promise<T> => {
+  const fenced = <O extends Signalled, T>(
+    options: O | undefined,
+    call: (options: O & { readonly signal: AbortSignal }) => Promise<T>,
+  ): Promise<T> => {
     const given = options ?? ({} as O);
     return given.signal === undefined
       ? call({ ...given, signal: fence })

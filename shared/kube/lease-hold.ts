@@ -55,7 +55,9 @@ export function createLeaseHold(clock: Clock): KeptLeaseHold {
   let lost: Error | undefined;
 
   const leftMs = (): number => Math.min(...claims.map((claim) => writableLeftMs(clock, claim)));
-  const lookAgain = (): void => waiting.forEach((look) => look());
+  const lookAgain = (): void => {
+    for (const look of waiting) look();
+  };
   const disputed = (): void => undisputed.abort(new Error('the Lease was not renewed in time: another may lead'));
 
   return {

@@ -1,5 +1,16 @@
 /** Flags that several programs have: each means the same everywhere. */
-import { bindAddress, durationMs, FlagError, CONFIG_FLAG, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
+import {
+  bindAddress,
+  durationMs,
+  FlagError,
+  CONFIG_FLAG,
+  oneOf,
+  rate,
+  text,
+  wholeNumber,
+  type FlagTable,
+  type FlagValues,
+} from './flags.ts';
 import type { CertificateFiles } from './serving-certificate.ts';
 import { LOG_LEVELS } from './pino-logger.ts';
 import { durationShape, shaped } from './value-shape.ts';

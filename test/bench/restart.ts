@@ -169,7 +169,8 @@ function printFailovers(failovers: readonly Failover[]): boolean {
     'first decision  ',
     failovers.map(({ decidedMs }) => decidedMs),
   );
-  if (p99Ms > FAILOVER_MS_MAX) console.log(`  OUT OF RANGE: one in a hundred took longer than ${FAILOVER_MS_MAX / 1_000} s to its first decision`);
+  if (p99Ms > FAILOVER_MS_MAX)
+    console.log(`  OUT OF RANGE: one in a hundred took longer than ${FAILOVER_MS_MAX / 1_000} s to its first decision`);
   return p99Ms <= FAILOVER_MS_MAX;
 }
 

@@ -113,7 +113,9 @@ export async function simulateElection(seed: number, print?: (line: string) => v
       const fenced = fencedClient(worker, lost, unheld ? undefined : hold);
       const work = async (): Promise<void> => {
         while (!leading.aborted) {
-          await fenced.create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'note' } }, { signal: leading }).catch(() => undefined);
+          await fenced
+            .create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'note' } }, { signal: leading })
+            .catch(() => undefined);
           await sleep(own, dice.int(50, 400), leading);
         }
       };
@@ -126,9 +128,9 @@ export async function simulateElection(seed: number, print?: (line: string) => v
     });
   };
 
-  const hosts = ['a', 'b', 'c'].slice(0, dice.int(2, 3)).map(
-    (name): Host => ({ name, stalledUntilMs: 0, cutOffUntilMs: 0, timeErrorMs: dice.int(-600_000, 600_000), end: () => undefined }),
-  );
+  const hosts = ['a', 'b', 'c']
+    .slice(0, dice.int(2, 3))
+    .map((name): Host => ({ name, stalledUntilMs: 0, cutOffUntilMs: 0, timeErrorMs: dice.int(-600_000, 600_000), end: () => undefined }));
   for (const host of hosts) clock.schedule(() => start(host), dice.int(0, 2_000));
   const trouble = troubles(dice, hosts);
   while (clock.monotonic() < STORM_MS) {
