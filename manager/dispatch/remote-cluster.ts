@@ -108,14 +108,8 @@ class ConnectedCluster implements RemoteCluster {
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
     this.#options = options;
-    this.#prober = createClusterProbe({
-      client,
-      origin,
-      servedNamespaces,
-      clock,
-      identify: (uid) => this.#identify(uid),
-      onLate: (failure) => this.#becomes(afterProbe(this.#health, failure, clock.now())),
-    });
+    const onLate = (failure: ProbeResult): void => this.#becomes(afterProbe(this.#health, failure, clock.now()));
+    this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;

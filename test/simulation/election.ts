@@ -22,6 +22,8 @@ const STORM_MS = 40_000;
 const CALM_MS = 60_000;
 const LAST_MS = 10_000;
 const RESTART_MS = 1_000;
+/** A connection that is dead is found out, however little its caller cares. */
+const REQUEST_TIMEOUT_MS = 20_000;
 const LEASE = { namespace: 'kube-system', name: 'lock' };
 
 type Host = {
@@ -56,7 +58,10 @@ export async function simulateElection(seed: number, print?: (line: string) => v
         violations.push(`${identity} sends a write while ${server.lease()?.spec?.holderIdentity ?? 'nobody'} holds the Lease`);
       if (isWrite) lately.add(identity);
       await sleep(clock, dice.int(0, latencyMs), request.signal);
-      if (clock.monotonic() < host.cutOffUntilMs) await sleep(clock, 600_000, request.signal);
+      if (clock.monotonic() < host.cutOffUntilMs) {
+        await sleep(clock, REQUEST_TIMEOUT_MS, request.signal);
+        throw new Error('no answer');
+      }
       if (clock.monotonic() < awayUntilMs) throw Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
       const answer = isWrite ? answerOf(201, { metadata: { name: 'note' } }) : server.answer(request);
       if (!isWrite && request.method !== 'GET') told(`${identity} ${request.method} ${answer.status}`);
@@ -113,9 +118,11 @@ export async function simulateElection(seed: number, print?: (line: string) => v
       const fenced = fencedClient(worker, lost, unheld ? undefined : hold);
       const work = async (): Promise<void> => {
         while (!leading.aborted) {
-          await fenced
-            .create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'note' } }, { signal: leading })
-            .catch(() => undefined);
+          try {
+            await fenced.create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'note' } }, { signal: leading });
+          } catch (error) {
+            told(`${identity} has not written: ${String(error)}`);
+          }
           await sleep(own, dice.int(50, 400), leading);
         }
       };
