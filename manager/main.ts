@@ -78,6 +78,8 @@ async function runManager(
   const { leaderElection, managerId, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
+  // No renewal waits for a connection that the work has.
+  const electionTransport = createHttpTransport(homeAccess, log);
   const redis = settings.redis && readRedisSettings(settings.redis);
   const submissions = redis && {
     ...(await submissionSource(redis, settings, log)),
@@ -118,10 +120,11 @@ async function runManager(
     ...(managerId === undefined ? {} : { managerId }),
     ...(leaderElection && {
       leaderElection: {
-        client: clientOver(homeTransport, homeAccess, settings.home),
+        client: clientOver(electionTransport, homeAccess, { qps: 0, burst: 1 }),
         namespace: leaderElection.namespace ?? homeAccess.namespace,
         name: leaderElection.name,
         identity: `${hostname()}_${crypto.randomUUID()}`,
+        leaseDurationMs: leaderElection.leaseDurationMs,
       },
     }),
     ...(webhook && { webhook: { ...webhook, certificate: certificates.of('webhook', webhook.tls) } }),
@@ -214,7 +217,7 @@ async function runManager(
     submissions?.close?.();
     await Promise.all([decisionLog?.close(LOG_CLOSE_MS), auditFile?.close(LOG_CLOSE_MS)]);
     await history?.store.close();
-    await client.close();
+    await Promise.all([client.close(), electionTransport.close()]);
     await http?.close();
   }
 }

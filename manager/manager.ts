@@ -8,6 +8,7 @@ import type { Informer } from '../shared/kube/informer.ts';
 import { parseKey } from '../shared/kube/keys.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
+import { createLeaseHold } from '../shared/kube/lease-hold.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -168,6 +169,8 @@ export function createManager(deps: ManagerDeps): Manager {
   let records: RecordKeeper | undefined;
   let invariants: LiveInvariants | undefined;
   const deposed = new AbortController();
+  const hold = deps.leaderElection && createLeaseHold(clock);
+  const fenced = (each: KubeClient): KubeClient => fencedClient(each, deposed.signal, hold);
   const restored = new AbortController();
   const onWentBack = (error: Error): void => {
     // What was decided on what did not happen must not be written.
@@ -194,7 +197,7 @@ export function createManager(deps: ManagerDeps): Manager {
     [CLUSTER_QUEUES, informers.clusterQueues],
     [LOCAL_QUEUES, informers.localQueues],
   ]);
-  const home = fencedClient(
+  const home = fenced(
     doubtingClient(client, {
       clock,
       cached: (resource, key) => caches.get(resource)?.get(key)?.metadata.resourceVersion,
@@ -208,7 +211,6 @@ export function createManager(deps: ManagerDeps): Manager {
         course.doubt();
       },
     }),
-    deposed.signal,
   );
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
   // So that no story stands in the way of what somebody must know.
@@ -285,7 +287,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const intake = createSubmissions({
       source: submissions,
       home,
-      fence: deposed.signal,
+      fenced,
       jobs: informers.jobs,
       objects: informers.submissionQueues,
       ledgerNamespace: deps.recordKeySecret.namespace,
@@ -358,7 +360,7 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
       isNoted: intake.isNoted,
-      ...given({ endings: copyEndings([history, intake.endings]), tracing }),
+      ...given({ hold, endings: copyEndings([history, intake.endings]), tracing }),
     });
     const watched = createLiveInvariants({
       ...informers,
@@ -414,7 +416,7 @@ export function createManager(deps: ManagerDeps): Manager {
         await mayList.promise;
         await informer.run(each);
       }),
-      (each) => leadWhenElected({ ...deps, onWentBack, onWaiting: mayList.resolve }, lead, each),
+      (each) => leadWhenElected({ ...deps, ...given({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
     ]);
   }
 

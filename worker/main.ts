@@ -71,9 +71,11 @@ async function serve(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const transport = createHttpTransport(access, log);
+  // No renewal waits for a connection that the work has.
+  const electionTransport = createHttpTransport(access, log);
   const metrics = createClientMetrics(registry)(new URL(access.server).host);
-  const newClient = (qps = config.kubeApiQps): KubeClient =>
-    createKubeClient(transport, {
+  const newClient = (qps = config.kubeApiQps, over = transport): KubeClient =>
+    createKubeClient(over, {
       userAgent: `${WORKER_FIELD_MANAGER}/${manifest.version}`,
       clock: systemClock,
       rateLimiter: createRateLimiter({ qps, burst: config.kubeApiBurst, clock: systemClock }),
@@ -113,10 +115,11 @@ async function serve(
       : createElectedWorker({
           ...deps,
           election: {
-            client: newClient(),
+            client: newClient(0, electionTransport),
             namespace: leaderElection.namespace ?? access.namespace,
             name: leaderElection.name,
             identity: `${hostname()}_${randomUUID()}`,
+            leaseDurationMs: leaderElection.leaseDurationMs,
           },
         });
   const http = createProgramHttp({
@@ -134,7 +137,7 @@ async function serve(
     await Promise.all([worker.run(signal), spans?.run(signal)]);
   } finally {
     await server?.close();
-    await transport.close();
+    await Promise.all([transport.close(), electionTransport.close()]);
   }
 }
 

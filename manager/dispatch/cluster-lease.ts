@@ -57,7 +57,11 @@ export interface ClusterLease {
 export type LeaseKept = { readonly kind: 'Held' } | { readonly kind: 'WentBack'; readonly error: Error } | ProbeRefusal | ProbeFailure;
 
 export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
-const ANSWER_TIMEOUT_MS = 5_000;
+/**
+ * A renewal counts from when it was sent, so that waiting longer for its answer gives no extra time. It is within the margin that is kept for requests on their
+ * way when a cluster is lost (`fenced-off.ts`).
+ */
+const ANSWER_TIMEOUT_MS = 15_000;
 /** The program is about to end. */
 const RELEASE_TIMEOUT_MS = 2_000;
 const DURATION_MS_MIN = 15_000;

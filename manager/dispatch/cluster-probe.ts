@@ -5,7 +5,8 @@ import { parseBoundedJson } from '../../shared/kube/bounded-json.ts';
 import type { RawClient, ReadClient } from '../../shared/kube/client.ts';
 import { AddressDeniedError } from '../../shared/kube/guarded-connector.ts';
 import { UnusableAnswer } from '../../shared/kube/unusable-answer.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock, Timer } from '../../shared/runtime/clock.ts';
+import { withEither } from '../../shared/runtime/tasks.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import type { ProbeFailure, ProbeRefusal, ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
@@ -19,6 +20,8 @@ export type ClusterProbeOptions = {
   readonly servedNamespaces: readonly string[] | undefined;
   /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
   readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
+  /** There was no answer for five seconds more: that counts as a failure, until there is one. */
+  readonly onLate: (failure: ProbeFailure) => void;
   readonly clock: Clock;
 };
 
@@ -32,7 +35,10 @@ export type ProbeAnswer = Pick<ProbeResult & { kind: 'Answered' }, 'kind' | 'ver
   readonly resourceVersion: string | undefined;
 };
 
-const PROBE_TIMEOUT_MS = 5_000;
+/** A call without an answer for so long is made once more beside the first, as another connection may be answered where this one is dead. */
+const LATE_MS = 5_000;
+/** An API server that is overloaded has so long: its first answer counts, whichever call it is to. */
+const PROBE_TIMEOUT_MS = 15_000;
 /** Who it is and its version are asked for again after this time, and whenever it has not answered or has refused. */
 const FACTS_MS = 3_600_000;
 const VERSION_MAX_BYTES = 16 * 1024;
@@ -45,11 +51,11 @@ type Facts = { readonly version: string; readonly untilMs: number };
  * A probe lists one copy. That needs what work needs: a user that is known, the right to list Jobs, and a storage that answers. Before the first
  * one, and now and then, the cluster is asked who it is; nothing else is done there before that is known.
  */
-export function createClusterProbe({ client, origin, servedNamespaces, identify, clock }: ClusterProbeOptions): ClusterProbe {
+export function createClusterProbe({ client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
   let facts: Facts | undefined;
 
   const within = <T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    withDeadline(clock, PROBE_TIMEOUT_MS, signal, call);
+    withDeadline(clock, PROBE_TIMEOUT_MS, signal, (each) => firstAnswer(clock, onLate, each, call));
   const readVersion = async (signal: AbortSignal): Promise<string> =>
     versionIn(
       await within(signal, (each) => client.raw({ method: 'GET', path: '/version', signal: each, bodyMaxBytes: VERSION_MAX_BYTES })),
@@ -83,6 +89,32 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
       return answer;
     },
   };
+}
+
+/** What the first of several calls is answered, of which one is made each time that the others are late. */
+async function firstAnswer<T>(
+  clock: Clock,
+  onLate: ClusterProbeOptions['onLate'],
+  signal: AbortSignal,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const answer = Promise.withResolvers<T>();
+  let waiting: Timer | undefined;
+  const start = (): void => {
+    withEither(signal, over.signal, call).then(answer.resolve, answer.reject);
+    waiting = clock.schedule(() => {
+      onLate(failureOf(new Error(`no answer within ${LATE_MS} ms`)));
+      start();
+    }, LATE_MS);
+  };
+  start();
+  try {
+    return await answer.promise;
+  } finally {
+    waiting?.cancel();
+    over.abort(new Error('another call was answered'));
+  }
 }
 
 type Identity = { readonly kind: 'Identity'; readonly uid: string } | ProbeRefusal;

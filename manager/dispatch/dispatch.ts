@@ -5,6 +5,7 @@ import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
+import type { LeaseHold } from '../../shared/kube/lease-hold.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -60,6 +61,8 @@ export type DispatchDeps = {
   readonly clusterSecretsNamespace: string | undefined;
   /** Between two renewals of our Lease on a worker cluster. */
   readonly renewIntervalMs: number;
+  /** Of the Lease of the election: nothing is written on worker clusters while it lapses. Absent: this manager is the only one. */
+  readonly hold?: LeaseHold;
   /** Connects to a worker cluster. */
   readonly connect: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Id of this manager: the value of the origin label on its copies. */
@@ -152,6 +155,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         metrics,
         identify,
         term,
+        ...given({ hold: deps.hold }),
         leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
         renewIntervalMs,
         givenUp: () => isGivenUp(name),

@@ -9,6 +9,7 @@ import type { Retention } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import type { WorkerFinding } from './worker-finding.ts';
 import type { Capacity } from './node-capacity.ts';
+import type { LeaseHold } from '../../shared/kube/lease-hold.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ReconcileResult } from '../../shared/kube/controller.ts';
 import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
@@ -99,6 +100,8 @@ export type RemoteClusterOptions = {
   /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
   readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
   readonly term: LeaderTerm;
+  /** Of the Lease of the election; absent: there is none. */
+  readonly hold?: LeaseHold;
   /** Where the Leases are by which manager and worker know of each other. */
   readonly leaseNamespace: string;
   readonly renewIntervalMs: number;

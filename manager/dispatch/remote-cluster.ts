@@ -108,12 +108,13 @@ class ConnectedCluster implements RemoteCluster {
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
     this.#options = options;
-    this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, identify: (uid) => this.#identify(uid) });
+    const onLate = (failure: ProbeResult): void => this.#becomes(afterProbe(this.#health, failure, clock.now()));
+    this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;
     this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, givenUp, renewIntervalMs, clock, log });
-    const leased = leasedWrites(client, this.#lease);
+    const leased = leasedWrites(client, this.#lease, options.hold);
     this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({

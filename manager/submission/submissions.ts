@@ -58,8 +58,8 @@ export type SubmissionsDeps = {
   readonly source: SubmissionSource | undefined;
   /** The manager cluster. */
   readonly home: KubeClient;
-  /** Nothing is written once it aborts. */
-  readonly fence: AbortSignal;
+  /** Has a client write nothing while this manager does not lead. */
+  readonly fenced: (client: KubeClient) => KubeClient;
   readonly jobs: Informer<Job>;
   readonly objects: Informer<SubmissionQueueObject>;
   readonly ledgerNamespace: string;
@@ -93,7 +93,7 @@ export function createSubmissions(deps: SubmissionsDeps): Submissions {
 }
 
 function fromQueues(
-  { home, fence, jobs, objects, ledgerNamespace, keys, rules, tenantRules, redisTroubles, clock, log, metrics }: SubmissionsDeps,
+  { home, fenced, jobs, objects, ledgerNamespace, keys, rules, tenantRules, redisTroubles, clock, log, metrics }: SubmissionsDeps,
   source: SubmissionSource,
   notedJobs: (ledger: SubmissionLedger) => NotedJobs,
 ): Submissions {
@@ -102,7 +102,7 @@ function fromQueues(
   const clientFor = createTenantClients({
     manager: home,
     ...given({ connect: source.client }),
-    fence,
+    fenced,
     onImpersonation: (tenant, problem) => queueReporter.impersonation(tenant, problem),
   });
   const unended = countUnendedJobs(keys, () => gate.ended());

@@ -1,6 +1,5 @@
 import { SUBMISSION_USER_EXTRA } from '../../shared/api/names.ts';
 import type { KubeClient, ReadClient, WriteClient } from '../../shared/kube/client.ts';
-import { fencedClient } from '../../shared/kube/fenced-client.ts';
 import type { ActingAs } from '../../shared/kube/kube-client.ts';
 import { tenantClient } from './tenant-client.ts';
 import type { ServiceAccountName, Tenant } from './tenant.ts';
@@ -10,8 +9,8 @@ export type TenantClientsDeps = {
   readonly manager: ReadClient & WriteClient;
   /** Makes a client that acts as somebody else, or as the manager; absent: there is none but the manager's own. */
   readonly connect?: (actAs: ActingAs | undefined) => KubeClient;
-  /** Aborts when the manager leads no more: nothing is written after that. */
-  readonly fence: AbortSignal;
+  /** Has a client write nothing while this manager does not lead. */
+  readonly fenced: (client: KubeClient) => KubeClient;
   readonly onImpersonation: (tenant: Tenant, problem: string | undefined) => void;
 };
 
@@ -19,7 +18,7 @@ export type TenantClientsDeps = {
 export function createTenantClients({
   manager,
   connect,
-  fence,
+  fenced,
   onImpersonation,
 }: TenantClientsDeps): (tenant: Tenant) => ReadClient & WriteClient {
   return (tenant) => {
@@ -27,7 +26,7 @@ export function createTenantClients({
       if (tenant.as !== undefined) throw new Error(`the submissions of ${tenant.label} cannot be created as ${tenant.as.name}`);
       return manager;
     }
-    const actor = fencedClient(connect(tenant.as && actingAs(tenant.as, tenant.label)), fence);
+    const actor = fenced(connect(tenant.as && actingAs(tenant.as, tenant.label)));
     return tenantClient({ manager, actor, onImpersonation: (problem) => onImpersonation(tenant, problem) });
   };
 }

@@ -116,6 +116,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
     ...flagValues(FLAGS, {
       'manager-id': '',
       'log-level': 'info',
+      'leader-elect-lease-duration': '3s',
       'kube-api-qps': 100,
       'kube-api-burst': 200,
       'submission-api-qps': 300,

@@ -84,6 +84,7 @@ export const WORKER_VALUES: ChartValue = group('', {
       'kube-api-qps': 50,
       'kube-api-burst': 100,
       'log-level': 'info',
+      'leader-elect-lease-duration': '3s',
       'concurrent-ttl-after-finished-syncs': undefined,
       'job-batch-period': undefined,
       'otlp-endpoint': undefined,

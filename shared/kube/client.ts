@@ -26,6 +26,8 @@ export type WriteOptions = {
   readonly fieldValidation?: 'Strict';
   /** With 'metadata' the server answers with the object's metadata alone (PartialObjectMetadata), for callers that read nothing else of it. */
   readonly answer?: 'metadata';
+  /** Awaited right before it is sent, after its turn in the rate limit. When it rejects, nothing has been sent. */
+  readonly beforeSend?: () => Promise<void>;
   readonly signal?: AbortSignal;
 };
 
@@ -35,6 +37,8 @@ export type DeleteOptions = {
   /** Preconditions: when the object is another one by now, or another version, the answer is 409 and nothing is deleted. */
   readonly uid?: string;
   readonly resourceVersion?: string;
+  /** As of {@link WriteOptions}. */
+  readonly beforeSend?: () => Promise<void>;
   readonly signal?: AbortSignal;
 };
 
@@ -94,6 +98,8 @@ export interface RawClient {
     contentType?: string;
     /** Forms of the answer, as the header has them; default: JSON. */
     accept?: string;
+    /** As of {@link WriteOptions}. */
+    beforeSend?: () => Promise<void>;
     signal?: AbortSignal;
     /** Of the answer, where it is to be shorter than the client takes. */
     bodyMaxBytes?: number;

@@ -154,6 +154,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
     const request = this.#request(call);
     for (let retries = 0; ; retries++) {
       await this.#acquire(verb, call.signal);
+      await call.beforeSend?.();
       const response = await this.#timed(verb, request, () => this.#exchange(request));
       if (response.status < 300) return response;
       const error = toApiError(response.status, response.headers, response.body);
@@ -243,6 +244,7 @@ type Call = {
   readonly body?: string;
   readonly contentType?: string;
   readonly accept?: string;
+  readonly beforeSend?: () => Promise<void>;
   readonly signal?: AbortSignal;
   readonly bodyMaxBytes?: number;
 };
@@ -256,8 +258,8 @@ function readList<T>(answer: object): ObjectList<T> {
   return { items: (items ?? []) as T[], resourceVersion, ...(continueToken === '' ? {} : { continueToken }) };
 }
 
-const signalOf = (options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } =>
-  options.signal === undefined ? {} : { signal: options.signal };
+const signalOf = ({ signal, beforeSend }: Pick<Call, 'signal' | 'beforeSend'>): Pick<Call, 'signal' | 'beforeSend'> =>
+  given({ signal, beforeSend });
 
 /** The full object is the second choice: a server that has no other form of it answers nevertheless. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';

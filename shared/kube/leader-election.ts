@@ -1,7 +1,7 @@
 import type { Lease } from '../api/kubernetes.ts';
 import { LEASES } from '../api/resources.ts';
 import { toWireMicroTime } from '../api/wire-time.ts';
-import { sleep, type Clock } from '../runtime/clock.ts';
+import { sleep, type Clock, type Timer } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
@@ -10,8 +10,10 @@ import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
 import { keyOf } from './keys.ts';
 import { leaseWentBack, LeaseWentBack, renewalTime, withRestoreSeen } from './lease-history.ts';
+import { claimNow, createLeaseHold, writableLeftMs, writableMs, type KeptLeaseHold, type LeaseClaim } from './lease-hold.ts';
 
 export type LeaderElectionOptions = {
+  /** Over connections and with a rate limit of its own, because renewing the Lease must not wait behind the work. */
   readonly client: ReadClient & WriteClient;
   readonly namespace: string;
   readonly name: string;
@@ -19,9 +21,10 @@ export type LeaderElectionOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly leaseDurationMs?: number; // 15 s
-  readonly renewDeadlineMs?: number; // 10 s
-  readonly retryPeriodMs?: number; // 2 s
+  /** For how long others wait for a holder that does not renew the Lease, in whole seconds; longer while server or machine are slow. Absent: 3 s. */
+  readonly leaseDurationMs?: number;
+  /** Told of every claim, for `fencedClient`. */
+  readonly hold?: KeptLeaseHold;
   /** Told when it is known that it does not lead at once, or not known soon. Called once at most. */
   readonly onWaiting?: () => void;
   /** The Lease shows that its cluster was restored from an older backup; told to whoever leads or waits, which then ends. */
@@ -32,8 +35,13 @@ export type LeaderElectionOptions = {
  * client-go's election on a Lease: expiry is judged by the local clock from when a change was last *seen*, so clock
  * skew between replicas does no harm. Waits for leadership, runs `lead` with a signal that aborts the moment it is to
  * stop, because it was asked to or because leadership is lost, and releases the lease on the way out. The second signal
- * aborts when leadership is lost or cannot be renewed within the deadline, also while `lead` is putting down its work:
- * somebody else may lead from then on, so nothing may be written any more (`fenced-client.ts` sees to that).
+ * aborts when leadership is lost, also while `lead` is putting down its work: somebody else leads from then on, so
+ * nothing may be written any more (`fenced-client.ts` sees to that).
+ *
+ * Other than there, a leader that cannot renew in time does not end: its writes wait (`lease-hold.ts`), and go on with the next renewal, which is conditional on the
+ * one before it and so proves that nobody else has led meanwhile. It has lost when somebody else has the Lease, or after thirty seconds.
+ * Who waits counts no time in which the server did not answer: the holder could not renew then either.
+ *
  * Resolves when `signal` aborts, leadership is lost or the cluster went back in time (the program then exits and starts anew).
  */
 export async function runAsLeader(
@@ -63,23 +71,49 @@ export async function runAsLeader(
   }
 }
 
-const LEASE_DURATION_MS = 15_000;
-const RENEW_DEADLINE_MS = 10_000;
-const RETRY_PERIOD_MS = 2_000;
+export const DEFAULT_LEASE_DURATION_MS = 3_000;
+/** A Lease that is longer because server or machine are slow is no longer than this, unless it is asked for. */
+const LEASE_DURATION_MS_MAX = 15_000;
+/** A renewal that takes no longer is not slow. */
+const SLOW_MS = 500;
+/** No answer is waited for longer, unless a Lease that long is asked for. */
+const ANSWER_MS_MAX = 5_000;
+/** For so long it is remembered how slow it was. */
+const SLOWNESS_KEPT_MS = 30_000;
+/** Renewals, and looks of those who wait, within one duration. */
+const LOOKS = 6;
+/** Nobody leads for so long, or somebody does of whom this one cannot hear. */
+const GIVE_UP_MS = 30_000;
+/** Who is not answered for so long may have to wait. */
+const UNANSWERED_MS = 2_000;
 /** For what is still to be said at the end: the program goes on ending when nobody answers. */
 const LAST_WORDS_MS = 2_000;
-/** client-go: candidates wait between one and 2.2 retry periods, so that they do not all ask at once. Not so when the lease is over: then one of them must lead. */
-const RETRY_JITTER = 1.2;
+/** So that candidates do not all ask at once. When the lease is over none of them waits: then one must lead. */
+const LOOK_JITTER = 0.5;
+
+/**
+ * How long a Lease is to be where the slowest of late, of the answers to renewals and of the machine's own timers, took `slowMs`: so long that two of them, one after the
+ * other, are answered within the two thirds of it for which it lets its holder write. In milliseconds, whole seconds.
+ */
+export function leaseDurationFor(leastMs: number, slowMs: number): number {
+  const wantedMs = leastMs + 3 * Math.max(0, slowMs - SLOW_MS);
+  return Math.ceil(Math.min(wantedMs, Math.max(leastMs, LEASE_DURATION_MS_MAX)) / 1_000) * 1_000;
+}
 
 class Candidate {
   readonly #options: LeaderElectionOptions;
   readonly #log: Logger;
-  /** The lease as last seen, and when by our own clock it was first seen like this. */
+  readonly #hold: KeptLeaseHold;
+  /** The lease as last seen, and when by our own steady clock it was first seen like this. */
   #seen: Lease | undefined;
   #seenAtMs = 0;
-  /** When the claim that the server has accepted last was made: before it was sent, as others may count from then on. */
-  #claimedAtMs = 0;
+  /** The claim that the server has accepted last. */
+  #claim: LeaseClaim | undefined;
   #leading = false;
+  /** The last look was not answered. */
+  #unanswered = false;
+  /** The longest that an answer, or a timer, took of late. */
+  #slow = { ms: 0, sinceMs: 0 };
   /** What the lease was when it was last known: it never goes back to before that. */
   #known: Lease | undefined;
   #wentBack = false;
@@ -88,29 +122,31 @@ class Candidate {
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
+    this.#hold = options.hold ?? createLeaseHold(options.clock);
     this.#log = options.log.with({ lease: keyOf(options.namespace, options.name), identity: options.identity });
   }
 
   /** Waits until the lease is ours; false when `signal` aborts first. */
   async acquire(signal: AbortSignal): Promise<boolean> {
-    const { clock, random, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
+    const { clock, random } = this.#options;
     this.#log.info('waiting for leadership');
     let isToldOf = false;
     const waits = (): void => {
       if (!isToldOf) this.#options.onWaiting?.();
       isToldOf = true;
     };
-    const unanswered = clock.schedule(waits, retryPeriodMs);
+    const unanswered = clock.schedule(waits, UNANSWERED_MS);
     try {
       while (!signal.aborted && !this.#wentBack) {
         // An answer that was too long on its way tells of a lease that may be somebody else's by now.
-        if ((await this.#tryOnce(signal)) && this.#remainingMs() > 0) {
+        if ((await this.#tryOnce(signal)) && this.#claim !== undefined && writableLeftMs(clock, this.#claim) > 0) {
           this.#leading = true;
+          this.#hold.accepted(this.#claim);
           this.#log.info('leadership acquired');
           return true;
         }
         waits();
-        await sleep(clock, Math.min(retryPeriodMs * (1 + RETRY_JITTER * random()), this.#othersRemainingMs()), signal);
+        await this.#pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), this.#othersRemainingMs()), signal);
       }
       return false;
     } finally {
@@ -120,31 +156,35 @@ class Candidate {
 
   /** Until the lease that somebody else holds is over, unless it is renewed. Where that is not known, for ever. */
   #othersRemainingMs(): number {
-    const nowMs = this.#options.clock.now();
-    const remainingMs = this.#seenAtMs + (this.#seen?.spec?.leaseDurationSeconds ?? 0) * 1000 - nowMs;
+    const remainingMs = this.#seenAtMs + (this.#seen?.spec?.leaseDurationSeconds ?? 0) * 1000 - this.#options.clock.monotonic();
     return this.#heldByOther() && remainingMs > 0 ? remainingMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Renews until `done` aborts. Calls `lost` once when somebody else holds the lease or it could not be renewed in time. */
+  /** Renews until `done` aborts. Calls `lost` once when somebody else holds the lease or it could not be renewed for too long. */
   async keepRenewing(done: AbortSignal, lost: () => void): Promise<void> {
-    const { clock, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
+    const { clock } = this.#options;
     const over = new AbortController();
     onAbort(done, () => over.abort());
     const lose = (): void => {
       this.#leading = false;
       this.#log.error('leadership lost');
       over.abort();
+      this.#hold.lost(new Error('leadership lost'));
       lost();
     };
     // A timer of its own, because the renewal that fails to come back may be hanging in a request.
-    let deadline = clock.schedule(lose, this.#remainingMs());
+    const giveUp = (): Timer => clock.schedule(lose, GIVE_UP_MS + (this.#claim?.madeMs ?? 0) - clock.monotonic());
+    let deadline = giveUp();
+    let triedMs = clock.monotonic();
     while (!over.signal.aborted) {
-      await sleep(clock, retryPeriodMs, over.signal);
+      // The next one counts from when it is sent as well, so that it does not wait for longer because this one was answered late.
+      await this.#pause(Math.max(0, triedMs + this.#lookEveryMs() - clock.monotonic()), over.signal);
       if (over.signal.aborted) break;
+      triedMs = clock.monotonic();
       if (await this.#tryOnce(over.signal)) {
         deadline.cancel();
-        if (!over.signal.aborted) deadline = clock.schedule(lose, this.#remainingMs());
-      } else if ((this.#heldByOther() || this.#wentBack) && !over.signal.aborted) {
+        if (!over.signal.aborted) deadline = giveUp();
+      } else if ((this.#isTaken() || this.#wentBack) && !over.signal.aborted) {
         deadline.cancel();
         lose();
       }
@@ -152,10 +192,47 @@ class Candidate {
     deadline.cancel();
   }
 
+  #lookEveryMs(): number {
+    return this.#durationMs() / LOOKS;
+  }
+
+  #durationMs(): number {
+    const { clock, leaseDurationMs = DEFAULT_LEASE_DURATION_MS } = this.#options;
+    const isRecent = clock.monotonic() - this.#slow.sinceMs < SLOWNESS_KEPT_MS;
+    return leaseDurationFor(leaseDurationMs, isRecent ? this.#slow.ms : 0);
+  }
+
+  /** A timer that comes late is a sign of a machine that is too busy, as an answer is. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const dueMs = clock.monotonic() + ms;
+    await sleep(clock, ms, signal);
+    this.#took(clock.monotonic() - dueMs);
+  }
+
+  #took(ms: number): void {
+    const nowMs = this.#options.clock.monotonic();
+    if (ms >= this.#slow.ms || nowMs - this.#slow.sinceMs >= SLOWNESS_KEPT_MS) this.#slow = { ms, sinceMs: nowMs };
+  }
+
+  /** One call, which is waited for no longer than its claim would let us write; nor for long on a connection that may be dead. */
+  async #call<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, leaseDurationMs = DEFAULT_LEASE_DURATION_MS } = this.#options;
+    const limitMs = Math.min(writableMs(this.#durationMs()), Math.max(ANSWER_MS_MAX, writableMs(leaseDurationMs)));
+    const sentMs = clock.monotonic();
+    try {
+      return await withDeadline(clock, limitMs, signal, call);
+    } finally {
+      this.#took(clock.monotonic() - sentMs);
+    }
+  }
+
   /** Gives the lease up, so that a successor need not wait for it to expire. */
   async release(): Promise<void> {
-    if (!this.#leading || this.#seen === undefined) return;
+    if (!this.#leading) return;
     this.#leading = false;
+    this.#hold.released();
+    if (this.#seen === undefined) return;
     const seen = this.#seen;
     try {
       await withDeadline(this.#options.clock, LAST_WORDS_MS, undefined, (signal) => this.#letGo(seen, signal));
@@ -180,15 +257,14 @@ class Candidate {
     }
   }
 
-  /** For how long the last claim lets this candidate lead. */
-  #remainingMs(): number {
-    const { clock, renewDeadlineMs = RENEW_DEADLINE_MS } = this.#options;
-    return Math.max(0, this.#claimedAtMs + renewDeadlineMs - clock.now());
-  }
-
   #heldByOther(): boolean {
     const holder = this.#seen?.spec?.holderIdentity ?? '';
     return holder !== '' && holder !== this.#options.identity;
+  }
+
+  /** Also where whoever took it has let go of it since. */
+  #isTaken(): boolean {
+    return this.#seen !== undefined && this.#seen.spec?.holderIdentity !== this.#options.identity;
   }
 
   /** Takes or renews the lease if it is free, expired or ours. Failures are logged and mean no. */
@@ -203,11 +279,12 @@ class Candidate {
         if (this.#leading) await this.#tellOthers();
         return false;
       }
-      // Two candidates met; the other one was faster. A leader must know at once whether it still is one.
-      if (isConflict(error) || isAlreadyExists(error)) {
+      // Two candidates met; the other one was faster, or it is gone. A leader must know at once whether it still is one.
+      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) {
         this.#seen = undefined;
         return this.#leading && !isSecondLook ? this.#tryOnce(signal, true) : false;
       }
+      this.#unanswered = true;
       if (!signal.aborted) this.#log.warn('the lease could not be read or written', { error });
       return false;
     }
@@ -219,21 +296,36 @@ class Candidate {
     if (!this.#leading || this.#seen === undefined) {
       const current = await this.#read(signal);
       if (current === undefined) {
-        return this.#claimWith((claim) => client.create(LEASES, { metadata: { namespace, name }, spec: claim }, { signal }), undefined);
+        // Its holder may write until its time is over, and learns of it with its next renewal.
+        if (!this.#leading && Number.isFinite(this.#othersRemainingMs())) return false;
+        return this.#claimWith(
+          (spec, each) => client.create(LEASES, { metadata: { namespace, name }, spec }, { signal: each }),
+          undefined,
+          signal,
+        );
       }
       if (this.#see(current) === 'valid' && this.#heldByOther()) return false;
+      // Whoever has held it meanwhile has worked on from what it found.
+      if (this.#leading && this.#isTaken()) return false;
     }
     const current = this.#seen;
     if (current === undefined) return false;
-    return this.#claimWith((claim) => client.replace(LEASES, { ...current, spec: claim }, { signal }), current);
+    return this.#claimWith((spec, each) => client.replace(LEASES, { ...current, spec }, { signal: each }), current, signal);
   }
 
-  async #claimWith(write: (claim: NonNullable<Lease['spec']>) => Promise<Lease>, current: Lease | undefined): Promise<true> {
-    const claimedAtMs = this.#options.clock.now();
-    const claimed = await write(this.#claim(current, claimedAtMs));
+  async #claimWith(
+    write: (spec: NonNullable<Lease['spec']>, signal: AbortSignal) => Promise<Lease>,
+    current: Lease | undefined,
+    signal: AbortSignal,
+  ): Promise<true> {
+    const claim = claimNow(this.#options.clock, this.#durationMs());
+    if (this.#leading) this.#hold.sending(claim);
+    const claimed = await this.#call(signal, (each) => write(this.#specOf(current, claim), each));
     this.#check(claimed);
     this.#see(claimed);
-    this.#claimedAtMs = claimedAtMs;
+    this.#claim = claim;
+    const lateMs = this.#leading ? this.#hold.accepted(claim) : 0;
+    if (lateMs > 0) this.#log.warn('the lease was renewed late: writes have waited, and go on', { lateMs: Math.ceil(lateMs) });
     return true;
   }
 
@@ -265,31 +357,32 @@ class Candidate {
   async #readUnjudged(signal: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name } = this.#options;
     try {
-      return await client.get(LEASES, { namespace, name }, { signal });
+      return await this.#call(signal, (each) => client.get(LEASES, { namespace, name }, { signal: each }));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  /** Remembers the lease, and judges by our own clock whether its time is up. */
+  /** Remembers the lease, and judges by our own clock whether its time is up. Nothing counts that was before the server did not answer. */
   #see(lease: Lease): 'valid' | 'expired' {
-    const nowMs = this.#options.clock.now();
-    if (lease.metadata.resourceVersion !== this.#seen?.metadata.resourceVersion) this.#seenAtMs = nowMs;
+    const nowMs = this.#options.clock.monotonic();
+    if (this.#unanswered || lease.metadata.resourceVersion !== this.#seen?.metadata.resourceVersion) this.#seenAtMs = nowMs;
+    this.#unanswered = false;
     this.#seen = lease;
     this.#known = lease;
     return this.#seenAtMs + (lease.spec?.leaseDurationSeconds ?? 0) * 1000 > nowMs ? 'valid' : 'expired';
   }
 
-  #claim(current: Lease | undefined, nowMs: number): NonNullable<Lease['spec']> {
-    const { identity, leaseDurationMs = LEASE_DURATION_MS } = this.#options;
+  #specOf(current: Lease | undefined, claim: LeaseClaim): NonNullable<Lease['spec']> {
+    const { identity } = this.#options;
     const previous = current?.spec;
-    const time = toWireMicroTime(renewalTime(nowMs, previous));
+    const time = toWireMicroTime(renewalTime(claim.madeTimeMs, previous));
     const ours = previous?.holderIdentity === identity;
     const { leaseTransitions = 0, acquireTime = time } = previous ?? {};
     return {
       holderIdentity: identity,
-      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+      leaseDurationSeconds: claim.durationMs / 1_000,
       acquireTime: ours ? acquireTime : time,
       renewTime: time,
       leaseTransitions: previous === undefined || ours ? leaseTransitions : leaseTransitions + 1,

@@ -1,7 +1,19 @@
 /** Flags that several programs have: each means the same everywhere. */
-import { bindAddress, FlagError, CONFIG_FLAG, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
+import {
+  bindAddress,
+  durationMs,
+  FlagError,
+  CONFIG_FLAG,
+  oneOf,
+  rate,
+  text,
+  wholeNumber,
+  type FlagTable,
+  type FlagValues,
+} from './flags.ts';
 import type { CertificateFiles } from './serving-certificate.ts';
 import { LOG_LEVELS } from './pino-logger.ts';
+import { durationShape, shaped } from './value-shape.ts';
 
 export const LOG_FLAGS = {
   'log-level': {
@@ -48,6 +60,9 @@ export function metricsFilesOf(flags: FlagValues<typeof METRICS_FLAGS>): Certifi
   throw new FlagError('--metrics-cert-file and --metrics-key-file go together');
 }
 
+const LEASE_DURATION_MS_MIN = 2_000;
+const LEASE_DURATION_MS_MAX = 60_000;
+
 /** `programs` is what runs more than once, `lease` the default name of the Lease. */
 export const leaderElectionFlags = (programs: string, lease: string) =>
   ({
@@ -58,15 +73,32 @@ export const leaderElectionFlags = (programs: string, lease: string) =>
       parse: text,
     },
     'leader-elect-resource-name': { value: 'NAME', fallback: lease, about: 'name of the election’s Lease', parse: text },
+    'leader-elect-lease-duration': {
+      value: 'DURATION',
+      fallback: '3s',
+      about:
+        'how long the others wait for a leader that does not renew the Lease, up to five times as long while the API server or the machine are slow; at least 2s',
+      parse: shaped(durationShape(LEASE_DURATION_MS_MIN, LEASE_DURATION_MS_MAX), leaseDuration),
+    },
   }) satisfies FlagTable;
 
 /** Without a namespace: the kubeconfig context's. */
-export type LeaderElectionConfig = { readonly namespace: string | undefined; readonly name: string };
+export type LeaderElectionConfig = { readonly namespace: string | undefined; readonly name: string; readonly leaseDurationMs: number };
 
 /** undefined: this program is the only one of its kind. */
 export function leaderElectionOf(flags: FlagValues<ReturnType<typeof leaderElectionFlags>>): LeaderElectionConfig | undefined {
   if (!flags['leader-elect']) return undefined;
-  return { namespace: flags['leader-elect-resource-namespace'], name: flags['leader-elect-resource-name'] };
+  return {
+    namespace: flags['leader-elect-resource-namespace'],
+    name: flags['leader-elect-resource-name'],
+    leaseDurationMs: flags['leader-elect-lease-duration'],
+  };
+}
+
+function leaseDuration(given: string): number {
+  const ms = durationMs(given);
+  if (ms >= LEASE_DURATION_MS_MIN && ms <= LEASE_DURATION_MS_MAX) return ms;
+  throw new FlagError(`${JSON.stringify(given)} is no time for a Lease; write one from 2s to 60s`);
 }
 
 /** Requests a second to `server`; 0 means no limit. */

@@ -12,6 +12,7 @@ import {
   WORKER_LABEL,
 } from '../../shared/api/names.ts';
 import { JOBS, LEASES, NAMESPACES } from '../../shared/api/resources.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
@@ -102,6 +103,28 @@ describe('the Lease of a manager', () => {
     await world.settle(2_000);
     expect(line.sent.findIndex((call) => call.startsWith('PUT'))).toBeGreaterThan(0);
     expect(await readiness()).toBe('True Connected: connected');
+  });
+
+  test('is kept on an API server that takes twelve seconds an answer, where Jobs go on and nothing is told of the cluster', async () => {
+    await world.submit('sum', on('eu-1'));
+    await world.settle(20_000);
+    const before = (await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).metadata.resourceVersion;
+    const { line } = world.worker('eu-1');
+    line.sent.length = 0;
+    line.instead = async ({ signal }) => {
+      await sleep(clock, 12_000, signal);
+      return undefined;
+    };
+    for (let second = 0; second < 300; second++) {
+      await world.settle(1_000);
+      expect((await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).metadata.resourceVersion).toBe(before);
+      const renewedMs = Date.parse((await ourLease()).spec?.renewTime ?? '');
+      expect(clock.now() - renewedMs).toBeLessThan(45_000);
+    }
+    expect(await readiness()).toBe('True Connected: connected');
+    await world.submit('more', on('eu-1'));
+    await world.settle(60_000);
+    expect((await world.worker('eu-1').client.list(JOBS)).items.map(({ metadata }) => metadata.name).toSorted()).toEqual(['more', 'sum']);
   });
 
   test('counts a cluster as lost no earlier than the last renewal that may have got there', async () => {

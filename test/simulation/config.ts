@@ -14,8 +14,8 @@ export type SimulationConfig = {
   | { readonly kind: 'Soak'; readonly from: number; readonly count: number }
 );
 
-/** What is played: one cluster with a worker, a whole installation of several, such a one with a hostile tenant, of any kind or one whose Jobs give quota back, or a manager with a Redis to which a tenant writes anything. */
-export const WORLDS = ['job-controller', 'dispatch', 'tenant', 'shrinking-tenant', 'redis-tenant'] as const;
+/** What is played: one cluster with a worker, a whole installation of several, such a one with a hostile tenant, of any kind or one whose Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone. */
+export const WORLDS = ['job-controller', 'dispatch', 'tenant', 'shrinking-tenant', 'redis-tenant', 'election'] as const;
 export type World = (typeof WORLDS)[number];
 
 /** Seeds have 32 bits: larger ones would repeat stories. */
@@ -27,7 +27,7 @@ const FLAGS = {
     value: 'NAME',
     fallback: 'job-controller',
     about:
-      'what is played: job-controller (one cluster), dispatch (a manager and three clusters), tenant (the same with a hostile tenant), shrinking-tenant (one whose Jobs give quota back while they run), redis-tenant (a tenant who writes anything to its prefix in Redis, in real time)',
+      'what is played: job-controller (one cluster), dispatch (a manager and three clusters), tenant (the same with a hostile tenant), shrinking-tenant (one whose Jobs give quota back while they run), redis-tenant (a tenant who writes anything to its prefix in Redis, in real time), election (candidates for one Lease)',
     parse: oneOf(WORLDS),
   },
   seeds: { value: 'N', about: `play so many stories and tell what was found; default: ${COUNT}`, parse: wholeNumber(1, SEED_MAX + 1) },

@@ -24,6 +24,10 @@ const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Stor
     const searched = lacking ?? bias;
     return (seed, print) => simulateDispatch(seed, print, searched && defectOf(searched).bias);
   },
+  election: async () => {
+    const { simulateElection } = await import('./election.ts');
+    return (seed, print) => simulateElection(seed, print);
+  },
   tenant: async () => {
     const { fuzzTenant } = await import('./dispatch/tenant-fuzz.ts');
     return (seed, print) => fuzzTenant(seed, TENANT_WRITES, print);

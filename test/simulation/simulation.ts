@@ -46,7 +46,7 @@ const CALM_ROUND_MS = 15_000;
 const LULL_MS = 420_000;
 /** Longer than the longest wait of a worker, which is a back-off of ten minutes. */
 const QUIET_MS = 900_000;
-/** Leaders renew every two seconds, so much of it takes long. */
+/** Leaders renew twice a second, so much of it takes long. */
 const QUIET_WITH_ELECTION_MS = 600_000;
 
 export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {

@@ -30,7 +30,7 @@ describe('the manager’s configuration', () => {
     expect(read(['--kube-api-qps', '0', '--leader-elect-resource-name=x'], environment)).toMatchObject({
       redis: { servers: { kind: 'Single', url: 'redis://a:1' } },
       home: { qps: 0 },
-      leaderElection: { namespace: undefined, name: 'x' },
+      leaderElection: { namespace: undefined, name: 'x', leaseDurationMs: 3_000 },
     });
   });
 

@@ -46,7 +46,7 @@ describe('flags', () => {
     expect(configOf(args)).toMatchObject({
       controllers: ['job', 'ttl-after-finished'],
       batchPeriodMs: 250,
-      leaderElection: { namespace: undefined, name: 'switchyard-worker' },
+      leaderElection: { namespace: undefined, name: 'switchyard-worker', leaseDurationMs: 3_000 },
       metricsAddress: undefined,
       metricsAuthentication: false,
     });

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { IdentityProblem } from '../../../../manager/dispatch/cluster-identities.ts';
 import { createClusterProbe, type ClusterProbe } from '../../../../manager/dispatch/cluster-probe.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
-import type { TransportResponse } from '../../../../shared/kube/transport.ts';
+import type { TransportRequest, TransportResponse } from '../../../../shared/kube/transport.ts';
+import { sleep } from '../../../../shared/runtime/clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const ok = (body: unknown): TransportResponse => ({ status: 200, headers: {}, body: JSON.stringify(body) });
@@ -23,11 +24,17 @@ let answers: { namespace: TransportResponse; version: TransportResponse; jobs: T
 let sent: string[];
 let identified: string[];
 let problem: IdentityProblem | undefined;
+let late: number;
+/** Milliseconds until the first, the second … call from now on is answered; those after them are at once. */
+let delaysMs: number[];
 let probe: ClusterProbe;
 const aProbe = (servedNamespaces?: readonly string[]): ClusterProbe => {
   const transport = {
-    send: async ({ path }: { readonly path: string }) => {
+    send: async ({ path, signal }: TransportRequest) => {
       sent.push(path);
+      const delayMs = delaysMs.shift();
+      if (delayMs !== undefined) await sleep(clock, delayMs, signal);
+      signal?.throwIfAborted();
       return path.endsWith('/kube-system') ? answers.namespace : path === '/version' ? answers.version : answers.jobs;
     },
     stream: () => Promise.reject(new Error('nothing is watched')),
@@ -42,18 +49,52 @@ const aProbe = (servedNamespaces?: readonly string[]): ClusterProbe => {
     origin: 'm1',
     servedNamespaces,
     identify,
+    onLate: () => late++,
     clock,
   });
 };
 beforeEach(() => {
   clock = new FakeClock();
   answers = { ...HONEST };
-  [sent, identified, problem] = [[], [], undefined];
+  [sent, identified, problem, late, delaysMs] = [[], [], undefined, 0, []];
   probe = aProbe();
 });
 
 const WHO = '/api/v1/namespaces/kube-system';
 const LIST = '/apis/batch/v1/jobs?labelSelector=switchyard.dev%2Forigin%3Dm1&limit=1';
+
+describe('an answer that is late', () => {
+  test('counts, after the failures that it was until then', async () => {
+    await probe.ask(false, NEVER);
+    delaysMs = [12_000, 12_000, 12_000];
+    const asked = probe.ask(false, NEVER);
+    await clock.advance(11_900);
+    expect(late).toBe(2);
+    await clock.advance(200);
+    expect(await asked).toMatchObject({ kind: 'Answered', roundTripMs: 12_000 });
+    expect([late, sent.length]).toEqual([2, 6]);
+  });
+
+  test('is not waited for where another connection is answered', async () => {
+    await probe.ask(false, NEVER);
+    delaysMs = [600_000, 1_000];
+    const asked = probe.ask(false, NEVER);
+    await clock.advance(6_100);
+    expect(await asked).toMatchObject({ kind: 'Answered' });
+    expect(late).toBe(1);
+  });
+
+  test('is given up after fifteen seconds, as the third failure', async () => {
+    await probe.ask(false, NEVER);
+    delaysMs = [600_000, 600_000, 600_000, 600_000];
+    const asked = probe.ask(false, NEVER);
+    await clock.advance(15_000);
+    expect(await asked).toMatchObject({ kind: 'Failed', message: 'no answer within 15000 ms' });
+    expect(late).toBe(2);
+    await clock.advance(60_000);
+    expect(late).toBe(2);
+  });
+});
 
 describe('a worker cluster is asked', () => {
   test('first who it is, and from then on for one of its copies', async () => {

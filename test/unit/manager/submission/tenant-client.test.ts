@@ -10,7 +10,7 @@ const JOB = { metadata: { namespace: 'team', name: 'sum' }, spec: { template: {}
 const forbidden = (message: string): ApiError => new ApiError(403, { code: 403, reason: 'Forbidden', message });
 const clientOf = (write: () => Promise<unknown>): KubeClient =>
   ({ create: write, delete: write, get: async () => 'read' }) as unknown as KubeClient;
-const fence = new AbortController().signal;
+const fenced = (client: KubeClient): KubeClient => client;
 
 async function creating(error: Error): Promise<{ readonly thrown: unknown; readonly problems: (string | undefined)[] }> {
   const problems: (string | undefined)[] = [];
@@ -53,7 +53,7 @@ test('a tenant’s Jobs are created and deleted as its ServiceAccount, with what
       asked.push(actAs);
       return clientOf(async () => 'created');
     },
-    fence,
+    fenced,
     onImpersonation: () => undefined,
   });
   const client = clients(testTenant({ label: 'team/batch', as: { namespace: 'team', name: 'submitter' } }));
@@ -69,7 +69,7 @@ test('a tenant’s Jobs are created and deleted as its ServiceAccount, with what
 });
 
 test('where nothing can act as somebody else no tenant’s Job is created with the rights of the manager', () => {
-  const clients = createTenantClients({ manager: clientOf(async () => 'created'), fence, onImpersonation: () => undefined });
+  const clients = createTenantClients({ manager: clientOf(async () => 'created'), fenced, onImpersonation: () => undefined });
   expect(() => clients(testTenant({ as: { namespace: 'team', name: 'submitter' } }))).toThrow(/cannot be created as submitter/);
   expect(clients(testTenant())).toBeDefined();
 });

@@ -1,103 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Lease } from '../../../../shared/api/kubernetes.ts';
-import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
-import { runAsLeader } from '../../../../shared/kube/leader-election.ts';
-import type { Transport } from '../../../../shared/kube/transport.ts';
-import { silentLogger } from '../../../../shared/runtime/logger.ts';
-import { seededRandom } from '../../../../shared/runtime/random.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-
-const refusal = (code: number, reason: string) => ({ status: code, headers: {}, body: JSON.stringify({ kind: 'Status', code, reason }) });
-
-/** A server that holds one Lease, with optimistic concurrency; it can be cut off, per identity. */
-class LeaseServer {
-  lease: Lease | undefined;
-  readonly cutOff = new Set<string>();
-  /** What is written under this identity is carried out; the answer waits for this. */
-  readonly heldAnswers = new Map<string, Promise<void>>();
-  /** Writes are answered with a conflict, though nobody else has written. */
-  alwaysConflicts = false;
-  /** The next write is carried out, and its answer is lost. */
-  losesNextAnswer = false;
-  writes = 0;
-  #version = 0;
-  #made = 0;
-
-  /** Puts the Lease back to what it was, in a store that others have written on since. */
-  restore(lease: Lease | undefined): void {
-    this.lease = lease;
-    this.#version += 1_000;
-  }
-
-  transport(identity: string): Transport {
-    return {
-      send: async ({ method, body = '{}', signal }) => {
-        if (this.cutOff.has(identity)) {
-          // A black hole: no answer until the caller gives up.
-          await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true }));
-        }
-        if (method === 'GET') return this.lease === undefined ? refusal(404, 'NotFound') : this.#ok();
-        const sent = JSON.parse(body) as Lease;
-        if (++this.writes > 1000) throw new Error('the server has had enough');
-        if (this.alwaysConflicts) return refusal(409, 'Conflict');
-        if (method === 'POST' && this.lease !== undefined) return refusal(409, 'AlreadyExists');
-        if (method === 'PUT' && sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return refusal(409, 'Conflict');
-        const uid = method === 'POST' ? `lease-${++this.#made}` : sent.metadata.uid;
-        this.lease = { ...sent, metadata: { ...sent.metadata, uid, resourceVersion: String(++this.#version) } };
-        if (this.losesNextAnswer) {
-          this.losesNextAnswer = false;
-          throw new Error('connection lost');
-        }
-        const answer = this.#ok();
-        await this.heldAnswers.get(identity);
-        return answer;
-      },
-      stream: () => Promise.reject(new Error('unused')),
-      close: async () => undefined,
-    };
-  }
-
-  #ok() {
-    return { status: 200, headers: {}, body: JSON.stringify(this.lease) };
-  }
-}
-
-function aWorld() {
-  const clock = new FakeClock();
-  const server = new LeaseServer();
-  const leaders: string[] = [];
-  const log: string[] = [];
-  const candidate = (identity: string, seed: number) => {
-    const controller = new AbortController();
-    const client = createKubeClient(server.transport(identity), { userAgent: identity, clock });
-    const wentBack: string[] = [];
-    let waits = false;
-    const options = {
-      client,
-      namespace: 'kube-system',
-      name: 'lock',
-      identity,
-      clock,
-      random: seededRandom(seed),
-      log: silentLogger,
-      onWentBack: ({ message }: Error) => void wentBack.push(message),
-      onWaiting: () => void (waits = true),
-    };
-    const ended = runAsLeader(
-      options,
-      async (signal) => {
-        leaders.push(identity);
-        log.push(`${identity} leads`);
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-        leaders.splice(leaders.indexOf(identity), 1);
-        log.push(`${identity} stops`);
-      },
-      controller.signal,
-    );
-    return { stop: () => controller.abort(new Error('stop')), ended, wentBack, waits: () => waits };
-  };
-  return { clock, server, leaders, log, candidate };
-}
+import { leaseDurationFor } from '../../../../shared/kube/leader-election.ts';
+import { aWorld } from './election-scene.ts';
 
 test('one of two candidates leads, and the other takes over at once when it steps down', async () => {
   const { clock, leaders, candidate, server } = aWorld();
@@ -107,7 +11,7 @@ test('one of two candidates leads, and the other takes over at once when it step
   await clock.advance(60_000);
   expect(leaders).toEqual(['a']);
   expect([first.waits(), second.waits()]).toEqual([false, true]);
-  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 0 });
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 3, leaseTransitions: 0 });
   first.stop();
   await clock.settle();
   await first.ended;
@@ -156,18 +60,23 @@ test('a leader that is told to stop while nobody answers ends all the same', asy
   expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a' });
 });
 
-test('a leader cut off from the server stops leading before another one starts', async () => {
-  const { clock, leaders, log, server, candidate } = aWorld();
+test('a leader cut off from the server writes nothing from before another one starts, and ends after half a minute', async () => {
+  const { clock, log, server, candidate } = aWorld();
   const first = candidate('a', 1);
   await clock.advance(100);
   const second = candidate('b', 2);
   await clock.advance(10_000);
   server.cutOff.add('a');
-  for (let step = 0; step < 300; step++) {
+  const writers: string[] = [];
+  for (let step = 0; step < 310; step++) {
     await clock.advance(100);
-    expect(leaders.length).toBeLessThanOrEqual(1);
+    const now = [await first.mayWrite(), await second.mayWrite()].flatMap((may, index) => (may ? 'ab'.charAt(index) : []));
+    expect(now.length).toBeLessThanOrEqual(1);
+    const [writer = 'nobody'] = now;
+    if (writer !== writers.at(-1)) writers.push(writer);
   }
-  expect(log).toEqual(['a leads', 'a stops', 'b leads']);
+  expect(writers).toEqual(['a', 'nobody', 'b']);
+  expect(log).toEqual(['a leads', 'b leads', 'a stops']);
   await first.ended;
   second.stop();
   await clock.settle();
@@ -199,18 +108,157 @@ test('a candidate that hears of its lease only when that has run out does not le
 test('the time that the answer to a renewal takes is not added to the time that the leader may go on', async () => {
   const { clock, leaders, server, candidate } = aWorld();
   const first = candidate('a', 1);
-  await clock.advance(5_000);
+  await clock.advance(5_200);
   const answer = Promise.withResolvers<void>();
   server.heldAnswers.set('a', answer.promise);
-  // The renewal after six seconds is answered after thirteen, and nothing is answered after it: the deadline is at sixteen.
-  await clock.advance(8_000);
+  // The renewal after 5.5 s is answered after 7 s, and nothing is answered after it: writes are sent until 7.5 s, and it has lost after 35.5 s.
+  await clock.advance(1_800);
   server.cutOff.add('a');
   answer.resolve();
-  await clock.advance(2_500);
+  await clock.advance(400);
+  expect(await first.mayWrite()).toBe(true);
+  await clock.advance(200);
+  expect(await first.mayWrite()).toBe(false);
+  await clock.advance(27_800);
   expect(leaders).toEqual(['a']);
-  await clock.advance(1_000);
+  await clock.advance(200);
   expect(leaders).toEqual([]);
   await first.ended;
+});
+
+test('a leader whose server is away for ten seconds leads on, though another one stands by', async () => {
+  const { clock, log, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  // Because the first time it was slow to answer, the Lease lasts longer the second time.
+  for (const awayMs of [10_000, 2_500, 25_000]) {
+    await clock.advance(20_000);
+    for (const each of ['a', 'b']) server.cutOff.add(each);
+    await clock.advance(awayMs);
+    expect([awayMs, await first.mayWrite()]).toEqual([awayMs, awayMs === 2_500]);
+    server.cutOff.clear();
+  }
+  await clock.advance(20_000);
+  expect(log).toEqual(['a leads']);
+  expect(await first.mayWrite()).toBe(true);
+  expect(server.lease?.spec?.leaseTransitions).toBe(0);
+  for (const each of [first, second]) each.stop();
+  await clock.settle();
+  await Promise.all([first.ended, second.ended]);
+});
+
+test.each([1_000, 2_400])('a leader that stands still for %i ms leads on', async (stalledMs) => {
+  const { clock, log, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(10_100);
+  // All that falls due meanwhile runs at once, before any answer is read.
+  clock.stall(stalledMs);
+  expect(await first.mayWrite()).toBe(stalledMs < 1_900);
+  await clock.advance(20);
+  expect(await first.mayWrite()).toBe(true);
+  // Others wait for longer where it is seen to be slow.
+  await clock.advance(5_000);
+  expect(server.lease?.spec?.leaseDurationSeconds).toBe(stalledMs < 2_000 ? 4 : 8);
+  await clock.advance(70_000);
+  expect(server.lease?.spec?.leaseDurationSeconds).toBe(3);
+  expect(log).toEqual(['a leads']);
+  first.stop();
+  await clock.settle();
+  await first.ended;
+});
+
+test('a clock that is set changes nothing for who waits, and has a leader write nothing until its next renewal', async () => {
+  const { clock, log, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  await clock.advance(10_050);
+  for (const stepMs of [3_600_000, -7_200_000]) {
+    clock.stepTimeOfDay(stepMs);
+    expect(await first.mayWrite()).toBe(stepMs < 0);
+    await clock.advance(500);
+    expect(await first.mayWrite()).toBe(true);
+    await clock.advance(30_000);
+  }
+  expect(log).toEqual(['a leads']);
+  for (const each of [first, second]) each.stop();
+  await clock.settle();
+  await Promise.all([first.ended, second.ended]);
+});
+
+test('a leader that comes back after another one has led and let go has lost', async () => {
+  const { clock, log, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  await clock.advance(10_000);
+  server.cutOff.add('a');
+  await clock.advance(10_000);
+  second.stop();
+  await clock.settle();
+  await second.ended;
+  server.cutOff.clear();
+  await clock.advance(10_000);
+  expect(log).toEqual(['a leads', 'b leads', 'b stops', 'a stops']);
+  await first.ended;
+});
+
+test('a Lease that somebody deletes is made anew by its holder; others wait until its time would be over', async () => {
+  const { clock, log, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  await clock.advance(10_000);
+  server.lease = undefined;
+  await clock.advance(10_000);
+  expect(log).toEqual(['a leads']);
+  expect(server.lease).toMatchObject({ spec: { holderIdentity: 'a' } });
+  server.cutOff.add('a');
+  server.lease = undefined;
+  await clock.advance(2_000);
+  expect(log).toEqual(['a leads']);
+  await clock.advance(2_500);
+  expect(log).toEqual(['a leads', 'b leads']);
+  expect(await first.mayWrite()).toBe(false);
+  for (const each of [first, second]) each.stop();
+  await clock.advance(5_000);
+  await Promise.all([first.ended, second.ended]);
+});
+
+test('a server that takes four seconds an answer has a leader all the same, by a Lease that lasts longer', async () => {
+  const { clock, leaders, server, candidate } = aWorld();
+  server.answerMs = 4_000;
+  const first = candidate('a', 1);
+  await clock.advance(90_000);
+  expect(leaders).toEqual(['a']);
+  expect(server.lease?.spec?.leaseDurationSeconds).toBe(14);
+  let writable = 0;
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1_000);
+    if (await first.mayWrite()) writable++;
+  }
+  expect(writable).toBe(60);
+  server.answerMs = 0;
+  await clock.advance(90_000);
+  expect(server.lease?.spec?.leaseDurationSeconds).toBe(3);
+  first.stop();
+  await clock.advance(100);
+  await first.ended;
+});
+
+test.each([
+  [3_000, 0, 3_000],
+  [3_000, 500, 3_000],
+  [3_000, 600, 4_000],
+  [3_000, 4_000, 14_000],
+  [3_000, 2_000, 8_000],
+  [3_000, 60_000, 15_000],
+  [2_500, 0, 3_000],
+  [20_000, 0, 20_000],
+  [20_000, 9_000, 20_000],
+])('a Lease of %i ms is, where an answer took %i ms, one of %i ms', (leastMs, slowMs, expectedMs) => {
+  expect(leaseDurationFor(leastMs, slowMs)).toBe(expectedMs);
 });
 
 test('a lease taken away by somebody else ends leadership at the next renewal', async () => {
@@ -305,8 +353,8 @@ test('a leader whose writes all conflict looks again once each time, and steps d
   server.writes = 0;
   await clock.advance(9_000);
   expect(leaders).toEqual(['a']);
-  expect(server.writes).toBeLessThanOrEqual(8);
-  await clock.advance(3_000);
+  expect(server.writes).toBeLessThanOrEqual(36);
+  await clock.advance(22_000);
   expect(leaders).toEqual([]);
   await first.ended;
 });
