@@ -26,6 +26,7 @@ export const ROOT_KINDS: readonly (readonly [model: string, group: string, versi
   ['V1PodDisruptionBudget', 'policy', 'v1', 'PodDisruptionBudget'],
   ['V1Eviction', 'policy', 'v1', 'Eviction'],
   ['V1PriorityClass', 'scheduling.k8s.io', 'v1', 'PriorityClass'],
+  ...['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass'].map((kind) => [`V1${kind}`, 'storage.k8s.io', 'v1', kind] as const),
   ['V1Scale', 'autoscaling', 'v1', 'Scale'],
   ['V1CustomResourceDefinition', 'apiextensions.k8s.io', 'v1', 'CustomResourceDefinition'],
   ...words(`
@@ -126,6 +127,8 @@ export const LIST_FACTS: ReadonlyMap<string, ListFact> = new Map([
   ...['DaemonSet', 'Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet'].flatMap((kind) =>
     lists(`${kind}Status`, [['conditions', byKey('type')]]),
   ),
+  ...lists('CSINodeSpec', [['drivers', byKey('name')]]),
+  ...lists('CSIDriverSpec', [['volumeLifecycleModes', set]]),
   ...lists('CustomResourceDefinitionStatus', [['conditions', applyByKey('type')]]),
   ...lists('JSONSchemaProps', [['x-kubernetes-validations', { listType: 'map', keys: ['rule'], patch: 'merge', mergeKey: 'rule' }]]),
   ...lists('MutatingWebhookConfiguration', [['webhooks', byKey('name')]]),
@@ -176,6 +179,7 @@ export const ALWAYS_EMITTED: ReadonlySet<string> = new Set(
     DeploymentCondition.lastUpdateTime DeploymentCondition.lastTransitionTime ReplicaSetCondition.lastTransitionTime
     StatefulSetCondition.lastTransitionTime DaemonSetCondition.lastTransitionTime
     ReplicationControllerCondition.lastTransitionTime
+    StatefulSetStatus.availableReplicas
     DeploymentSpec.strategy StatefulSetSpec.updateStrategy DaemonSetSpec.updateStrategy ReplicaSetSpec.template
     NetworkPolicySpec.podSelector
     NodeStatus.daemonEndpoints NodeStatus.nodeInfo NodeDaemonEndpoints.kubeletEndpoint ServiceStatus.loadBalancer
@@ -230,6 +234,7 @@ export const POINTER_STRINGS: ReadonlySet<string> = new Set(
     CustomResourceDefinitionVersion.deprecationWarning CustomResourceSubresourceScale.labelSelectorPath
     JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-list-type JSONSchemaProps.x-kubernetes-map-type ValidationRule.reason
     ServiceSpec.internalTrafficPolicy ServiceSpec.ipFamilyPolicy ServiceSpec.loadBalancerClass ServicePort.appProtocol
+    StorageClass.reclaimPolicy StorageClass.volumeBindingMode CSIDriverSpec.fsGroupPolicy
     PriorityClass.preemptionPolicy PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy DeleteOptions.propagationPolicy
     Preconditions.resourceVersion Preconditions.uid
   `),
@@ -298,7 +303,11 @@ export const QUANTITY_MAPS: ReadonlySet<string> = new Set([
     PersistentVolumeClaimStatus.capacity PersistentVolumeClaimStatus.allocatedResources PersistentVolumeSpec.capacity
   `),
 ]);
-export const QUANTITIES: ReadonlySet<string> = new Set(['EmptyDirVolumeSource.sizeLimit', 'ResourceFieldSelector.divisor']);
+export const QUANTITIES: ReadonlySet<string> = new Set(
+  words(`
+    EmptyDirVolumeSource.sizeLimit ResourceFieldSelector.divisor CSIStorageCapacity.capacity CSIStorageCapacity.maximumVolumeSize
+  `),
+);
 
 /** Fields that take several forms, and the model of those that are objects. */
 export const OBJECTS_IN_ANY: ReadonlyMap<string, string> = new Map(

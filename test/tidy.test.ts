@@ -121,7 +121,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/storage': 'persistence store',
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
   'shared/kube':
-    'access-gate access-reviews controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election lease-hold rate-limiter reflector response-body token-users traffic-pace watch-stream workqueue',
+    'access-gate access-reviews controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election lease-hold rate-limiter reflector token-users traffic-pace watch-stream whole-answer workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/client': 'client signing watcher',
   'shared/runtime':

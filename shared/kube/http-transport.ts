@@ -9,9 +9,9 @@ import { connectionFailure } from './connection-failure.ts';
 import { AddressDeniedError, guardedConnector } from './guarded-connector.ts';
 import { KubeconfigError } from './kubeconfig/kubeconfig-error.ts';
 import type { ByteRoom } from '../runtime/byte-room.ts';
-import { readBody } from './response-body.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
+import { type BodyBounds, WholeAnswer } from './whole-answer.ts';
 
 /** Connections for requests; each carries one request at a time. Watches have their own, one per watch. */
 const CONNECTIONS_MAX = 64;
@@ -38,6 +38,11 @@ export function createHttpTransport(access: ClusterAccess, log: Logger, denied?:
 }
 
 type Pools = { readonly key: string; readonly requests: Dispatcher; readonly watches: Dispatcher };
+type Prepared = {
+  readonly dispatcher: Dispatcher;
+  readonly options: Dispatcher.DispatchOptions & { readonly origin: string };
+  readonly credentials: Credentials;
+};
 
 class HttpTransport implements Transport {
   readonly #access: ClusterAccess;
@@ -62,13 +67,12 @@ class HttpTransport implements Transport {
 
   async send(request: TransportRequest): ReturnType<Transport['send']> {
     try {
-      const { statusCode, headers, body } = await this.#start(request, 'requests');
-      const maxBytes = request.bodyMaxBytes ?? Number.POSITIVE_INFINITY;
-      const bounds =
-        statusCode < 300
-          ? { maxBytes, beyond: 'fail' as const, room: this.#room }
-          : { maxBytes: Math.min(maxBytes, REFUSAL_MAX_BYTES), beyond: 'cut' as const, room: undefined };
-      return { status: statusCode, headers, body: await readBody(body, headers['content-length'], bounds) };
+      const { dispatcher, options, credentials } = await this.#prepared(request, 'requests');
+      const answer = new WholeAnswer((status) => this.#boundsOf(status, request), request.signal);
+      dispatcher.dispatch(options, answer);
+      const response = await answer.received;
+      if (response.status === 401) this.#access.invalidate(credentials);
+      return response;
     } catch (error) {
       throw this.#described(request, error);
     }
@@ -76,7 +80,9 @@ class HttpTransport implements Transport {
 
   async stream(request: TransportRequest): ReturnType<Transport['stream']> {
     try {
-      const { statusCode, headers, body } = await this.#start(request, 'watches');
+      const { dispatcher, options, credentials } = await this.#prepared(request, 'watches');
+      const { statusCode, headers, body } = await dispatcher.request({ ...options, ...given({ signal: request.signal }) });
+      if (statusCode === 401) this.#access.invalidate(credentials);
       body.setEncoding('utf8');
       return { status: statusCode, headers, chunks: this.#access.alias === undefined ? body : this.#discreet(request, body) };
     } catch (error) {
@@ -99,7 +105,12 @@ class HttpTransport implements Transport {
     await Promise.all([pools?.requests.destroy(), pools?.watches.destroy()]);
   }
 
-  async #start(request: TransportRequest, kind: 'requests' | 'watches'): Promise<Dispatcher.ResponseData> {
+  #boundsOf(status: number, { bodyMaxBytes: maxBytes = Number.POSITIVE_INFINITY }: TransportRequest): BodyBounds {
+    if (status < 300) return { maxBytes, beyond: 'fail', room: this.#room };
+    return { maxBytes: Math.min(maxBytes, REFUSAL_MAX_BYTES), beyond: 'cut', room: undefined };
+  }
+
+  async #prepared(request: TransportRequest, kind: 'requests' | 'watches'): Promise<Prepared> {
     const credentials = await this.#access.credentials();
     const { method, path, headers, body, signal } = request;
     signal?.throwIfAborted();
@@ -109,7 +120,7 @@ class HttpTransport implements Transport {
         'the kubeconfig impersonates a user already, and a request can act as one only; give the program an identity of its own',
       );
     }
-    const response = await this.#poolsFor(credentials)[kind].request({
+    const options = {
       origin: this.#origin,
       path: this.#basePath + path,
       method,
@@ -118,10 +129,9 @@ class HttpTransport implements Transport {
       bodyTimeout: kind === 'watches' ? 0 : REQUEST_TIMEOUT_MS,
       // By default undici ends the connection of each DELETE with a body, in which a Kubernetes client says how to delete.
       reset: false,
-      ...given({ body, signal }),
-    });
-    if (response.statusCode === 401) this.#access.invalidate(credentials);
-    return response;
+      ...given({ body }),
+    };
+    return { dispatcher: this.#poolsFor(credentials)[kind], options, credentials };
   }
 
   /** The pools of these credentials; those of earlier TLS material finish what they carry and are closed. */

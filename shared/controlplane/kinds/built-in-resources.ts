@@ -2,6 +2,9 @@ import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../reso
 import { given } from '../../runtime/given.ts';
 import { configMapStrategy } from './config-map.ts';
 import { cronJobStrategy } from './cron-job.ts';
+import { csiDriverStrategy } from './csi-driver.ts';
+import { csiNodeStrategy } from './csi-node.ts';
+import { csiStorageCapacityStrategy } from './csi-storage-capacity.ts';
 import { deploymentStrategy } from './deployment.ts';
 import { eventView } from './event-view.ts';
 import { eventStrategy, newEventStrategy } from './event.ts';
@@ -20,6 +23,8 @@ import { resourceQuotaStrategy } from './resource-quota.ts';
 import { secretStrategy } from './secret.ts';
 import { serviceAccountStrategy } from './service-account.ts';
 import { serviceStrategy } from './service.ts';
+import { statefulSetStrategy } from './stateful-set.ts';
+import { storageClassStrategy } from './storage-class.ts';
 
 type Description = {
   readonly group?: string;
@@ -75,6 +80,14 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
     categories: ['all'],
     strategy: replicaSetStrategy,
   }),
+  resource({
+    group: 'apps',
+    kind: 'StatefulSet',
+    plural: 'statefulsets',
+    shortNames: ['sts'],
+    categories: ['all'],
+    strategy: statefulSetStrategy,
+  }),
   resource({ group: 'batch', kind: 'CronJob', plural: 'cronjobs', shortNames: ['cj'], categories: ['all'], strategy: cronJobStrategy }),
   resource({ group: 'batch', kind: 'Job', plural: 'jobs', categories: ['all'], strategy: jobStrategy }),
   resource({ group: 'coordination.k8s.io', kind: 'Lease', plural: 'leases', strategy: leaseStrategy }),
@@ -101,5 +114,16 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
     shortNames: ['pc'],
     clusterScoped: true,
     strategy: priorityClassStrategy,
+  }),
+  resource({ group: 'storage.k8s.io', kind: 'CSIDriver', plural: 'csidrivers', clusterScoped: true, strategy: csiDriverStrategy }),
+  resource({ group: 'storage.k8s.io', kind: 'CSINode', plural: 'csinodes', clusterScoped: true, strategy: csiNodeStrategy }),
+  resource({ group: 'storage.k8s.io', kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', strategy: csiStorageCapacityStrategy }),
+  resource({
+    group: 'storage.k8s.io',
+    kind: 'StorageClass',
+    plural: 'storageclasses',
+    shortNames: ['sc'],
+    clusterScoped: true,
+    strategy: storageClassStrategy,
   }),
 ];

@@ -22,7 +22,8 @@ export const validateClaimTemplate = ({ metadata = {}, spec = {} }: ClaimTemplat
   ...validateClaimSpec(spec, `${path}.spec`),
 ];
 
-const validateClaimSpec = (spec: ClaimSpec, path: string): FieldError[] => {
+/** ValidatePersistentVolumeClaimSpec. */
+export const validateClaimSpec = (spec: ClaimSpec, path: string): FieldError[] => {
   const { selector, accessModes = [], resources = {}, storageClassName = '' } = spec;
   const modes = accessModes ?? [];
   const storage = resources.requests?.['storage'];

@@ -48,6 +48,13 @@ describe('discovery', () => {
   });
 });
 
+test.each(['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses'])(
+  'a scheduler lists %s, of which there are none at first',
+  async (plural) => {
+    expect(await get(`/apis/storage.k8s.io/v1/${plural}`)).toMatchObject({ apiVersion: 'storage.k8s.io/v1', items: [] });
+  },
+);
+
 describe('OpenAPI', () => {
   const JOB = 'io.k8s.api.batch.v1.Job';
 

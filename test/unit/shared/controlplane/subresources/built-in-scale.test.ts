@@ -70,3 +70,15 @@ test.each([
 test('a kind without a scale has none', async () => {
   expect((await call('GET', '/api/v1/namespaces/default/services/kubernetes/scale')).status).toBe(404);
 });
+
+test('a StatefulSet is scaled by its Scale', async () => {
+  const DB = '/apis/apps/v1/namespaces/default/statefulsets/db';
+  const db = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db' }, spec: { ...spec, serviceName: 'db' } };
+  expect((await call('POST', '/apis/apps/v1/namespaces/default/statefulsets', db)).status).toBe(201);
+  expect((await call('PATCH', `${DB}/scale`, { spec: { replicas: 3 } }, MERGE)).body).toMatchObject({
+    kind: 'Scale',
+    spec: { replicas: 3 },
+    status: { replicas: 0, selector: 'app=web' },
+  });
+  expect((await call('GET', DB)).body['status']).toEqual({ replicas: 0, availableReplicas: 0 });
+});
