@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
-import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -39,6 +39,7 @@ import type { RemoteCluster } from './remote-cluster-contract.ts';
 import type { Tracing } from './remote-job.ts';
 import { recordIn } from './mirror-group.ts';
 import { recordedPlace } from './recorded-place.ts';
+import { leaseNamespaces } from './lease-places.ts';
 import { shownCopy } from './shown-copies.ts';
 
 export type DispatchDeps = {
@@ -152,7 +153,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         metrics,
         identify,
         term,
-        leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
+        leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
         shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,

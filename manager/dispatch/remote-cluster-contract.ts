@@ -99,8 +99,8 @@ export type RemoteClusterOptions = {
   /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
   readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
   readonly term: LeaderTerm;
-  /** Where the Leases are by which manager and worker know of each other. */
-  readonly leaseNamespace: string;
+  /** Where the Leases may be by which manager and worker know of each other: the namespace that counts comes first. */
+  readonly leaseNamespaces: readonly string[];
   readonly renewIntervalMs: number;
   /** Resolves when all that clusters tell of our home is judged. False: our home did not answer. */
   readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;

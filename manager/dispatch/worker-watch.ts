@@ -151,6 +151,9 @@ class LeaseWatch implements WorkerWatch {
   }
 }
 
+/** In seconds; 0: copies are never stopped. */
+export const longestFence = (fences: readonly number[]): number => (fences.includes(0) ? 0 : Math.max(...fences));
+
 /** 0: its copies are never stopped. */
 const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);
 
