@@ -291,26 +291,24 @@ export function createFence(deps: FenceDeps): Fence {
   async function readPredecessors(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const { rights, ownLease } = firstPlace;
-        const own = await noting(rights, 'get', () => ownLease.predecessor(signal));
-        const before = [...(own === undefined ? [] : [own]), ...(await readFormer(signal)), ...(await readElsewhere(own === undefined, signal))];
+        const own = await Promise.all(places.map((place) => readOwn(place, signal)));
+        if (arming() === 'Refused') return;
+        const before = [...own.flatMap((each) => each ?? []), ...(await readElsewhere(own[0] === undefined, signal))];
         for (const { announcement, downMs } of before) fences.remember(announcement, downMs);
         return;
       } catch (error) {
-        if (isForbidden(error)) return;
         if (!signal.aborted) log.warn('the Lease of this worker cannot be read yet', { error });
         await sleep(clock, RETRY_MS, signal);
       }
     }
   }
 
-  async function readFormer(signal: AbortSignal): Promise<readonly Predecessor[]> {
+  async function readOwn({ rights, ownLease }: Place, signal: AbortSignal): Promise<Predecessor | undefined> {
     try {
-      const read = places.slice(1).map(({ rights, ownLease }) => noting(rights, 'get', () => ownLease.predecessor(signal)));
-      return (await Promise.all(read)).flatMap((each) => each ?? []);
+      return await noting(rights, 'get', () => ownLease.predecessor(signal));
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      return [];
+      return undefined;
     }
   }
 

@@ -98,8 +98,10 @@ test('the worker', () => {
       "*: coordination.k8s.io/leases list",
       "*: pods/log get",
       "*: configmaps create,patch",
-      "switchyard: coordination.k8s.io/leases get,create,update",
-      "kube-system: coordination.k8s.io/leases get,list,watch,create,update",
+      "switchyard: coordination.k8s.io/leases create",
+      "switchyard: coordination.k8s.io/leases[test-switchyard-worker] get,update",
+      "switchyard-system: coordination.k8s.io/leases get,list,watch,create",
+      "switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
     ]
   `);
 });
@@ -110,12 +112,12 @@ test('the manager on a worker cluster', () => {
       "*: namespaces[kube-system] get",
       "*: batch/jobs get,list,watch,create,patch,delete",
       "*: batch/jobs/status patch",
-      "*: events list",
       "*: pods list",
+      "*: events list",
       "*: configmaps get",
       "*: nodes list,watch",
       "*: scheduling.k8s.io/priorityclasses list,watch",
-      "kube-system: coordination.k8s.io/leases get,list,watch,create,update",
+      "switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
       "switchyard: serviceaccounts/token[test-switchyard-worker-manager-access] create",
     ]
   `);
