@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
+import { leaseNamespaces } from '../../shared/api/fence-leases.ts';
 import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
@@ -39,7 +40,6 @@ import type { RemoteCluster } from './remote-cluster-contract.ts';
 import type { Tracing } from './remote-job.ts';
 import { recordIn } from './mirror-group.ts';
 import { recordedPlace } from './recorded-place.ts';
-import { leaseNamespaces } from './lease-places.ts';
 import { shownCopy } from './shown-copies.ts';
 
 export type DispatchDeps = {

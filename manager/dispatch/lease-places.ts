@@ -3,7 +3,7 @@
  * releases: a manager of one knows of no other, and neither does a worker. So both are kept while there is a trace of either in it.
  */
 import { originLeaseName, workerLeaseName } from '../../shared/api/fence-leases.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE } from '../../shared/api/names.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import { LEASES } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
@@ -12,15 +12,8 @@ import { createClusterLease, type ClusterLease, type ClusterLeaseOptions, type L
 import type { ProbeRefusal } from './cluster-health.ts';
 import { createWorkerWatch, longestFence, type WorkerFinding, type WorkerWatch, type WorkerWatchOptions } from './worker-watch.ts';
 
-/** Where the Leases of a cluster may be, by what its WorkerCluster says: the namespace that counts, then that of earlier releases. */
-export function leaseNamespaces(named: string | undefined): readonly string[] {
-  // What was stored by an earlier release names its default.
-  const isDefault = named === undefined || named === DEFAULT_LEASE_NAMESPACE || named === FORMER_LEASE_NAMESPACE;
-  return isDefault ? [DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE] : [named];
-}
-
 export type LeasePlacesOptions = Omit<ClusterLeaseOptions, 'namespace'> & {
-  /** See {@link leaseNamespaces}. */
+  /** See `leaseNamespaces` of shared/api/fence-leases.ts. */
   readonly leaseNamespaces: readonly string[];
   readonly watching: Omit<WorkerWatchOptions, 'namespace' | 'onChanged'>;
   /** The Lease of a worker has changed. */
