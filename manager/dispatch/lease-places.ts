@@ -158,7 +158,8 @@ class Places implements LeasePlaces {
 
   isBuiltIn(): boolean {
     return (
-      this.#options.watching.jobController === BUILT_IN_JOB_CONTROLLER_NAME && this.#opened.every(({ watch }) => watch?.isBuiltIn() !== false)
+      this.#options.watching.jobController === BUILT_IN_JOB_CONTROLLER_NAME &&
+      this.#opened.every(({ watch }) => watch?.isBuiltIn() !== false)
     );
   }
 

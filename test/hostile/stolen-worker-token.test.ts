@@ -60,7 +60,8 @@ const aJob = (namespace: string, name: string, spec: object, metadata: object = 
   ({ metadata: { namespace, name, ...metadata }, spec: { template: { spec: POD_SPEC }, ...spec } }) as Unsaved<Job>;
 const aPod = (namespace: string, name: string, metadata: object = {}): Unsaved<Pod> =>
   ({ metadata: { namespace, name, ...metadata }, spec: POD_SPEC }) as Unsaved<Pod>;
-const aLease = (name: string, namespace = DEFAULT_LEASE_NAMESPACE): never => ({ metadata: { namespace, name }, spec: { holderIdentity: 'theirs' } }) as never;
+const aLease = (name: string, namespace = DEFAULT_LEASE_NAMESPACE): never =>
+  ({ metadata: { namespace, name }, spec: { holderIdentity: 'theirs' } }) as never;
 const aMap = (namespace: string, name: string): never => ({ metadata: { namespace, name } }) as never;
 const BY_WORKER = { managedBy: WORKER_CONTROLLER_NAME, suspend: true };
 const COPY = { labels: { [ORIGIN_LABEL]: 'home' } };

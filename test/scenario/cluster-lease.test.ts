@@ -72,7 +72,9 @@ describe('the Lease of a manager', () => {
     const { sent } = world.worker('eu-1').line;
     const written = sent.filter((call) => !call.startsWith('GET'));
     // There is no namespace of this release, so that Leases are where they were before it.
-    const leases = ['switchyard-system', 'kube-system'].map((namespace) => `POST /apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`);
+    const leases = ['switchyard-system', 'kube-system'].map(
+      (namespace) => `POST /apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
+    );
     expect(written.slice(0, 2)).toEqual(leases);
     expect(sent.indexOf('GET /api/v1/nodes')).toBeGreaterThan(sent.indexOf(written[1] ?? ''));
   });

@@ -2,7 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { originLeaseName, readOriginLease, workerAnnotations, workerLeaseName } from '../../shared/api/fence-leases.ts';
-import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE, ORIGIN_LABEL, WORKER_CONTROLLER_NAME, WORKER_LABEL } from '../../shared/api/names.ts';
+import {
+  CLUSTERS_ANNOTATION,
+  DEFAULT_LEASE_NAMESPACE,
+  FORMER_LEASE_NAMESPACE,
+  ORIGIN_LABEL,
+  WORKER_CONTROLLER_NAME,
+  WORKER_LABEL,
+} from '../../shared/api/names.ts';
 import { LEASES, NAMESPACES } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
@@ -49,7 +56,14 @@ async function workerIn(namespaces: readonly string[], fenceToken: string, fence
 const forbidden: TransportResponse = {
   status: 403,
   headers: {},
-  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403, reason: 'Forbidden', message: 'Forbidden by the test' }),
+  body: JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code: 403,
+    reason: 'Forbidden',
+    message: 'Forbidden by the test',
+  }),
 };
 const refuse = (namespace: string): void =>
   void (east().line.instead = ({ path }) => (path.includes(`/namespaces/${namespace}/leases`) ? forbidden : undefined));
@@ -124,7 +138,10 @@ describe('a manager of this release', () => {
     const labels = { [ORIGIN_LABEL]: 'm1' };
     const [lease] = (await east().client.list(LEASES, { namespace: FORMER })).items;
     await makeNamespace();
-    const held = { metadata: { ...lease?.metadata, namespace: FORMER, name: NAME, labels }, spec: { holderIdentity: 'other-home_1', leaseDurationSeconds: 40 } };
+    const held = {
+      metadata: { ...lease?.metadata, namespace: FORMER, name: NAME, labels },
+      spec: { holderIdentity: 'other-home_1', leaseDurationSeconds: 40 },
+    };
     await east().client.replace(LEASES, held as never);
     await world.start();
     await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });

@@ -125,7 +125,9 @@ export function createFence(deps: FenceDeps): Fence {
       const until = AbortSignal.any([signal, unneeded.signal]);
       const informing = fences.binds() ? places.map(({ informer }) => informer.run(until)) : [];
       if (informing.length > 0) {
-        await Promise.all(places.map(({ informer, rights }) => Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)])));
+        await Promise.all(
+          places.map(({ informer, rights }) => Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)])),
+        );
         fences.listed(clock.monotonic());
         settle();
       }

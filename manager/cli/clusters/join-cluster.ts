@@ -157,7 +157,7 @@ async function announcedIn(worker: KubeClient, namespaces: readonly string[]) {
   return lists.flatMap(({ items }) =>
     items.flatMap((lease) => {
       const said = readWorkerAnnouncement(lease);
-      const { namespace = '', name } = lease.metadata;
+      const { namespace, name } = lease.metadata;
       return said === undefined ? [] : [{ namespace, lease: `${namespace}/${name}`, ...said }];
     }),
   );

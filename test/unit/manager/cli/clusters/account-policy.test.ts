@@ -15,6 +15,10 @@ test.each([
   );
   const ours = accountPolicy({ namespace: 'switchyard', name: NAME, jobController }).map(({ object }) => object);
   const essentials = (objects: readonly object[]): unknown[] =>
-    (objects as readonly { apiVersion: unknown; kind: unknown; spec?: unknown }[]).map(({ apiVersion, kind, spec }) => ({ apiVersion, kind, spec }));
+    (objects as readonly { apiVersion: unknown; kind: unknown; spec?: unknown }[]).map(({ apiVersion, kind, spec }) => ({
+      apiVersion,
+      kind,
+      spec,
+    }));
   expect(essentials(ours)).toEqual(essentials(chart));
 });
