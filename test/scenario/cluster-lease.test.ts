@@ -75,8 +75,8 @@ describe('the Lease of a manager', () => {
     const leases = ['switchyard-system', 'kube-system'].map(
       (namespace) => `POST /apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
     );
-    expect(written.slice(0, 2)).toEqual(leases);
-    expect(sent.indexOf('GET /api/v1/nodes')).toBeGreaterThan(sent.indexOf(written[1] ?? ''));
+    expect([...new Set(written)].slice(0, 2)).toEqual(leases);
+    expect(sent.indexOf('GET /api/v1/nodes')).toBeGreaterThan(sent.indexOf(leases[1] ?? ''));
   });
 
   test('is renewed each ten seconds, and its time never goes back, though that of the day does', async () => {
