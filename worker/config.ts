@@ -1,4 +1,4 @@
-import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
+import { DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
 import {
   durationMs,
   FlagError,
@@ -98,6 +98,11 @@ const FLAGS = {
     about: 'namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster',
     parse: text,
   },
+  'former-lease-namespace': {
+    value: 'NAME',
+    about: `keep those Leases in this namespace as well, where managers of an earlier release look for them: ${FORMER_LEASE_NAMESPACE} (docs/fencing.md)`,
+    parse: text,
+  },
   'keep-logs': {
     value: KEEP_LOGS.join('|'),
     fallback: 'Failed',
@@ -140,6 +145,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     namespace: flags.namespace ?? '',
     fenceAfterMs: flags['fence-after'],
     leaseNamespace: flags['lease-namespace'],
+    formerLeaseNamespace: flags['former-lease-namespace'],
     keepLogs: flags['keep-logs'],
     logTailBytes: flags['log-tail-bytes'],
     kubeApiQps: flags['kube-api-qps'],

@@ -53,11 +53,12 @@ function accessTo({ kubeconfig, context }: WorkerConfig): ClusterAccess {
 }
 
 /** Two programs' parts that write one Lease would take turns in it. */
-function checkLeases({ leaderElection, leaseNamespace, controllerName }: WorkerConfig, access: ClusterAccess): void {
+function checkLeases({ leaderElection, leaseNamespace, formerLeaseNamespace, controllerName }: WorkerConfig, access: ClusterAccess): void {
   const name = workerLeaseName(controllerName);
-  if (leaderElection?.name !== name || (leaderElection.namespace ?? access.namespace) !== leaseNamespace) return;
+  const namespace = leaderElection?.namespace ?? access.namespace;
+  if (leaderElection?.name !== name || (namespace !== leaseNamespace && namespace !== formerLeaseNamespace)) return;
   throw new FlagError(
-    `--leader-elect-resource-name: Lease ${leaseNamespace}/${name} is the one by which this worker tells that it is alive; choose another name, such as ${name}-leader`,
+    `--leader-elect-resource-name: Lease ${namespace}/${name} is the one by which this worker tells that it is alive; choose another name, such as ${name}-leader`,
   );
 }
 

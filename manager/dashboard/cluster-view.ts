@@ -1,4 +1,5 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { clusterTrack } from './cluster-track.ts';
@@ -9,7 +10,6 @@ import type { ClusterView } from './views.ts';
 
 const RUNNING_SHOWN = 100;
 const AVOIDED_SHOWN = 100;
-const LEASES_BY_DEFAULT = 'kube-system';
 
 /** All about a worker cluster, as somebody may be told it who may see it. */
 export function clusterView(index: JobIndex, cluster: DeepReadonly<WorkerCluster>, rights: Rights): ClusterView {
@@ -56,5 +56,5 @@ function fenceOf({ spec, status }: DeepReadonly<WorkerCluster>): ClusterView['fe
         : seconds === 0
           ? 'its worker does not stop copies that the manager cannot reach: Jobs stay with it while it is lost'
           : `its worker stops copies when it has not heard of the manager for ${seconds} s: then they may run elsewhere`;
-  return { about, leaseNamespace: spec.leaseNamespace ?? LEASES_BY_DEFAULT, ...given({ afterSeconds: seconds }) };
+  return { about, leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE, ...given({ afterSeconds: seconds }) };
 }

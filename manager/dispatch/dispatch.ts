@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
-import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { leaseNamespaces } from '../../shared/api/fence-leases.ts';
+import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -156,7 +157,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         identify,
         term,
         ...given({ hold: deps.hold }),
-        leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
+        leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
         shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,

@@ -102,8 +102,8 @@ export type RemoteClusterOptions = {
   readonly term: LeaderTerm;
   /** Of the Lease of the election; absent: there is none. */
   readonly hold?: LeaseHold;
-  /** Where the Leases are by which manager and worker know of each other. */
-  readonly leaseNamespace: string;
+  /** Where the Leases may be by which manager and worker know of each other: the namespace that counts comes first. */
+  readonly leaseNamespaces: readonly string[];
   readonly renewIntervalMs: number;
   /** Resolves when all that clusters tell of our home is judged. False: our home did not answer. */
   readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;

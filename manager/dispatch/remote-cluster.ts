@@ -23,7 +23,7 @@ import type { IdentityProblem } from './cluster-identities.ts';
 import { isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
 import { createCreateOutcomes, type CreateOutcomes } from './create-outcomes.ts';
 import { createTrips, type Trips } from './cluster-trust.ts';
-import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
+import type { LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { isListed, localKeyOfCopy } from './copy-marks.ts';
@@ -31,6 +31,7 @@ import { isAtRest } from './copy-rest.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
+import { createLeasePlaces, type LeasePlaces } from './lease-places.ts';
 import { leasedWrites } from './leased-writes.ts';
 import { listOnce } from './list-once.ts';
 import type { ClusterView, Contact, Copy } from './mirror-group.ts';
@@ -41,8 +42,8 @@ import { essentialsOfPriorityClass, namesOfClasses } from './priority-classes.ts
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
+import { createWorkerAbsence, type WorkerAbsence } from './worker-absence.ts';
 import type { WorkerFinding } from './worker-finding.ts';
-import { createWorkerWatch, type WorkerWatch } from './worker-watch.ts';
 import { createWriteTroubles } from './write-troubles.ts';
 
 const COPIES_BY_LOCAL_KEY = 'localKey';
@@ -80,8 +81,8 @@ class ConnectedCluster implements RemoteCluster {
   /** Questions to the manager cluster for the sake of this one. */
   readonly #confirmations = createTurns({ perSecond: 5, burst: 100 });
   readonly #prober: ClusterProbe;
-  readonly #lease: ClusterLease;
-  readonly #worker: WorkerWatch;
+  readonly #leases: LeasePlaces;
+  readonly #absence: WorkerAbsence;
   readonly #reconciliation: Reconciliation;
   readonly #newCopies: () => Informer<Job>;
   /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
@@ -112,9 +113,12 @@ class ConnectedCluster implements RemoteCluster {
     this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
-    const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;
-    this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, givenUp, renewIntervalMs, clock, log });
-    const leased = leasedWrites(client, this.#lease, options.hold);
+    // Whoever notices it first: another kind of object may have been written more since than was lost.
+    const onWentBack = (error: Error): void => this.#wentBack(error);
+    const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
+    const onDue = (): void => this.#nudge.resolve();
+    this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
+    const leased = leasedWrites(client, this.#leases, options.hold);
     this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({
@@ -134,11 +138,8 @@ class ConnectedCluster implements RemoteCluster {
         : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
     };
     const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOfCopy(copy)] };
-    // Whoever notices it first: another kind of object may have been written more since than was lost.
-    const onWentBack = (error: Error): void => this.#wentBack(error);
     this.#copies = newCopies({ budget, onFault, indexers, onWentBack });
     this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
-    const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
     this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
     this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
@@ -165,17 +166,15 @@ class ConnectedCluster implements RemoteCluster {
     };
     this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
-    const onAbsence = (): void => {
+    this.#absence = createWorkerAbsence(clock, () => {
       for (const key of this.localKeys()) options.onCopyChanged(key);
-    };
-    const onChanged = (): void => this.#workerChanged();
-    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged, onAbsence });
+    });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
       outOfPlace: (signal) => this.#outOfPlace(signal),
       confirm: (token) => {
-        this.#lease.confirm(token);
+        this.#leases.confirm(token, options.shownFenceSeconds());
         this.#nudge.resolve();
       },
       clock,
@@ -210,7 +209,7 @@ class ConnectedCluster implements RemoteCluster {
 
   worker(): WorkerFinding {
     const { contact, failures } = this.#health;
-    return this.#worker.finding(contact === 'Ready' && failures === 0);
+    return this.#absence.found(this.#leases.finding(contact === 'Ready' && failures === 0));
   }
 
   view(localKey: string, sinceMs?: number): ClusterView {
@@ -219,8 +218,8 @@ class ConnectedCluster implements RemoteCluster {
     return {
       contact: served ? this.contact() : 'NotServed',
       jobController,
-      builtIn: this.#worker.isBuiltIn(),
-      withoutWorker: this.#worker.absence(),
+      builtIn: this.#leases.isBuiltIn(),
+      withoutWorker: this.#absence.told(),
       local,
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
@@ -314,13 +313,13 @@ class ConnectedCluster implements RemoteCluster {
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
     // It is ours still on the next connection.
-    if (!this.#restored.signal.aborted) await this.#lease.release();
+    if (!this.#restored.signal.aborted) await this.#leases.release();
   }
 
   /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
   contact(): Contact {
     const { contact } = this.#health;
-    return contact === 'Ready' && !this.#lease.isHeld() ? 'Lost' : contact;
+    return contact === 'Ready' && !this.#leases.isHeld() ? 'Lost' : contact;
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -338,7 +337,7 @@ class ConnectedCluster implements RemoteCluster {
         () => undefined,
       ),
       this.starts.run(signal),
-      this.#worker.run(watching),
+      this.#leases.run(watching),
       this.#reconciliation.run(watching),
       runController({ name: `cluster-${this.name}`, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
@@ -383,13 +382,13 @@ class ConnectedCluster implements RemoteCluster {
   #becomes(found: ClusterHealth): void {
     if (this.#restored.signal.aborted) return;
     const before = this.#health;
-    const next = { ...found, renewalSentMs: this.#lease.sentMs(), unheard: this.#isUnheard() };
+    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard() };
     this.#health = next;
     // What failed on the way out says nothing of what it can now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
     if (next.contact === 'Lost') {
       this.#wasLost = this.#copies.hasSynced();
-      this.#lease.confirm(undefined);
+      this.#leases.confirm(undefined);
     }
     this.#tell();
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
@@ -416,9 +415,8 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #tokenAsked(): string | undefined {
-    const token = this.#worker.fenceToken(this.#options.shownFenceSeconds());
     const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
-    return isToBeTold && token !== this.#lease.confirmed() ? token : undefined;
+    return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
   }
 
   /** Jobs with copies that must not run: by the cache, or, when the cluster was lost and may have gone on without us, by a new list. */
@@ -453,7 +451,7 @@ class ConnectedCluster implements RemoteCluster {
     for (;;) {
       const leftMs = endMs - clock.monotonic();
       if (leftMs <= 0 || signal.aborted) return;
-      const dueMs = this.#lease.dueInMs();
+      const dueMs = this.#leases.dueInMs();
       if (dueMs > 0) {
         const done = new AbortController();
         await Promise.race([this.#nudge.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
@@ -469,8 +467,8 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
-    const stoodStill = this.#health.contact === 'Ready' && !this.#lease.isHeld();
-    const kept = await this.#lease.keep(this.#uid, signal);
+    const stoodStill = this.#health.contact === 'Ready' && !this.#leases.isHeld();
+    const kept = await this.#leases.keep(this.#uid, signal);
     if (kept.kind === 'Held' && stoodStill) this.#options.onContactChanged(this);
     if (kept.kind === 'WentBack') this.#wentBack(kept.error);
     return kept;
@@ -486,7 +484,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#wentBack(new WentBack('jobs', seen, resourceVersion));
       return { ...answer, synced: false };
     }
-    if (this.#lease.dueInMs() <= 0) {
+    if (this.#leases.dueInMs() <= 0) {
       const kept = await this.#keepLease(signal);
       if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;

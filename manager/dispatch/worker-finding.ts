@@ -16,11 +16,6 @@ export type AnnouncedWorker = NonNullable<WorkerClusterStatus['worker']>;
 /** Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of. */
 export type Pulse = 'Beating' | 'Unproven' | 'Silent' | 'Stopped';
 
-/** A worker that was just installed has this long to announce itself before its cluster counts as one without a worker. */
-export const WORKER_START_MS = 40_000;
-/** A worker that is replaced, as in an upgrade, is back sooner than its Jobs say that they have none. */
-export const ABSENCE_TOLD_MS = 60_000;
-
 /** As far as is known nobody runs the copies there. */
 export const isWithoutWorker = (finding: WorkerFinding): boolean =>
   finding.kind === 'None' || finding.kind === 'Other' || (finding.kind === 'Announced' && isGone(finding.pulse));

@@ -13,16 +13,7 @@ import { createInformer, type Informer, type InformerOptions } from '../../share
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { toldText } from '../api/told-text.ts';
 import { essentialsOfLease } from './lease-essentials.ts';
-import {
-  ABSENCE_TOLD_MS,
-  isGone,
-  isWithoutWorker,
-  WORKER_START_MS,
-  workerAbsence,
-  type AnnouncedWorker,
-  type Pulse,
-  type WorkerFinding,
-} from './worker-finding.ts';
+import { isGone, type AnnouncedWorker, type Pulse, type WorkerFinding } from './worker-finding.ts';
 
 export type WorkerWatchOptions = Pick<
   InformerOptions<Lease>,
@@ -32,16 +23,12 @@ export type WorkerWatchOptions = Pick<
   readonly jobController: string;
   /** The Lease of a worker has changed. */
   readonly onChanged: () => void;
-  /** What {@link WorkerWatch.absence} says has changed. */
-  readonly onAbsence: () => void;
 };
 
 /** The worker of one cluster, as it tells of itself in its Lease. */
 export interface WorkerWatch {
   /** `inReach`: the cluster answers, so that silence is the worker's. */
   finding(inReach: boolean): WorkerFinding;
-  /** Why no worker has run the copies for {@link ABSENCE_TOLD_MS}, as the last finding has it; undefined while one does, or nobody can tell. */
-  absence(): string | undefined;
   /** As far as is known, the built-in Job controller runs the copies, and nothing there has a fence. */
   isBuiltIn(): boolean;
   /**
@@ -66,15 +53,10 @@ class LeaseWatch implements WorkerWatch {
   readonly #leases: Informer<Lease>;
   /** By the name of the Lease. */
   readonly #heard = new Map<string, Heard>();
-  readonly #onAbsence: () => void;
-  /** Since when nobody runs the copies, by a clock that does not step. */
-  #absentSinceMs: number | undefined;
-  #absence: string | undefined;
 
   constructor(options: WorkerWatchOptions) {
-    const { namespace, jobController, clock, onChanged, onAbsence } = options;
+    const { namespace, jobController, clock, onChanged } = options;
     this.#clock = clock;
-    this.#onAbsence = onAbsence;
     this.#jobController = jobController;
     this.#key = { namespace, name: workerLeaseName(jobController) };
     this.#leases = createInformer({
@@ -98,28 +80,6 @@ class LeaseWatch implements WorkerWatch {
   }
 
   finding(inReach: boolean): WorkerFinding {
-    const found = this.#find(inReach);
-    if (found.kind === 'OutOfSight') return found;
-    const isAbsent = isWithoutWorker(found);
-    if (!isAbsent) this.#absentSinceMs = undefined;
-    else this.#absentSinceMs ??= this.#clock.monotonic();
-    const finding = found.kind === 'None' ? { ...found, mayStart: this.#absentForMs() < WORKER_START_MS } : found;
-    const absence = isAbsent && this.#absentForMs() >= ABSENCE_TOLD_MS ? workerAbsence(finding) : undefined;
-    const isNews = absence !== this.#absence;
-    this.#absence = absence;
-    if (isNews) this.#onAbsence();
-    return finding;
-  }
-
-  absence(): string | undefined {
-    return this.#absence;
-  }
-
-  #absentForMs(): number {
-    return this.#absentSinceMs === undefined ? 0 : this.#clock.monotonic() - this.#absentSinceMs;
-  }
-
-  #find(inReach: boolean): WorkerFinding {
     if (!inReach || !this.#leases.hasSynced()) {
       // Nobody hears a worker that is out of reach.
       this.#heard.clear();
@@ -174,6 +134,9 @@ class LeaseWatch implements WorkerWatch {
     return heard.renewed ? 'Beating' : 'Unproven';
   }
 }
+
+/** In seconds; 0: copies are never stopped. */
+export const longestFence = (fences: readonly number[]): number => (fences.includes(0) ? 0 : Math.max(...fences));
 
 /** 0: its copies are never stopped. */
 const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);

@@ -1,6 +1,6 @@
 /** The values of the chart switchyard-worker. */
 import { WORKER_PROGRAM } from '../../worker/config.ts';
-import { flagValue, flagValues, group, isOn, texts, type ChartValue } from './chart-value.ts';
+import { flagValue, flagValues, group, isOn, text, texts, type ChartValue } from './chart-value.ts';
 import { prometheusRuleValues } from './monitoring-values.ts';
 import {
   headValues,
@@ -69,11 +69,16 @@ export const WORKER_VALUES: ChartValue = group('', {
         "Stop the pods of copies whose manager has given no sign for this long, until it is back (docs/fencing.md); 0: never. At least 5s, and three times the manager's --fence-renew-interval.",
     }),
     leaseNamespace: flagValue(FLAGS, 'lease-namespace', {
-      default: 'kube-system',
+      default: 'switchyard-system',
       shape: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
       about:
-        'Namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster. It must exist.',
+        'Namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other; `helm uninstall` leaves it.',
     }),
+    formerLeaseNamespace: text(
+      'Where managers of an earlier release look for those Leases: they are kept there as well. auto: kube-system, while a Lease there is newer than the one in config.leaseNamespace; Helm looks that up in the cluster. What renders without one (helm template, Argo CD) says kube-system until the managers are upgraded (docs/fencing.md#upgrading-from-kube-system). Empty: nowhere.',
+      'auto',
+      { maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' },
+    ),
     keepLogs: flagValue(FLAGS, 'keep-logs', {
       default: 'Failed',
       about:
@@ -102,6 +107,7 @@ export const WORKER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, 
   config: 'config.* are its keys, and are passed as flags; a file of one’s own comes by extraArgs and a volume',
   kubeconfig: 'the pod’s ServiceAccount',
   context: 'the pod’s ServiceAccount',
+  'former-lease-namespace': 'config.formerLeaseNamespace, which may be looked up',
   namespace: 'the roles of the chart are those of a worker that looks at all namespaces',
   'leader-elect': 'always on',
   'leader-elect-resource-namespace': 'the namespace of the release',

@@ -8,8 +8,10 @@ import { isJsonObject } from './json-value.ts';
 import type { DeepReadonly, Lease } from './kubernetes.ts';
 import {
   CONTROLLER_NAME_ANNOTATION,
+  DEFAULT_LEASE_NAMESPACE,
   FENCE_AFTER_ANNOTATION,
   FENCE_TOKEN_ANNOTATION,
+  FORMER_LEASE_NAMESPACE,
   HOME_VERSION_ANNOTATION,
   ORIGIN_LABEL,
   RECONCILED_ANNOTATION,
@@ -27,6 +29,13 @@ export const workerLeaseName = (controllerName: string): string =>
   controllerName === WORKER_CONTROLLER_NAME ? 'switchyard-worker' : `switchyard-worker-${digestOf(controllerName, 8)}`;
 
 const digestOf = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length);
+
+/** Where the Leases of a cluster may be, by what its WorkerCluster says: the namespace that counts, then that of earlier releases. */
+export function leaseNamespaces(named: string | undefined): readonly string[] {
+  // What was stored by an earlier release names its default.
+  const isDefault = named === undefined || named === DEFAULT_LEASE_NAMESPACE || named === FORMER_LEASE_NAMESPACE;
+  return isDefault ? [DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE] : [named];
+}
 
 /** Who holds the Lease of an origin: the cluster that the manager runs in, and which of its leaders. */
 export type OriginHolder = { readonly homeUid: string; readonly instance: string };

@@ -50,7 +50,9 @@ export const FENCE_TOKEN_ANNOTATION = 'switchyard.dev/fence-token';
 export const RENEWALS_SEEN_ANNOTATION = 'switchyard.dev/renewals-seen';
 
 /** Where those Leases are on a worker cluster, unless worker and WorkerCluster say something else. */
-export const DEFAULT_LEASE_NAMESPACE = 'kube-system';
+export const DEFAULT_LEASE_NAMESPACE = 'switchyard-system';
+/** Where they were by default in earlier releases. */
+export const FORMER_LEASE_NAMESPACE = 'kube-system';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';

@@ -79,6 +79,7 @@ test('a cluster joins by one command, with an account that may do what the manag
     'cluster ok',
     'version ok',
     'controller note',
+    'policy ok',
     // The clock of this world stands elsewhere than that of this machine, which is just what the check is for.
     'clock note',
     'token ok',
@@ -181,6 +182,8 @@ test('a cluster that leaves with --worker-context leaves nothing behind there', 
     ['rbac.authorization.k8s.io', 'clusterroles'],
     ['rbac.authorization.k8s.io', 'clusterrolebindings'],
     ['rbac.authorization.k8s.io', 'roles'],
+    ['admissionregistration.k8s.io', 'validatingadmissionpolicies'],
+    ['admissionregistration.k8s.io', 'validatingadmissionpolicybindings'],
   ] as const) {
     const { items } = await west.list({ group, version: 'v1', plural, kind: '', namespaced: false });
     expect(items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('switchyard-'))).toEqual([]);

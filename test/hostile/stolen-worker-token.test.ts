@@ -8,6 +8,7 @@ import { originLeaseName, workerLeaseName } from '../../shared/api/fence-leases.
 import type { Job, OwnerReference, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../shared/api/log-tails.ts';
 import {
+  DEFAULT_LEASE_NAMESPACE,
   JOB_TRACKING_FINALIZER,
   JOB_UID_VARIABLE,
   ORIGIN_LABEL,
@@ -59,7 +60,8 @@ const aJob = (namespace: string, name: string, spec: object, metadata: object = 
   ({ metadata: { namespace, name, ...metadata }, spec: { template: { spec: POD_SPEC }, ...spec } }) as Unsaved<Job>;
 const aPod = (namespace: string, name: string, metadata: object = {}): Unsaved<Pod> =>
   ({ metadata: { namespace, name, ...metadata }, spec: POD_SPEC }) as Unsaved<Pod>;
-const aLease = (name: string): never => ({ metadata: { namespace: 'kube-system', name }, spec: { holderIdentity: 'theirs' } }) as never;
+const aLease = (name: string, namespace = DEFAULT_LEASE_NAMESPACE): never =>
+  ({ metadata: { namespace, name }, spec: { holderIdentity: 'theirs' } }) as never;
 const aMap = (namespace: string, name: string): never => ({ metadata: { namespace, name } }) as never;
 const BY_WORKER = { managedBy: WORKER_CONTROLLER_NAME, suspend: true };
 const COPY = { labels: { [ORIGIN_LABEL]: 'home' } };
@@ -94,7 +96,7 @@ beforeAll(async () => {
   // Of upstream's controllers one would take what is left behind from the worker.
   server = await startServerUnderTest({ controllers: [], whoseControllers: 'ours' });
   admin = server.client;
-  for (const name of ['switchyard', 'team']) await admin.create(NAMESPACES, { metadata: { name } });
+  for (const name of ['switchyard', 'team', DEFAULT_LEASE_NAMESPACE]) await admin.create(NAMESPACES, { metadata: { name } });
   // Pods name the account of their namespace, which no controller makes here.
   for (const namespace of ['team', 'kube-system']) await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
   const rendered = renderChart('worker');
@@ -111,6 +113,7 @@ beforeAll(async () => {
   await admin.create(PODS, aPod('kube-system', 'static'));
   await admin.create(PODS, aPod('team', 'of-copy', ofCopy(copy)));
   await admin.create(PODS, aPod('team', 'left-behind', { finalizers: [JOB_TRACKING_FINALIZER] }));
+  await admin.create(LEASES, aLease('kube-scheduler', 'kube-system'));
   for (const name of ['kube-scheduler', originLeaseName('home'), workerLeaseName(WORKER_CONTROLLER_NAME)])
     await admin.create(LEASES, aLease(name));
   for (const name of ['aws-auth', 'coredns']) await admin.create(CONFIG_MAPS, aMap('kube-system', name));
@@ -132,9 +135,9 @@ const isByPolicy = (error: unknown): boolean => /ValidatingAdmissionPolicy/.test
 type Attempt = () => Promise<unknown>;
 const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-switchyard-worker[a-z-]*" cannot/;
 const renewing =
-  (client: () => KubeClient, name: string): Attempt =>
+  (client: () => KubeClient, name: string, namespace = DEFAULT_LEASE_NAMESPACE): Attempt =>
   async () => {
-    const lease = await admin.get(LEASES, at(name, 'kube-system'));
+    const lease = await admin.get(LEASES, at(name, namespace));
     return client().replace(LEASES, { ...lease, spec: { holderIdentity: 'theirs' } } as never);
   };
 const theWorker = (): KubeClient => worker;
@@ -170,11 +173,13 @@ describe('a stolen token of the worker', () => {
       () => worker.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: { Corefile: '' } })),
       /is not that of the ends of logs/,
     ],
-    ['takes no Lease of kube-scheduler', renewing(theWorker, 'kube-scheduler'), /is not that of a Lease of this worker/],
+    ['takes no Lease of kube-scheduler', renewing(theWorker, 'kube-scheduler', 'kube-system'), FORBIDDEN],
+    ['makes no Lease in kube-system', () => worker.create(LEASES, aLease(workerLeaseName('example.com/x'), 'kube-system')), FORBIDDEN],
+    ['renews no Lease of a manager, whose copies then would run on', renewing(theWorker, originLeaseName('home')), FORBIDDEN],
     [
-      'renews no Lease of a manager, whose copies then would run on',
-      renewing(theWorker, originLeaseName('home')),
-      /is not that of a Lease/,
+      'makes no Lease beside its own, that of a manager for one',
+      () => worker.create(LEASES, aLease(originLeaseName('mine'))),
+      /is not that of a Lease of this worker/,
     ],
     [
       'writes no status of a Job that another controller runs',
@@ -218,7 +223,8 @@ describe('a stolen token of the manager on a worker cluster', () => {
     ['makes no copy of it', () => manager.patch(JOBS, at('foreign'), labelled), NOT_OURS],
     ['writes no status of it', () => manager.patchStatus(JOBS, at('foreign'), merge({ status: { failed: 1 } })), NOT_OURS],
     ['deletes no such Job', () => manager.delete(JOBS, at('foreign'), { propagationPolicy: 'Background' }), NOT_OURS],
-    ['takes no Lease of kube-scheduler', renewing(theManager, 'kube-scheduler'), /is not that of a Lease of a manager/],
+    ['takes no Lease of kube-scheduler', renewing(theManager, 'kube-scheduler', 'kube-system'), FORBIDDEN],
+    ['takes no Lease of another name', renewing(theManager, 'kube-scheduler'), /is not that of a Lease of a manager/],
     ['renews no Lease of the worker', renewing(theManager, workerLeaseName(WORKER_CONTROLLER_NAME)), /is not that of a Lease of a manager/],
     ['creates no pod', () => manager.create(PODS, aPod('team', 'mine')), FORBIDDEN],
     ['changes no ConfigMap', () => manager.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: {} })), FORBIDDEN],

@@ -176,7 +176,7 @@ test('defaults are filled in, and the ClusterQueue of a LocalQueue stays', async
   expect((await world.client.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).spec).toEqual({
     jobController: 'switchyard.dev/worker',
     kubeconfigSecretRef: { namespace: 'switchyard', name: 'eu-1', key: 'kubeconfig' },
-    leaseNamespace: 'kube-system',
+    leaseNamespace: 'switchyard-system',
     local: false,
     namespaces: 'Require',
     state: 'Active',

@@ -55,7 +55,7 @@ test('where the manager may not list PriorityClasses, nothing is known of them, 
   const wish = {
     namespace: 'switchyard',
     name: 'access',
-    leaseNamespace: 'kube-system',
+    leaseNamespaces: ['kube-system'],
     servedNamespaces: [],
     createNamespaces: false,
     liveLogs: false,

@@ -63,6 +63,8 @@ export type ProgramOptions = {
   readonly fenceAfterMs?: number;
   /** Of a worker: whose Jobs it runs; default: those with `managedBy: switchyard.dev/worker`. */
   readonly controllerName?: string;
+  /** Of a worker: the Lease of its election; default: the name of the Lease by which it says that it is alive. */
+  readonly electionLease?: string;
   /** Of a worker: where its Lease and that of its manager are; default: kube-system. */
   readonly leaseNamespace?: string;
   /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
@@ -194,7 +196,7 @@ export async function createWholeWorld(options: {
         election: {
           client: connect(cluster, line, { ...programOptions, qps: 0 }),
           namespace: 'switchyard',
-          name: workerLeaseName(programOptions.controllerName ?? WORKER_CONTROLLER_NAME),
+          name: programOptions.electionLease ?? workerLeaseName(programOptions.controllerName ?? WORKER_CONTROLLER_NAME),
           identity,
         },
         registry: new Registry(),

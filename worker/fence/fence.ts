@@ -10,7 +10,7 @@ import { FENCING_ANNOTATION, ORIGIN_LABEL, WORKER_LABEL } from '../../shared/api
 import { JOBS, LEASES } from '../../shared/api/resources.ts';
 import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
-import { createInformer } from '../../shared/kube/informer.ts';
+import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
@@ -21,15 +21,17 @@ import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { createFences } from './fences.ts';
-import { createLeaseRights, type LeaseAction } from './lease-rights.ts';
+import { createLeaseRights, type Arming, type LeaseAction, type LeaseRights } from './lease-rights.ts';
 import type { FenceState } from './origin-fence.ts';
-import { createWorkerLease, type Predecessor } from './worker-lease.ts';
+import { createWorkerLease, type Predecessor, type WorkerLease } from './worker-lease.ts';
 
 export type FenceSettings = {
   /** How long copies run without a sign of their manager, in milliseconds; 0: for ever. */
   readonly fenceAfterMs: number;
   /** Where the Leases are. */
   readonly leaseNamespace: string;
+  /** Where managers of an earlier release look for them: they are kept, and listened to, there as well. */
+  readonly formerLeaseNamespace?: string | undefined;
 };
 
 export type FenceDeps = {
@@ -81,43 +83,26 @@ const RETRY_MS = 2_000;
 const ANSWER_SHARE = 1 / 2;
 const ANSWER_MS_MIN = 5_000;
 
+/** A namespace of Leases. A manager that renews its Lease in any of them is in reach. */
+type Place = {
+  readonly namespace: string;
+  readonly rights: LeaseRights;
+  readonly ownLease: WorkerLease;
+  readonly informer: Informer<Lease>;
+  catchingUp: boolean;
+};
+
 export function createFence(deps: FenceDeps): Fence {
   const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange, onWentBack } = deps;
-  const { fenceAfterMs, leaseNamespace: namespace } = deps.settings;
-  const log = deps.log.with({ leases: namespace });
+  const { fenceAfterMs, leaseNamespace, formerLeaseNamespace = leaseNamespace } = deps.settings;
+  const log = deps.log.with({ leases: leaseNamespace });
   const metrics = createFenceMetrics(deps.registry);
   const renewEveryMs = fenceAfterMs === 0 ? RENEW_EVERY_MS : Math.min(RENEW_EVERY_MS, fenceAfterMs / RENEWALS_WITHIN_FENCE);
   const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);
   const fences = createFences(fenceAfterMs, newToken);
-  const ownLease = createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs });
   const renewal = createWakeUp(clock);
-  const rights = createLeaseRights(log, namespace, fenceAfterMs);
-  const informer = createInformer({
-    client: {
-      get: (resource, key, options) => client.get(resource, key, options),
-      list: (resource, options) => noting('list', () => client.list(resource, options)),
-      watch: (resource, options) => noting('watch', () => client.watch(resource, options)),
-    },
-    clock,
-    random,
-    log,
-    namespace,
-    resource: LEASES,
-    labelSelector: ORIGIN_LABEL,
-  });
-  informer.addHandler({
-    added: (lease) => see(lease),
-    updated(lease, previous) {
-      const before = readOriginLease(previous)?.origin;
-      if (before !== undefined && before !== readOriginLease(lease)?.origin) fences.leaseGone(before);
-      see(lease);
-    },
-    deleted(lease) {
-      const origin = readOriginLease(lease)?.origin;
-      if (origin !== undefined) fences.leaseGone(origin);
-      settle();
-    },
-  });
+  const firstPlace = createPlace(leaseNamespace);
+  const places = formerLeaseNamespace === leaseNamespace ? [firstPlace] : [firstPlace, createPlace(formerLeaseNamespace)];
   const shown = new Map<string, FenceState>();
   /** By origin, while its fence is open: how far the Jobs of this cluster were after it had opened; undefined until that is known. */
   const openings = new Map<string, { jobsVersion?: string }>();
@@ -126,10 +111,9 @@ export function createFence(deps: FenceDeps): Fence {
   /** Aborts once no origin is held to a fence, and none will be: `--fence-after 0`, and every manager has answered that. */
   const unneeded = new AbortController();
   let isPredecessorKnown = false;
-  let shownArming = rights.arming();
+  let shownArming = arming();
   let shownToken = fences.token();
   let wasRefused = false;
-  let catchingUp = false;
   let nextLook: Timer | undefined;
 
   return {
@@ -138,14 +122,17 @@ export function createFence(deps: FenceDeps): Fence {
       await readPredecessors(signal);
       isPredecessorKnown = true;
       if (fenceAfterMs === 0) onChange(undefined);
-      const informing = fences.binds() ? informer.run(AbortSignal.any([signal, unneeded.signal])) : undefined;
-      if (informing !== undefined) {
-        await Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)]);
+      const until = AbortSignal.any([signal, unneeded.signal]);
+      const informing = fences.binds() ? places.map(({ informer }) => informer.run(until)) : [];
+      if (informing.length > 0) {
+        await Promise.all(
+          places.map(({ informer, rights }) => Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)])),
+        );
         fences.listed(clock.monotonic());
         settle();
       }
       await keepRenewing(signal);
-      await informing;
+      await Promise.all(informing);
       nextLook?.cancel();
     },
 
@@ -167,13 +154,59 @@ export function createFence(deps: FenceDeps): Fence {
     },
   };
 
+  function createPlace(namespace: string): Place {
+    const isFormer = namespace !== leaseNamespace;
+    const rights = createLeaseRights(log, namespace, fenceAfterMs, isFormer);
+    const informer = createInformer({
+      client: {
+        get: (resource, key, options) => client.get(resource, key, options),
+        list: (resource, options) => noting(rights, 'list', () => client.list(resource, options)),
+        watch: (resource, options) => noting(rights, 'watch', () => client.watch(resource, options)),
+      },
+      clock,
+      random,
+      log,
+      namespace,
+      resource: LEASES,
+      labelSelector: ORIGIN_LABEL,
+    });
+    informer.addHandler({
+      added: (lease) => see(lease, namespace),
+      updated(lease, previous) {
+        const before = readOriginLease(previous)?.origin;
+        if (before !== undefined && before !== readOriginLease(lease)?.origin) fences.leaseGone(before, namespace);
+        see(lease, namespace);
+      },
+      deleted(lease) {
+        const origin = readOriginLease(lease)?.origin;
+        if (origin !== undefined) fences.leaseGone(origin, namespace);
+        settle();
+      },
+    });
+    const ownLease = createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs });
+    return { namespace, rights, ownLease, informer, catchingUp: false };
+  }
+
+  /** One namespace is enough to be in contact; copies run without a fence where none can be used. */
+  function arming(): Arming {
+    const each = places.map(({ rights }) => rights.arming());
+    if (each.includes('Armed')) return 'Armed';
+    return each.includes('Pending') ? 'Pending' : 'Refused';
+  }
+
+  /** Where Leases can be kept; all namespaces, where none can. */
+  function usablePlaces(): readonly Place[] {
+    const usable = places.filter(({ rights }) => rights.arming() !== 'Refused');
+    return usable.length === 0 ? places : usable;
+  }
+
   function stateOfOrigin(origin: string): FenceState {
-    const arming = rights.arming();
-    if (arming === 'Refused') return 'Open';
+    const armed = arming();
+    if (armed === 'Refused') return 'Open';
     if (!isPredecessorKnown) return 'Hold';
     if (!fences.binds() && !fences.has(origin)) return 'Open';
     const state = fences.stateOf(origin, clock.monotonic());
-    const isReady = arming !== 'Pending' && (!fences.has(origin) || openings.get(origin)?.jobsVersion !== undefined);
+    const isReady = armed !== 'Pending' && (!fences.has(origin) || openings.get(origin)?.jobsVersion !== undefined);
     return state === 'Open' && !isReady ? 'Hold' : state;
   }
 
@@ -204,26 +237,26 @@ export function createFence(deps: FenceDeps): Fence {
     }
   }
 
-  function see(lease: DeepReadonly<Lease>): void {
+  function see(lease: DeepReadonly<Lease>, place: string): void {
     const read = readOriginLease(lease);
     if (read === undefined) return;
     const { uid, resourceVersion } = lease.metadata;
     const { origin, holder, renewedMs, reconciled } = read;
-    fences.leaseSeen(origin, { uid, resourceVersion, renewedMs, held: holder !== undefined, reconciled }, clock.monotonic());
+    fences.leaseSeen(origin, { uid, resourceVersion, renewedMs, held: holder !== undefined, reconciled }, clock.monotonic(), place);
     settle();
   }
 
   /** Trips what is due, tells what has changed, and says when to look again. */
   function settle(): void {
     const nowMs = clock.monotonic();
-    const arming = rights.arming();
-    if (arming === 'Refused') wasRefused = true;
-    if (arming === 'Armed' && wasRefused) {
+    const armed = arming();
+    if (armed === 'Refused') wasRefused = true;
+    if (armed === 'Armed' && wasRefused) {
       wasRefused = false;
       fences.startAnew(nowMs);
     }
     for (const { origin, why } of fences.look(nowMs)) {
-      if (arming === 'Refused') continue;
+      if (armed === 'Refused') continue;
       metrics.trips.inc({ origin });
       log.warn(
         why === 'OutOfReach'
@@ -234,8 +267,8 @@ export function createFence(deps: FenceDeps): Fence {
     }
     let changed = fences.token() !== shownToken;
     shownToken = fences.token();
-    if (arming !== shownArming) {
-      shownArming = arming;
+    if (armed !== shownArming) {
+      shownArming = armed;
       changed = true;
       onChange(undefined);
     }
@@ -260,22 +293,31 @@ export function createFence(deps: FenceDeps): Fence {
   async function readPredecessors(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const own = await noting('get', () => ownLease.predecessor(signal));
-        const before = [...(own === undefined ? [] : [own]), ...(await readElsewhere(own === undefined, signal))];
+        const own = await Promise.all(places.map((place) => readOwn(place, signal)));
+        if (arming() === 'Refused') return;
+        const before = [...own.flatMap((each) => each ?? []), ...(await readElsewhere(own[0] === undefined, signal))];
         for (const { announcement, downMs } of before) fences.remember(announcement, downMs);
         return;
       } catch (error) {
-        if (isForbidden(error)) return;
         if (!signal.aborted) log.warn('the Lease of this worker cannot be read yet', { error });
         await sleep(clock, RETRY_MS, signal);
       }
     }
   }
 
+  async function readOwn({ rights, ownLease }: Place, signal: AbortSignal): Promise<Predecessor | undefined> {
+    try {
+      return await noting(rights, 'get', () => ownLease.predecessor(signal));
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      return undefined;
+    }
+  }
+
   /** Managers count on the fence of a worker also where it comes back with another --lease-namespace. */
   async function readElsewhere(isNew: boolean, signal: AbortSignal): Promise<readonly Predecessor[]> {
     try {
-      return await ownLease.elsewhere(signal);
+      return await firstPlace.ownLease.elsewhere(signal);
     } catch (error) {
       if (!isForbidden(error)) throw error;
       if (isNew)
@@ -305,18 +347,24 @@ export function createFence(deps: FenceDeps): Fence {
   async function renew(sentMs: number, signal: AbortSignal): Promise<boolean> {
     const fenceToken = fences.tell(sentMs);
     const answer = awaitAnswer(fenceToken, sentMs, signal);
-    const fenceAfterSeconds = rights.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
+    const fenceAfterSeconds = arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
     const renewalsSeen = fences.renewalsSeen(sentMs);
+    const announcement = { controllerName, version, fenceAfterSeconds, fenceToken, renewalsSeen };
+    const renewIn = async ({ namespace, rights, ownLease }: Place): Promise<boolean> => {
+      try {
+        fences.mark(await noting(rights, 'write', () => ownLease.renew(announcement, answer.signal)), sentMs);
+        return true;
+      } catch (error) {
+        if (error instanceof LeaseWentBack) onWentBack(error);
+        if (!signal.aborted) log.warn('the Lease of this worker could not be renewed, trying again', { namespace, error });
+        return false;
+      }
+    };
     try {
-      const announcement = { controllerName, version, fenceAfterSeconds, fenceToken, renewalsSeen };
-      fences.mark(await noting('write', () => ownLease.renew(announcement, answer.signal)), sentMs);
-      return true;
-    } catch (error) {
-      if (error instanceof LeaseWentBack) onWentBack(error);
-      if (!signal.aborted) log.warn('the Lease of this worker could not be renewed, trying again', { error });
+      const renewed = await Promise.all(usablePlaces().map(renewIn));
       // Without a mark the renewals of managers would count for less and less.
-      if (!answer.signal.aborted) await markByReading(answer.signal);
-      return false;
+      if (!renewed.includes(true) && !answer.signal.aborted) await markByReading(answer.signal);
+      return !renewed.includes(false);
     } finally {
       answer.over();
     }
@@ -347,19 +395,22 @@ export function createFence(deps: FenceDeps): Fence {
 
   /** A connection that is dead without having been closed must not look like a manager that is out of reach. */
   function listenAnew(signal: AbortSignal): void {
+    if (signal.aborted || unneeded.signal.aborted || fences.origins().length === 0) return;
     const quietMs = fenceAfterMs === 0 ? QUIET_WITHOUT_FENCE_MS : fenceAfterMs * QUIET_SHARE;
-    const isQuiet = clock.monotonic() - informer.lastHeardMs() >= quietMs;
-    if (catchingUp || signal.aborted || unneeded.signal.aborted || !isQuiet || !informer.hasSynced() || fences.origins().length === 0)
-      return;
-    catchingUp = true;
-    informer.catchUp(signal).then(
-      () => (catchingUp = false),
-      (error: unknown) => log.debug('stopped before the Leases of managers were caught up with', { error }),
-    );
+    for (const place of places) {
+      const { informer } = place;
+      if (place.catchingUp || clock.monotonic() - informer.lastHeardMs() < quietMs || !informer.hasSynced()) continue;
+      place.catchingUp = true;
+      informer.catchUp(signal).then(
+        () => (place.catchingUp = false),
+        (error: unknown) => log.debug('stopped before the Leases of managers were caught up with', { error }),
+      );
+    }
   }
 
   async function markByReading(signal: AbortSignal): Promise<void> {
     const sentMs = clock.monotonic();
+    const [{ namespace } = firstPlace] = usablePlaces();
     try {
       const read = await withDeadline(clock, answerLimitMs, signal, (each) =>
         client.list(LEASES, { namespace, labelSelector: WORKER_LABEL, limit: 1, signal: each }),
@@ -371,7 +422,7 @@ export function createFence(deps: FenceDeps): Fence {
   }
 
   /** Tells whether the server lets us do this. */
-  async function noting<T>(action: LeaseAction, call: () => Promise<T>): Promise<T> {
+  async function noting<T>(rights: LeaseRights, action: LeaseAction, call: () => Promise<T>): Promise<T> {
     try {
       const answer = await call();
       rights.granted(action);
@@ -380,7 +431,7 @@ export function createFence(deps: FenceDeps): Fence {
       if (isForbidden(error)) rights.refused(action, error);
       throw error;
     } finally {
-      if (rights.arming() !== shownArming) settle();
+      if (arming() !== shownArming) settle();
     }
   }
 

@@ -39,8 +39,9 @@ export interface Fences {
   binds(): boolean;
   /** The server was at this version some time after `sentMs`: what comes later cannot have happened before that. */
   mark(resourceVersion: string, sentMs: number): void;
-  leaseSeen(origin: string, version: LeaseVersion, nowMs: number): void;
-  leaseGone(origin: string): void;
+  /** `place`: the namespace of the Lease, where there are Leases in more than one. */
+  leaseSeen(origin: string, version: LeaseVersion, nowMs: number, place?: string): void;
+  leaseGone(origin: string, place?: string): void;
   /** Nobody was held to anything before: all fences are as if their Lease were seen for the first time now. */
   startAnew(nowMs: number): void;
   /** Trips what is due, and tells all trips since it was asked last. */
@@ -101,19 +102,19 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
       if (!isResourceVersion(resourceVersion)) return;
       marks = [...marks, { resourceVersion, sentMs }].slice(-MARKS_MAX);
     },
-    leaseSeen(origin, version, nowMs) {
+    leaseSeen(origin, version, nowMs, place = '') {
       tripDue(nowMs);
-      const boundMs = Math.min(ownFenceMs, announcedMs);
-      const fence = fences.get(origin) ?? firstFence(version, token, remembered.get(origin), boundMs, nowMs);
-      const steppedBack = isStepBack(version, fence.last);
+      const fence = seenFirst(origin, version, nowMs, place);
+      const steppedBack = isStepBack(version, fence.versions.get(place));
       // After a step back the new token has not been answered by anything that was there before.
-      fences.set(origin, withLease(fence, version, steppedBack ? Number.NEGATIVE_INFINITY : earliestMs(version, nowMs), ownFenceMs));
+      const afterMs = steppedBack ? Number.NEGATIVE_INFINITY : earliestMs(version, nowMs);
+      fences.set(origin, withLease(fence, version, afterMs, ownFenceMs, place));
       if (steppedBack) trip([{ origin, why: 'SteppedBack' }]);
       tripDue(nowMs);
     },
-    leaseGone(origin) {
+    leaseGone(origin, place = '') {
       const fence = fences.get(origin);
-      if (fence !== undefined) fences.set(origin, withoutLease(fence));
+      if (fence !== undefined) fences.set(origin, withoutLease(fence, place));
     },
     startAnew(nowMs) {
       trips = [];
@@ -138,6 +139,15 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
     has: (origin) => fences.has(origin),
     renewalsSeen: (nowMs) => new Map([...fences].flatMap(([origin, fence]) => toRemember(origin, fence, nowMs))),
   };
+
+  /** The fence before this version: of the first Lease of an origin that is seen, or of one in another namespace, which may say more of before. */
+  function seenFirst(origin: string, version: LeaseVersion, nowMs: number, place: string): OriginFence {
+    const before = fences.get(origin);
+    const entry = remembered.get(origin);
+    if (before !== undefined && (before.versions.has(place) || before.tripped || entry === undefined)) return before;
+    const first = firstFence(version, token, entry, Math.min(ownFenceMs, announcedMs), nowMs, place);
+    return before === undefined ? first : { ...before, quietSinceMs: Math.max(before.quietSinceMs, first.quietSinceMs) };
+  }
 
   function tripDue(nowMs: number): void {
     const due = [...fences].flatMap(([origin, fence]) => (isDue(fence, nowMs) ? [origin] : []));
@@ -168,16 +178,18 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
 /** An origin that is held to no fence need not be remembered, nor one whose Lease was deleted. */
 function toRemember(
   origin: string,
-  { last, rememberedMs, gone, quietSinceMs, tripped: isTripped, fenceAfterMs }: OriginFence,
+  { versions, rememberedMs, gone, quietSinceMs, tripped: isTripped, fenceAfterMs }: OriginFence,
   nowMs: number,
 ): [string, RenewalSeen][] {
   if (fenceAfterMs === NO_FENCE_MS || gone) return [];
   const elapsedMs = Math.max(nowMs - quietSinceMs, isTripped ? fenceAfterMs : 0);
+  const renewals = [...versions.values()].flatMap(({ renewedMs }) => renewedMs ?? []);
+  const renewedMs = renewals.length === 0 ? (rememberedMs ?? 0) : Math.max(...renewals);
   return [
     [
       origin,
       {
-        renewTime: toWireMicroTime(last?.renewedMs ?? rememberedMs ?? 0),
+        renewTime: toWireMicroTime(renewedMs),
         elapsedSeconds: Math.max(0, Math.round(elapsedMs)) / 1000,
         fenceAfterSeconds: fenceAfterMs / 1000,
       },

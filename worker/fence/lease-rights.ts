@@ -18,7 +18,8 @@ export interface LeaseRights {
 
 export type LeaseAction = 'get' | 'list' | 'watch' | 'write';
 
-export function createLeaseRights(log: Logger, namespace: string, fenceAfterMs: number): LeaseRights {
+/** `isFormer`: only managers of earlier releases look there. */
+export function createLeaseRights(log: Logger, namespace: string, fenceAfterMs: number, isFormer = false): LeaseRights {
   const missing = new Set<LeaseAction>();
   const has = new Set<LeaseAction>();
   const first = Promise.withResolvers<void>();
@@ -45,6 +46,7 @@ export function createLeaseRights(log: Logger, namespace: string, fenceAfterMs: 
 
   function consequence(): string {
     if (fenceAfterMs === 0) return 'managers do not see that it is alive';
+    if (isFormer) return 'copies of a manager of an earlier release, which looks there alone, are stopped';
     if (armed) return 'once it cannot see managers, or they cannot see it, their copies are stopped';
     return 'copies are not stopped when their manager is out of reach, and managers are told so';
   }

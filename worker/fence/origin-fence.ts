@@ -28,11 +28,13 @@ export type LeaseVersion = {
 export type OriginFence = {
   /** The fence that binds, in milliseconds; {@link NO_FENCE_MS}: none does. */
   readonly fenceAfterMs: number;
-  /** The newest version seen, also of a Lease that is gone. */
-  readonly last: LeaseVersion | undefined;
+  /** The newest versions seen, by the namespace of the Lease, also of one that is gone. */
+  readonly versions: ReadonlyMap<string, LeaseVersion>;
+  /** Where the renewal was that counted last: what becomes of a Lease elsewhere closes nothing. */
+  readonly place: string;
   /** When an earlier worker saw its last renewal, by the manager's clock. */
   readonly rememberedMs: number | undefined;
-  /** Its Lease was there, and was deleted. */
+  /** Its Lease was there, at its place, and was deleted. */
   readonly gone: boolean;
   /** The last version answers a token of ours. */
   readonly confirmed: boolean;
@@ -67,10 +69,12 @@ export function firstFence(
   remembered: Remembered | undefined,
   fenceAfterMs: number,
   nowMs: number,
+  place = '',
 ): OriginFence {
   const boundMs = Math.min(fenceAfterMs, remembered?.fenceAfterMs ?? NO_FENCE_MS);
   const rememberedMs = remembered?.renewedMs;
-  const fence = { fenceAfterMs: boundMs, last: undefined, rememberedMs, gone: false, confirmed: false, tripped: false, accepted: [token] };
+  const unseen = { versions: new Map<string, LeaseVersion>(), place, rememberedMs, gone: false, confirmed: false, tripped: false };
+  const fence = { ...unseen, fenceAfterMs: boundMs, accepted: [token] };
   // Where no fence bound, nothing was promised.
   if (remembered === undefined || remembered.fenceAfterMs === NO_FENCE_MS) return { ...fence, quietSinceMs: nowMs };
   const { elapsedMs, downMs } = remembered;
@@ -84,16 +88,26 @@ export function firstFence(
 
 /**
  * The fence once this version of the Lease is seen, of which is known that it was not there before `afterMs`. An answer is to a token that was
- * announced with `fenceAfterMs`, and has that one bind from then on.
+ * announced with `fenceAfterMs`, and has that one bind from then on. An origin may have a Lease in each of two namespaces: renewals of both count.
  */
-export function withLease(fence: OriginFence, version: LeaseVersion, afterMs: number, fenceAfterMs: number): OriginFence {
+export function withLease(
+  fence: OriginFence,
+  version: LeaseVersion,
+  afterMs: number,
+  fenceAfterMs: number,
+  place = fence.place,
+): OriginFence {
+  const last = fence.versions.get(place);
+  const versions = new Map(fence.versions).set(place, version);
   const confirmed = version.held && version.reconciled !== undefined && fence.accepted.includes(version.reconciled);
-  if (!confirmed) return { ...fence, last: version, gone: false, confirmed };
-  const counts = !fence.confirmed || isRenewal(version, fence.last);
+  const counts = confirmed && (!isAnswered(last, version) || isRenewal(version, last));
+  if (place !== fence.place && !counts) return { ...fence, versions };
+  if (!confirmed) return { ...fence, versions, gone: false, confirmed };
   return {
     ...fence,
     fenceAfterMs,
-    last: version,
+    versions,
+    place,
     gone: false,
     confirmed,
     tripped: false,
@@ -101,11 +115,16 @@ export function withLease(fence: OriginFence, version: LeaseVersion, afterMs: nu
   };
 }
 
+/** Whether the version before this one gave the same answer. */
+const isAnswered = (last: LeaseVersion | undefined, { reconciled }: LeaseVersion): boolean =>
+  last !== undefined && last.held && last.reconciled === reconciled;
+
 const isRenewal = (version: LeaseVersion, last: LeaseVersion | undefined): boolean =>
   last === undefined || version.uid !== last.uid || (version.renewedMs ?? 0) > (last.renewedMs ?? 0);
 
-/** The Lease is gone. It may come back, as a manager makes it anew; until then nobody confirms anything. */
-export const withoutLease = (fence: OriginFence): OriginFence => ({ ...fence, gone: true, confirmed: false });
+/** The Lease is gone. It may come back, as a manager makes it anew; until then nobody confirms anything there. */
+export const withoutLease = (fence: OriginFence, place = fence.place): OriginFence =>
+  place === fence.place ? { ...fence, gone: true, confirmed: false } : fence;
 
 /** Whether this version comes before one that was seen: then the cluster has been restored from a backup, with what ran there at that time. */
 export const isStepBack = (version: LeaseVersion, last: LeaseVersion | undefined): boolean =>

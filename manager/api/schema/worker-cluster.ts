@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
@@ -74,9 +74,9 @@ export const WorkerClusterSpecSchema = Type.Object(
         minLength: 1,
         maxLength: 63,
         pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-        default: 'kube-system',
+        default: DEFAULT_LEASE_NAMESPACE,
         description:
-          'Namespace there of the Leases by which manager and worker know of each other; the flag --lease-namespace of its worker.',
+          'Namespace there of the Leases by which manager and worker know of each other; the flag --lease-namespace of its worker. switchyard-system stands also for kube-system, where they were in earlier releases, and kube-system for switchyard-system.',
       }),
     ),
   },

@@ -5,7 +5,8 @@ import type { Resource } from '../../../shared/api/resources.ts';
 export type AccessWish = {
   readonly namespace: string;
   readonly name: string;
-  readonly leaseNamespace: string;
+  /** Where the Leases of manager and worker are: also where those of an earlier release are, while one is at work. */
+  readonly leaseNamespaces: readonly string[];
   /** Empty: all. */
   readonly servedNamespaces: readonly string[];
   readonly createNamespaces: boolean;
@@ -49,7 +50,7 @@ const LEASES: readonly Rule[] = [
 export function rulesOf({
   namespace,
   name,
-  leaseNamespace,
+  leaseNamespaces,
   servedNamespaces,
   createNamespaces,
   liveLogs,
@@ -67,7 +68,7 @@ export function rulesOf({
         { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: ['list', 'watch'] },
       ],
     },
-    { where: leaseNamespace, name: '-leases', rules: LEASES },
+    ...leaseNamespaces.map((where) => ({ where, name: '-leases' as const, rules: LEASES })),
     // The manager renews its own token, and no other's.
     {
       where: namespace,

@@ -1,6 +1,7 @@
 import { SECRETS, NAMESPACES, LEASES } from '../../../shared/api/resources.ts';
-import { readWorkerAnnouncement, workerLeaseName } from '../../../shared/api/fence-leases.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME, WORKER_LABEL } from '../../../shared/api/names.ts';
+import { leaseNamespaces, readWorkerAnnouncement, workerLeaseName } from '../../../shared/api/fence-leases.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME, WORKER_LABEL } from '../../../shared/api/names.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { ClusterCondition, WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
@@ -15,6 +16,7 @@ import type { Session } from '../session.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { accessObjects, askedRights, SERVICE_ACCOUNTS, type AccessWish } from './access-rights.ts';
+import { accountPolicy, ADMISSION_POLICIES } from './account-policy.ts';
 import { workerKubeconfig } from './worker-kubeconfig.ts';
 
 export type JoinConfig = ClusterChoice & {
@@ -61,12 +63,12 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
   const wish: AccessWish = {
     namespace: config['account-namespace'],
     name: ACCOUNT,
-    leaseNamespace: config['lease-namespace'],
+    leaseNamespaces: await leasesIn(config, worker.client),
     servedNamespaces: config['served-namespaces'] ?? [],
     createNamespaces: config['create-namespaces'],
     liveLogs: config['live-logs'],
   };
-  await grant(worker.client, wish);
+  checks.push(await grant(worker.client, wish, jobControllerOf(config)));
   const beforeMs = session.now();
   const { token, issuedMs, endsMs } = await tokenFor(worker.client, wish, config['token-life']);
   if (issuedMs !== undefined) checks.push(clockCheck('clock', issuedMs, beforeMs, session.now()));
@@ -123,12 +125,8 @@ async function versionOf(client: KubeClient): Promise<string> {
 /** Workers that have announced themselves there, against what the WorkerCluster is to say of who runs the copies. */
 async function controllerCheck(config: JoinConfig, worker: KubeClient): Promise<Check> {
   const namespace = config['lease-namespace'];
-  const jobController = config['built-in-controller'] ? BUILT_IN_JOB_CONTROLLER_NAME : WORKER_CONTROLLER_NAME;
-  const { items } = await worker.list(LEASES, { namespace, labelSelector: WORKER_LABEL });
-  const announced = items.flatMap((lease) => {
-    const said = readWorkerAnnouncement(lease);
-    return said === undefined ? [] : [{ lease: `${namespace}/${lease.metadata.name}`, ...said }];
-  });
+  const jobController = jobControllerOf(config);
+  const announced = await announcedIn(worker, leaseNamespaces(namespace));
   const own = announced.find(({ controllerName }) => controllerName === jobController);
   if (own !== undefined)
     return ok(
@@ -150,15 +148,59 @@ async function controllerCheck(config: JoinConfig, worker: KubeClient): Promise<
   );
 }
 
+const jobControllerOf = (config: JoinConfig): string =>
+  config['built-in-controller'] ? BUILT_IN_JOB_CONTROLLER_NAME : WORKER_CONTROLLER_NAME;
+
+/** Workers that say in a Lease in these namespaces that they are there, the first namespace first. */
+async function announcedIn(worker: KubeClient, namespaces: readonly string[]) {
+  const lists = await Promise.all(namespaces.map((namespace) => worker.list(LEASES, { namespace, labelSelector: WORKER_LABEL })));
+  return lists.flatMap(({ items }) =>
+    items.flatMap((lease) => {
+      const said = readWorkerAnnouncement(lease);
+      const { namespace, name } = lease.metadata;
+      return said === undefined ? [] : [{ namespace, lease: `${namespace}/${name}`, ...said }];
+    }),
+  );
+}
+
+/** Where the manager keeps Leases: also where a worker of an earlier release does, until it is upgraded. */
+async function leasesIn(config: JoinConfig, worker: KubeClient): Promise<readonly string[]> {
+  const namespace = config['lease-namespace'];
+  const announced = await announcedIn(worker, leaseNamespaces(namespace));
+  return [...new Set([namespace, ...announced.map((each) => each.namespace)])];
+}
+
 /** Server-side apply: what is there already is brought up to date. */
-async function grant(client: KubeClient, wish: AccessWish): Promise<void> {
-  for (const name of new Set([wish.namespace])) {
+async function grant(client: KubeClient, wish: AccessWish, jobController: string): Promise<Check> {
+  const [leases = wish.namespace] = wish.leaseNamespaces;
+  for (const name of new Set([wish.namespace, leases])) {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     await client.patch(NAMESPACES, { namespace: '', name }, { type: 'apply', body, force: true }, { fieldManager: FIELD_MANAGER });
   }
-  for (const { resource, object } of accessObjects(wish)) {
+  const hasPolicies = await servesPolicies(client);
+  const policy = hasPolicies ? accountPolicy({ ...wish, jobController }) : [];
+  // Before the account may do anything.
+  for (const { resource, object } of [...policy, ...accessObjects(wish)]) {
     const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
     await client.patch(resource, key, { type: 'apply', body: object, force: true }, { fieldManager: FIELD_MANAGER });
+  }
+  return hasPolicies
+    ? ok('policy', `ValidatingAdmissionPolicy ${wish.name} holds the account to copies, and to Leases of managers`)
+    : note(
+        'policy',
+        'its API server has no ValidatingAdmissionPolicies: the account may write all Jobs where it works',
+        'Kubernetes 1.30 or later has them; join again after an upgrade',
+      );
+}
+
+async function servesPolicies(client: KubeClient): Promise<boolean> {
+  const { group, version, plural } = ADMISSION_POLICIES;
+  try {
+    const { resources } = JSON.parse(await client.raw({ method: 'GET', path: `/apis/${group}/${version}` })) as { resources?: unknown };
+    return Array.isArray(resources) && resources.some(({ name }: { name?: unknown }) => name === plural);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return false;
   }
 }
 
@@ -256,7 +298,7 @@ async function write(home: KubeClient, config: JoinConfig, kubeconfig: string): 
     ...(config['served-namespaces'] === undefined ? {} : { servedNamespaces: config['served-namespaces'] }),
     ...(config['create-namespaces'] ? { namespaces: 'Create' } : {}),
     ...(config['built-in-controller'] ? { jobController: BUILT_IN_JOB_CONTROLLER_NAME } : {}),
-    ...(config['lease-namespace'] === 'kube-system' ? {} : { leaseNamespace: config['lease-namespace'] }),
+    ...(config['lease-namespace'] === DEFAULT_LEASE_NAMESPACE ? {} : { leaseNamespace: config['lease-namespace'] }),
   };
   const body = { apiVersion: 'switchyard.dev/v1alpha1', kind: 'WorkerCluster', metadata: { name: config.name }, spec };
   await home.patch(WORKER_CLUSTERS, { namespace: '', name: config.name }, { ...apply, body }, { fieldManager: FIELD_MANAGER });

@@ -1,3 +1,4 @@
+import { DEFAULT_LEASE_NAMESPACE } from '../../../shared/api/names.ts';
 import { durationMs, FlagError, text, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
@@ -24,8 +25,8 @@ const FLAGS = {
   },
   'lease-namespace': {
     value: 'NAME',
-    fallback: 'kube-system',
-    about: 'namespace there of the Leases of manager and worker',
+    fallback: DEFAULT_LEASE_NAMESPACE,
+    about: 'namespace there of the Leases of manager and worker; made if missing',
     parse: clusterName,
   },
   'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
@@ -56,7 +57,7 @@ export const JOIN = command({
   words: 'clusters join',
   summary: 'make a cluster a worker cluster of this manager',
   about:
-    'Looks at the cluster behind CONTEXT (who it is, version, clock, the Job controller there), makes an account with the rights of the chart switchyard-worker and a token that ends, ' +
+    'Looks at the cluster behind CONTEXT (who it is, version, clock, the Job controller there), makes an account with the rights and the admission policy of the chart switchyard-worker and a token that ends, ' +
     'tries each of the rights with it, writes the kubeconfig into a Secret here and a WorkerCluster that names it, and waits until the manager reaches it. ' +
     'What is there already is brought up to date, so that the same command joins a cluster again whose token has ended. Nothing is written before the checks are ok. ' +
     'Needs the rights of an administrator on both clusters; their kubeconfig stays here.',

@@ -1,3 +1,5 @@
+import { leaseNamespaces } from '../../../shared/api/fence-leases.ts';
+import { WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
@@ -15,6 +17,7 @@ import type { Session } from '../session.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { accessObjects } from './access-rights.ts';
+import { accountPolicy } from './account-policy.ts';
 
 export type LeaveConfig = ClusterChoice & {
   readonly name: string;
@@ -79,7 +82,7 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
   const wish = {
     namespace,
     name: 'switchyard-manager-access',
-    leaseNamespace: spec.leaseNamespace ?? 'kube-system',
+    leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
     servedNamespaces: spec.servedNamespaces ?? [],
     createNamespaces: false,
     liveLogs: false,
@@ -87,7 +90,9 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
   await withCluster(
     { kubeconfig: config['worker-kubeconfig'] ?? config.kubeconfig, context },
     async ({ client }) => {
-      for (const { resource, object } of accessObjects(wish))
+      const policy = accountPolicy({ ...wish, jobController: spec.jobController ?? WORKER_CONTROLLER_NAME });
+      // An API server that has no such policies answers as one that has none of this name.
+      for (const { resource, object } of [...policy.toReversed(), ...accessObjects(wish)])
         await removed(client, resource, { namespace: object.metadata.namespace ?? '', name: object.metadata.name });
     },
     `the cluster of context ${context}`,

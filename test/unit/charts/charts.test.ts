@@ -386,7 +386,7 @@ describe('the worker chart', () => {
   test('with a fence or without one the worker may look at the Leases of managers: the fence of the worker before it may bind', () => {
     const leaseVerbs = (...values: string[]): string[] =>
       ofKind(renderChart('worker', ...values), 'Role')
-        .filter(({ metadata }) => metadata.namespace === 'kube-system')
+        .filter(({ metadata }) => metadata.namespace === 'switchyard-system')
         .filter(({ metadata }) => metadata.name === 'test-switchyard-worker-leases')
         .flatMap((role) => (role['rules'] as { verbs: string[] }[]).flatMap(({ verbs }) => verbs));
     expect(leaseVerbs()).toEqual(['get', 'list', 'watch', 'create', 'update']);
@@ -422,7 +422,7 @@ describe('the worker chart', () => {
       batchPeriodMs: 1000,
       namespace: '',
       fenceAfterMs: 60_000,
-      leaseNamespace: 'kube-system',
+      leaseNamespace: 'switchyard-system',
       keepLogs: 'Failed',
       logTailBytes: 65_536,
       kubeApiQps: 50,

@@ -102,8 +102,10 @@ test('the worker', () => {
       "*: configmaps create,patch",
       "*: authentication.k8s.io/tokenreviews create",
       "*: authorization.k8s.io/subjectaccessreviews create",
-      "switchyard: coordination.k8s.io/leases get,create,update",
-      "kube-system: coordination.k8s.io/leases get,list,watch,create,update",
+      "switchyard: coordination.k8s.io/leases create",
+      "switchyard: coordination.k8s.io/leases[test-switchyard-worker] get,update",
+      "switchyard-system: coordination.k8s.io/leases get,list,watch,create",
+      "switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
     ]
   `);
 });
@@ -119,7 +121,7 @@ test('the manager on a worker cluster', () => {
       "*: configmaps get",
       "*: nodes list,watch",
       "*: scheduling.k8s.io/priorityclasses list,watch",
-      "kube-system: coordination.k8s.io/leases get,list,watch,create,update",
+      "switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
       "switchyard: serviceaccounts/token[test-switchyard-worker-manager-access] create",
     ]
   `);

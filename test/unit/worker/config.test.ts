@@ -24,7 +24,7 @@ describe('flags', () => {
       batchPeriodMs: 1000,
       namespace: '',
       fenceAfterMs: 60_000,
-      leaseNamespace: 'kube-system',
+      leaseNamespace: 'switchyard-system',
       keepLogs: 'Failed',
       logTailBytes: 65_536,
       kubeApiQps: 50,

@@ -123,7 +123,7 @@ describe('the page of a cluster', () => {
 
   test('says what becomes of its Jobs when it is out of reach', () => {
     const fence = (spec: object, status: object = {}) => clusterView(index, cluster(spec, status), ALL).fence;
-    expect(fence({}, { worker: { fenceAfterSeconds: 60 } })).toMatchObject({ afterSeconds: 60, leaseNamespace: 'kube-system' });
+    expect(fence({}, { worker: { fenceAfterSeconds: 60 } })).toMatchObject({ afterSeconds: 60, leaseNamespace: 'switchyard-system' });
     expect(fence({}, { worker: { fenceAfterSeconds: 0 } }).about).toContain('does not stop');
     expect(fence({ leaseNamespace: 'sw' })).toEqual({ about: expect.stringContaining('has not said') as string, leaseNamespace: 'sw' });
     expect(fence({ local: true }).about).toContain('manager cluster');

@@ -7,7 +7,7 @@ import { ofKind, renderChart } from '../../../../support/helm.ts';
 const WISH: AccessWish = {
   namespace: 'switchyard',
   name: 'access',
-  leaseNamespace: 'kube-system',
+  leaseNamespaces: ['switchyard-system'],
   servedNamespaces: [],
   createNamespaces: false,
   liveLogs: false,
@@ -24,7 +24,12 @@ describe('the rights of a manager on a worker cluster are those of the chart', (
       { liveLogs: true, servedNamespaces: ['a'] },
       ['managerAccess.liveLogs=true', 'managerAccess.namespaces={a}'],
     ],
-    ['with other Leases', { leaseNamespace: 'leases' }, ['config.leaseNamespace=leases']],
+    ['with other Leases', { leaseNamespaces: ['leases'] }, ['config.leaseNamespace=leases']],
+    [
+      'beside a worker of an earlier release',
+      { leaseNamespaces: ['switchyard-system', 'kube-system'] },
+      ['config.formerLeaseNamespace=kube-system'],
+    ],
   ])('%s', { timeout: 60_000 }, (_name, wish, values) => {
     const rendered = renderChart('worker', ...values).filter(({ metadata }) => metadata.name.includes('manager-access'));
     const chart = [...ofKind(rendered, 'Role'), ...ofKind(rendered, 'ClusterRole')].map(({ kind, metadata, rules }) => ({

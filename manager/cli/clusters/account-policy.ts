@@ -1,0 +1,78 @@
+import { BUILT_IN_JOB_CONTROLLER_NAME, JOB_UID_VARIABLE, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import type { Resource } from '../../../shared/api/resources.ts';
+import type { Granted } from './access-rights.ts';
+
+const ADMISSION = 'admissionregistration.k8s.io';
+const admission = (kind: string, plural: string): Resource => ({ group: ADMISSION, version: 'v1', plural, kind, namespaced: false });
+export const ADMISSION_POLICIES = admission('ValidatingAdmissionPolicy', 'validatingadmissionpolicies');
+const ADMISSION_POLICY_BINDINGS = admission('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings');
+
+export type PolicyWish = {
+  /** Where the account of the manager is. */
+  readonly namespace: string;
+  /** Of the account, and of the objects. */
+  readonly name: string;
+  /** `spec.managedBy` of copies. */
+  readonly jobController: string;
+};
+
+/**
+ * What holds the manager's account on a worker cluster to copies and to its Leases, as the chart switchyard-worker does
+ * (templates/account-policies.yaml): RBAC grants by kind and namespace only. In the order in which they are made.
+ */
+export function accountPolicy({ namespace, name, jobController }: PolicyWish): Granted[] {
+  const objects = [
+    { resource: ADMISSION_POLICIES, spec: specOf(`system:serviceaccount:${namespace}:${name}`, jobController) },
+    { resource: ADMISSION_POLICY_BINDINGS, spec: { policyName: name, validationActions: ['Deny'] } },
+  ];
+  return objects.map(({ resource, spec }) => {
+    const object = { apiVersion: `${ADMISSION}/v1`, kind: resource.kind, metadata: { name }, spec };
+    return { resource, object };
+  });
+}
+
+function specOf(username: string, controller: string) {
+  const has = (object: string): string => `has(${object}.metadata.labels) && '${ORIGIN_LABEL}' in ${object}.metadata.labels`;
+  const managed = (object: string): string =>
+    controller === BUILT_IN_JOB_CONTROLLER_NAME
+      ? `(!has(${object}.spec.managedBy) || ${object}.spec.managedBy == '${controller}')`
+      : `has(${object}.spec.managedBy) && ${object}.spec.managedBy == '${controller}'`;
+  const annotated = `has(oldObject.metadata.annotations) && '${ORIGIN_UID_ANNOTATION}' in oldObject.metadata.annotations`;
+  const inTemplate = `oldObject.spec.template.spec.containers.exists(c, has(c.env) && c.env.exists(e, e.name == '${JOB_UID_VARIABLE}'))`;
+  const operations = ['CREATE', 'UPDATE', 'DELETE'];
+  const rule = (group: string, resources: readonly string[]) => {
+    const matched = { apiGroups: [group], apiVersions: ['v1'], resources };
+    return { ...matched, operations, scope: 'Namespaced' };
+  };
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: { resourceRules: [rule('batch', ['jobs', 'jobs/status']), rule('coordination.k8s.io', ['leases'])] },
+    matchConditions: [{ name: 'by-the-manager', expression: `request.userInfo.username == '${username}'` }],
+    variables: [
+      { name: 'resource', expression: 'request.resource.resource' },
+      { name: 'wasCopy', expression: `oldObject != null && (${has('oldObject')} || ${annotated} || ${inTemplate})` },
+    ],
+    validations: [
+      {
+        expression: `variables.resource != 'jobs' || request.operation != 'CREATE' || ${has('object')} && ${managed('object')}`,
+        message: `metadata.labels[${ORIGIN_LABEL}]: must be there, and spec.managedBy be ${controller}: the manager creates copies alone`,
+        reason: 'Invalid',
+      },
+      {
+        expression: `variables.resource != 'jobs' || request.operation != 'CREATE' || !request.namespace.startsWith('kube-')`,
+        message: 'metadata.namespace: belongs to Kubernetes itself, and the manager creates no Jobs there',
+        reason: 'Invalid',
+      },
+      {
+        expression: `variables.resource != 'jobs' || request.operation == 'CREATE' || variables.wasCopy`,
+        message: `metadata.labels[${ORIGIN_LABEL}]: is not there, and the manager neither changes nor deletes what is no copy`,
+        reason: 'Invalid',
+      },
+      {
+        expression: `variables.resource != 'leases' || (object != null ? (has(object.metadata.name) ? object.metadata.name : '') : oldObject.metadata.name).startsWith('switchyard-origin-')`,
+        message: 'metadata.name: is not that of a Lease of a manager',
+        reason: 'Invalid',
+      },
+    ],
+  };
+}
