@@ -256,7 +256,8 @@ const FLAGS = {
   },
   'pod-fence-image': {
     value: 'IMAGE',
-    about: 'the image of the sidecar of pod fences, with a program `node`; worker clusters pull it. Default: Switchyard’s own, of this version',
+    about:
+      'the image of the sidecar of pod fences, with a program `node`; worker clusters pull it. Default: Switchyard’s own, of this version',
     parse: text,
   },
   'requeuing-timestamp': {

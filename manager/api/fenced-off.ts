@@ -68,8 +68,7 @@ const PODS_MAY_RUN_ON = 'its worker has stopped its pods there, unless the contr
  * last renewal of the pod may have been sent just before that. What the sidecar sees after it: a renewal that its kubelet had already, and the last one, each within
  * `afterSeconds` of the one before. The last margin holds requests under way, probes and a kubelet that is slow. Sidecars are ended after the containers.
  */
-const podFenceEndsWithinMs = (afterSeconds: number, graceMs: number): number =>
-  3 * afterSeconds * 1000 + 2 * graceMs + POD_FENCE_MARGIN_MS;
+const podFenceEndsWithinMs = (afterSeconds: number, graceMs: number): number => 3 * afterSeconds * 1000 + 2 * graceMs + POD_FENCE_MARGIN_MS;
 
 /** Twice 20 s for requests under way, of manager and worker; 36 s until three probes have failed; the rest for whoever is slow. */
 const POD_FENCE_MARGIN_MS = 110_000;

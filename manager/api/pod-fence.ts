@@ -27,7 +27,10 @@ export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): Fiel
   const names: readonly string[] = Object.values(POD_FENCE_VOLUMES);
   const taken = volumes.find(({ name }) => names.includes(name));
   if (taken !== undefined) return { field: at('volumes'), problem: `has ${taken.name}, a name of the pod fence; choose another one` };
-  for (const [field, list] of [['initContainers', initContainers], ['containers', containers]] as const) {
+  for (const [field, list] of [
+    ['initContainers', initContainers],
+    ['containers', containers],
+  ] as const) {
     for (const container of list) {
       const problem = containerProblem(container, field === 'initContainers');
       if (problem !== undefined) return { field: at(`${field}[${container.name}]`), problem };
@@ -47,8 +50,7 @@ function containerProblem(container: Container, isInit: boolean): string | undef
   if (!isInit && (isSet(container.restartPolicy) || isSet(container.restartPolicyRules)))
     return 'has a restart policy of its own: a container that the pod fence has ended may not start again; leave it out';
   if (isSet(container.livenessProbe)) return 'has a livenessProbe, of which a container can have only one; leave it out';
-  if (isSet(container.startupProbe))
-    return 'has a startupProbe, before whose success kubelets ask no liveness probe; leave it out';
+  if (isSet(container.startupProbe)) return 'has a startupProbe, before whose success kubelets ask no liveness probe; leave it out';
   if (container.ports?.some(({ containerPort }) => containerPort === POD_FENCE_PORT) === true)
     return `listens on port ${POD_FENCE_PORT}, which the pod fence takes; choose another one`;
   return undefined;

@@ -8,7 +8,9 @@ export function unmetPodFence(job: DeepReadonly<Unsaved<Job>>, { podFence, fenci
   if (podFence.kind === 'Invalid' || podFence.fenced !== true) return [];
   const unmet = (problem: string): UnreadableWish[] => [{ place: 'annotations', name: POD_FENCE_ANNOTATION, problem }];
   if (fencing.kind === 'Fencing' && fencing.fenced === false)
-    return unmet(`is "on", and annotation ${FENCING_ANNOTATION} is "off": pods are renewed only where they are fenced; remove one of the two`);
+    return unmet(
+      `is "on", and annotation ${FENCING_ANNOTATION} is "off": pods are renewed only where they are fenced; remove one of the two`,
+    );
   const found = podFenceProblemOf(job);
   return found === undefined ? [] : unmet(`is "on", and cannot be met: ${found.field} ${found.problem}`);
 }

@@ -12,16 +12,17 @@
  */
 export const POD_FENCE_PROGRAM = `
 const fs = require('node:fs'), os = require('node:os'), path = require('node:path');
-const [file, directory, address, port, seconds] = process.argv.slice(1);
+const { argv } = process, every = require('node:timers').setInterval;
+const [file, directory, address, port, seconds] = argv.slice(1);
 const [gate, memory] = ['gate', 'seen.json'].map((name) => path.join(directory, name));
 const read = (name) => { try { return fs.readFileSync(name, 'utf8').trim(); } catch { return ''; } };
 const boot = read('/proc/sys/kernel/random/boot_id');
 const before = JSON.parse(read(memory) || '{}');
 const goesOn = before.begun === true && before.boot === boot;
 const start = (before.start ?? -1) + 1;
-let seen = goesOn ? { ...before, start } : { boot, start, begun: false, over: false, text: read(file), at: os.uptime() };
+const seen = goesOn ? { ...before, start } : { boot, start, begun: false, over: false, text: read(file), at: os.uptime() };
 const keep = (news) => {
-  seen = { ...seen, ...news };
+  Object.assign(seen, news);
   fs.writeFileSync(memory + '.next', JSON.stringify(seen));
   fs.renameSync(memory + '.next', memory);
 };
@@ -50,5 +51,5 @@ require('node:http').createServer((request, response) => {
   look();
   response.writeHead(seen.begun && !seen.over ? 200 : 503).end();
 }).listen(Number(port), address);
-setInterval(look, 1000);
+every(look, 1000);
 `.trim();

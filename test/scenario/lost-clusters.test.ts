@@ -198,7 +198,9 @@ test('its queue moves only what is certain to have stopped: a Job with a pod fen
 
 test('its queue has the pods of all Jobs fenced that can be: one that cannot runs without, and one that insists waits with the reason', async () => {
   await setQueue({ podFence: 'Enabled', onClusterLost: 'RequeueFenced' });
-  const restarts = { template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } } };
+  const restarts = {
+    template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } },
+  };
   await world.submit('fenced', {});
   await world.submit('restarts', { spec: restarts });
   // Past the webhook.
@@ -214,7 +216,10 @@ test('its queue has the pods of all Jobs fenced that can be: one that cannot run
   );
   expect(podFences).toEqual([120, undefined, 'None']);
   const reserved = (await world.job('insists')).status?.conditions?.find(({ type }) => type === 'QuotaReserved');
-  expect(reserved).toMatchObject({ status: 'False', message: expect.stringMatching(/pod-fence is "on", and cannot be met: spec.template.spec.restartPolicy must be Never/) });
+  expect(reserved).toMatchObject({
+    status: 'False',
+    message: expect.stringMatching(/pod-fence is "on", and cannot be met: spec.template.spec.restartPolicy must be Never/),
+  });
 });
 
 test('its queue has it fail: it ends, and what is left there goes when the cluster is back', async () => {

@@ -49,7 +49,18 @@ export interface PodRenewals {
 const ANSWER_MS = 10_000;
 const CONCURRENCY = 16;
 
-export function createPodRenewals({ client, jobs, pods, queue, isOpen, newWord, controllerName, clock, log, signal }: PodRenewalsDeps): PodRenewals {
+export function createPodRenewals({
+  client,
+  jobs,
+  pods,
+  queue,
+  isOpen,
+  newWord,
+  controllerName,
+  clock,
+  log,
+  signal,
+}: PodRenewalsDeps): PodRenewals {
   /** By UID, of which start of its sidecar the worker knows. */
   const starts = new Map<string, number>();
 
@@ -73,7 +84,9 @@ export function createPodRenewals({ client, jobs, pods, queue, isOpen, newWord, 
       const annotations = { [POD_FENCE_RENEWAL_ANNOTATION]: podRenewal(start, newWord()) };
       const body = { metadata: { uid: pod.metadata.uid, annotations } };
       try {
-        await withDeadline(clock, ANSWER_MS, signal, (over) => client.patch(PODS, parseKey(key), { type: 'merge', body }, { signal: over }));
+        await withDeadline(clock, ANSWER_MS, signal, (over) =>
+          client.patch(PODS, parseKey(key), { type: 'merge', body }, { signal: over }),
+        );
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;
@@ -93,4 +106,5 @@ export function createPodRenewals({ client, jobs, pods, queue, isOpen, newWord, 
   };
 }
 
-const startToRenew = (pod: DeepReadonly<Pod>): number | undefined => (isTerminal(pod) || isDeleting(pod) ? undefined : runningPodFence(pod));
+const startToRenew = (pod: DeepReadonly<Pod>): number | undefined =>
+  isTerminal(pod) || isDeleting(pod) ? undefined : runningPodFence(pod);

@@ -92,7 +92,9 @@ describe('a cluster whose Jobs move only when they are certain to have stopped',
     expect(judge({ lostMs: needed - 1 }, FENCED, needed)).toMatchObject({ kind: 'NotYet', forMs: 1 });
     expect(judge({}, FENCED, needed - 1)).toMatchObject({
       kind: 'Never',
-      message: expect.stringContaining('--worker-lost-timeout (9m50s) is shorter than 1m of the fence there and 8m50s in which the pod fence ends its pods together'),
+      message: expect.stringContaining(
+        '--worker-lost-timeout (9m50s) is shorter than 1m of the fence there and 8m50s in which the pod fence ends its pods together',
+      ),
     });
     expect(judge({}, { ...FENCED, graceSeconds: 31 }, needed).kind).toBe('Never');
     expect(judge({ fenceAfterSeconds: 61 }, FENCED, needed).kind).toBe('Never');
@@ -105,7 +107,10 @@ describe('a cluster whose Jobs move only when they are certain to have stopped',
 
   test('keeps those without one, and says what frees them', () => {
     const { kind, message } = judge({ lostMs: 1000 * MINUTE }, { onClusterLost: 'RequeueFenced' });
-    expect([kind, message]).toEqual(['Never', expect.stringMatching(/have no pod fence; it goes on when the cluster is back, or is given up \(spec.state: Lost\)$/)]);
+    expect([kind, message]).toEqual([
+      'Never',
+      expect.stringMatching(/have no pod fence; it goes on when the cluster is back, or is given up \(spec.state: Lost\)$/),
+    ]);
     expect(judge({ givenUpMs: 15 * MINUTE }, { onClusterLost: 'RequeueFenced' }).kind).toBe('FencedOff');
   });
 
@@ -148,7 +153,10 @@ describe('a cluster that its operator has given up', () => {
 
 test('whether a Job is fenced, and its pods are, its record says, what to do on a loss its queue, and how long its pods may take the Job', () => {
   expect([fencedJob(30, {}, undefined).fencing, fencedJob(30, { unfenced: true }, undefined).fencing]).toEqual([true, false]);
-  expect([fencedJob(30, {}, undefined).podFenceSeconds, fencedJob(30, { podFence: 120 }, undefined).podFenceSeconds]).toEqual([undefined, 120]);
+  expect([fencedJob(30, {}, undefined).podFenceSeconds, fencedJob(30, { podFence: 120 }, undefined).podFenceSeconds]).toEqual([
+    undefined,
+    120,
+  ]);
   expect([fencedJob(30, {}, undefined).onClusterLost, fencedJob(30, {}, { onClusterLost: 'Fail' }).onClusterLost]).toEqual([
     'Requeue',
     'Fail',

@@ -20,14 +20,26 @@ describe('a pod fence', () => {
     ['would start containers again', job({ restartPolicy: 'OnFailure' }), 'spec.template.spec.restartPolicy must be Never'],
     ['has the network of its node', job({ hostNetwork: true }), 'spec.template.spec.hostNetwork must not be set'],
     ['is for Windows', job({ os: { name: 'windows' } }), 'spec.template.spec.os is windows'],
-    ['has a liveness probe', job({ containers: [{ ...MAIN, livenessProbe: probe }] }), 'spec.template.spec.containers[main] has a livenessProbe'],
-    ['has a startup probe', job({ containers: [{ ...MAIN, startupProbe: probe }] }), 'spec.template.spec.containers[main] has a startupProbe'],
+    [
+      'has a liveness probe',
+      job({ containers: [{ ...MAIN, livenessProbe: probe }] }),
+      'spec.template.spec.containers[main] has a livenessProbe',
+    ],
+    [
+      'has a startup probe',
+      job({ containers: [{ ...MAIN, startupProbe: probe }] }),
+      'spec.template.spec.containers[main] has a startupProbe',
+    ],
     [
       'has one in a sidecar',
       job({ initContainers: [{ name: 'proxy', restartPolicy: 'Always', livenessProbe: probe }] }),
       'spec.template.spec.initContainers[proxy] has a livenessProbe',
     ],
-    ['has an init container', job({ initContainers: [{ name: 'fetch' }] }), 'spec.template.spec.initContainers[fetch] is an init container, which kubelets do not probe'],
+    [
+      'has an init container',
+      job({ initContainers: [{ name: 'fetch' }] }),
+      'spec.template.spec.initContainers[fetch] is an init container, which kubelets do not probe',
+    ],
     [
       'has a container that is started again',
       job({ containers: [{ ...MAIN, restartPolicy: 'Always' }] }),

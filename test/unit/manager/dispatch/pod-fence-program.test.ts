@@ -1,132 +1,12 @@
 /** Goal: the very text that runs in the pods answers only while renewals that are certain to be recent arrive, whatever is late, old, or started anew. */
-import { Script, createContext } from 'node:vm';
-import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { POD_FENCE_PROGRAM } from '../../../../manager/dispatch/pod-fence-program.ts';
+import { BOOT_ID, FencedNode } from '../../../support/fenced-node.ts';
 
 const SECONDS = 120;
-const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
-/** A pod on a node: files, the time since the node was booted, and the sidecar that runs. */
-class Node {
-  readonly files = new Map<string, string>([[BOOT_ID, 'boot-1\n']]);
-  readonly directories = new Set<string>(['/state']);
-  seconds = 5_000;
-  exitCode: number | undefined;
-  #look: () => void = () => {};
-  #terminate: () => void = () => {};
-  #ask: (request: object, response: object) => void = () => {};
-
-  start(): void {
-    this.exitCode = undefined;
-    const end = (code: number): never => {
-      this.exitCode = code;
-      throw new Ended();
-    };
-    const modules: Record<string, object> = {
-      'node:fs': this.#fs(),
-      'node:os': { uptime: () => this.seconds },
-      'node:path': path,
-      'node:http': {
-        createServer: (ask: (request: object, response: object) => void) => {
-          this.#ask = ask;
-          return { listen: (port: number, address: string) => expect([port, address]).toEqual([29_871, '10.0.0.7']) };
-        },
-      },
-    };
-    this.#run(() =>
-      new Script(POD_FENCE_PROGRAM).runInContext(
-        createContext({
-          require: (name: string) => modules[name],
-          process: {
-            argv: ['node', '/renewal/renewal', '/state', '10.0.0.7', '29871', String(SECONDS)],
-            exit: end,
-            on: (signal: string, act: () => void) => {
-              expect(signal).toBe('SIGTERM');
-              this.#terminate = act;
-            },
-          },
-          setInterval: (look: () => void, everyMs: number) => {
-            expect(everyMs).toBe(1_000);
-            this.#look = look;
-          },
-        }),
-      ),
-    );
-  }
-
-  /** Time passes, in which it looks once a second. */
-  pass(seconds: number): void {
-    for (let passed = 0; passed < seconds && this.exitCode === undefined; passed++) {
-      this.seconds++;
-      this.#run(this.#look);
-    }
-  }
-
-  /** It stands still, as a machine that sleeps, and looks only afterwards. */
-  sleep(seconds: number): void {
-    this.seconds += seconds;
-  }
-
-  renew(text: string): void {
-    this.files.set('/renewal/renewal', text);
-  }
-
-  answer(): number {
-    let code = 0;
-    const response = {
-      writeHead(status: number) {
-        code = status;
-        return response;
-      },
-      end: () => undefined,
-    };
-    this.#run(() => this.#ask({}, response));
-    return code;
-  }
-
-  isGateOpen(): boolean {
-    return this.directories.has('/state/gate/open') && !this.files.has('/state/gate');
-  }
-
-  terminate(): number | undefined {
-    this.#run(this.#terminate);
-    return this.exitCode;
-  }
-
-  #run(act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      if (!(error instanceof Ended)) throw error;
-    }
-  }
-
-  #fs(): object {
-    return {
-      readFileSync: (name: string) => {
-        const text = this.files.get(name);
-        if (text === undefined) throw new Error(`ENOENT: ${name}`);
-        return text;
-      },
-      writeFileSync: (name: string, text: string) => this.files.set(name, text),
-      renameSync: (from: string, to: string) => {
-        this.files.set(to, this.files.get(from) ?? '');
-        this.files.delete(from);
-      },
-      rmSync: (name: string) => {
-        this.files.delete(name);
-        for (const each of this.directories) if (each.startsWith(name)) this.directories.delete(each);
-      },
-      mkdirSync: (name: string) => this.directories.add(name),
-    };
-  }
-}
-class Ended extends Error {}
-
-let node: Node;
+let node: FencedNode;
 beforeEach(() => {
-  node = new Node();
+  node = new FencedNode(SECONDS);
   node.start();
 });
 
@@ -205,7 +85,7 @@ test('a renewal for another start of it is none, until it has begun: it may have
 });
 
 test('what stood there when it started is no renewal', () => {
-  node = new Node();
+  node = new FencedNode(SECONDS);
   node.renew('0/a');
   node.start();
   node.pass(30);

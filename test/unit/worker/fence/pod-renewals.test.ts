@@ -119,7 +119,8 @@ test('a manager of which no Lease tells that it is in reach has none of its pods
 
 test('a renewal that is refused for the moment is tried again; the pod of a Job that has ended is left alone', async () => {
   const pod = await aFencedCopy();
-  world.fault = ({ method, path }) => (method === 'PATCH' && path.includes('/pods/') ? refusal(503, 'ServiceUnavailable', 'busy') : undefined);
+  world.fault = ({ method, path }) =>
+    method === 'PATCH' && path.includes('/pods/') ? refusal(503, 'ServiceUnavailable', 'busy') : undefined;
   await world.setPod(pod, sidecarRuns());
   await inContact(5);
   expect(await renewal()).toBeUndefined();
