@@ -73,6 +73,8 @@ export type ManagerConfig = AdmissionFlags &
     readonly concurrentDispatches: number;
     /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
     readonly workerLostTimeoutMs: number;
+    /** Of the sidecar of pod fences; undefined: that of Switchyard. */
+    readonly podFenceImage: string | undefined;
     readonly requeuingTimestamp: RequeuingTimestamp;
     /** How long tokens of worker clusters are good for that are renewed; 0: none is. */
     readonly tokenLifeMs: number;
@@ -252,6 +254,12 @@ const FLAGS = {
       'after this time the Jobs of a cluster that is lost run elsewhere, if its worker has stopped them by then: at least its --fence-after, their grace period and 30s; 0 is never',
     parse: shaped(durationOrZero(FENCE_MARGIN_MS + 1), lostTimeout),
   },
+  'pod-fence-image': {
+    value: 'IMAGE',
+    about:
+      'the image of the sidecar of pod fences, with a program `node`; worker clusters pull it. Default: Switchyard’s own, of this version',
+    parse: text,
+  },
   'requeuing-timestamp': {
     value: REQUEUING_TIMESTAMPS.join('|'),
     fallback: DEFAULT_REQUEUING_TIMESTAMP,
@@ -332,6 +340,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     workerMemoryBytes: flags['worker-memory-limit'] * 1024 * 1024,
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
+    podFenceImage: flags['pod-fence-image'],
     requeuingTimestamp: flags['requeuing-timestamp'],
     clusterSecretsNamespace: flags['cluster-secrets-namespace'],
     tokenLifeMs: flags['worker-token-life'],

@@ -132,6 +132,7 @@ async function runManager(
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
+    podFenceImage: settings.podFenceImage,
     requeuingTimestamp: settings.requeuingTimestamp,
     tokenLifeMs: settings.tokenLifeMs,
     clusterSecretsNamespace: settings.clusterSecretsNamespace,

@@ -98,6 +98,8 @@ export type ManagerDeps = {
   readonly concurrentDispatches: number;
   /** After this time the Jobs of a lost cluster run elsewhere, 0: never; absent: the default of the flag. */
   readonly workerLostTimeoutMs?: number;
+  /** Of the sidecar of pod fences; absent: that of Switchyard. */
+  readonly podFenceImage?: string | undefined;
   /** By which age a Job queues again that did not start in time; absent: the default of the flag. */
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
@@ -149,6 +151,7 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
 }
 
+const OWN_IMAGE = `ghcr.io/switchyard/switchyard:${manifest.version}`;
 const OURSELVES = { 'service.name': 'switchyard-manager', 'service.version': manifest.version };
 const FLUSH_MS = 3_000;
 /** The text of a submission may say in more words what the Job says in its own. */
@@ -346,6 +349,7 @@ export function createManager(deps: ManagerDeps): Manager {
       admitting: admission.admitting,
       lostClusters,
       workerLostTimeoutMs,
+      podFenceImage: deps.podFenceImage ?? OWN_IMAGE,
       keys,
       clusterSecretsNamespace: deps.clusterSecretsNamespace,
       tokenLifeMs: deps.tokenLifeMs ?? DEFAULT_TOKEN_LIFE_MS,

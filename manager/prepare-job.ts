@@ -18,6 +18,7 @@ import type { FieldProblem } from './api/field-problem.ts';
 import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from './api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { isJsonObject } from './api/json-value.ts';
+import { unmetPodFence } from './api/unmet-wishes.ts';
 import { podsAtOnce } from './api/pod-count.ts';
 import { SWITCHYARDS_NAMES } from './policy/job-parts.ts';
 import { fieldOf, hasName } from './policy/write-rule.ts';
@@ -135,7 +136,7 @@ export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem
 /** The wishes that cannot be read, or not met. */
 export function wrongWishes(job: DeepReadonly<JobManifest | Job>): UnreadableWish[] {
   const wishes = wishesOf(job);
-  const unreadable = unreadableWishes(wishes);
+  const unreadable = [...unreadableWishes(wishes), ...unmetPodFence(job, wishes)];
   const { minParallelism: least } = wishes;
   const pods = podsAtOnce(job);
   if (least.kind === 'Invalid' || least.pods === undefined || least.pods < pods) return unreadable;

@@ -112,7 +112,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'controller-processes cron-job deployment discovery garbage-collector namespace-controller node-agent pod-gc replica-set start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',
   'shared/controlplane/controllers/node-agent':
-    'container-output log-file node-status output-pipes pod-log-files pod-worker process-containers scheduler simulated-containers status-writer',
+    'ask-probe container-output log-file node-status output-pipes pod-log-files pod-volumes pod-worker probes process-containers scheduler simulated-containers status-writer',
   'shared/controlplane/discovery': 'documents',
   'shared/controlplane/discovery/openapi': 'openapi-schemas openapi',
   'shared/controlplane/endpoints': 'patch-handler resource-handlers router watch',
@@ -127,7 +127,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/runtime':
     'byte-room clock command-line config-file deadline fair-slots flags forget-series http-server invariant-watch kept-answers kept-connections leash lifecycle metrics-text pino-logger program-flags server-connections serving-certificate span-exporter tasks time-slices tracing-flags wake-up',
   worker: 'config elected-worker in-parallel main worker',
-  'worker/fence': 'fence lease-rights worker-lease',
+  'worker/fence': 'fence lease-rights pod-renewals worker-lease',
   'worker/invariants': 'live-invariants',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/logs': 'tail-keeper tail-store',

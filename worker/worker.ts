@@ -23,6 +23,7 @@ import type { Random } from '../shared/runtime/random.ts';
 import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type Fence, type FenceDeps, type FenceSettings } from './fence/fence.ts';
+import { createPodRenewals } from './fence/pod-renewals.ts';
 import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { createJobMemory } from './job/job-memory.ts';
@@ -90,6 +91,7 @@ export interface Worker {
 }
 
 const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
+const RENEWAL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 10_000 };
 const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
 const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
@@ -111,7 +113,7 @@ const contentOf = (object: object | undefined): unknown[] => {
   return [spec, status];
 };
 
-const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
+const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, isInReach: () => false, confirmed: () => undefined };
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { eventClient = deps.client, registry, clock, random, log, settings, presence, logs, spans } = deps;
@@ -224,6 +226,8 @@ export function createWorker(deps: WorkerDeps): Worker {
     const leases = { controllerName, jobsNamespace: namespace, onChange, onWentBack };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
+    const renewals = presence && createRenewals(presence.client, fence);
+    if (renewals !== undefined) pods.addHandler(renewals.handler);
     return {
       invariants,
       fences: kept === undefined ? [] : [kept],
@@ -246,8 +250,19 @@ export function createWorker(deps: WorkerDeps): Worker {
           }),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
+        ...(renewals === undefined ? [] : [renewals.controller]),
       ],
     };
+  }
+
+  /** What no two say that were written by workers of this cluster, one after the other. */
+  function createRenewals(unlimited: Presence['client'], fence: Pick<Fence, 'isInReach'>) {
+    const run = Math.floor(random() * 2 ** 48).toString(36);
+    let count = 0;
+    const newWord = (): string => `${run}-${count++}`;
+    const queue = newQueue('pod_renewals', RENEWAL_RETRIES);
+    const isOpen = (origin: string): boolean => fence.isInReach(origin);
+    return createPodRenewals({ client: unlimited, jobs, pods, queue, isOpen, newWord, controllerName, clock, log, signal: stopped.signal });
   }
 
   function createTails(kept: Logs) {

@@ -1,4 +1,5 @@
 import { COPIES_FINALIZER } from '../../shared/api/names.ts';
+import { POD_FENCE_AFTER_SECONDS } from '../../shared/api/pod-fence.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { formatRequests } from '../api/job-requests.ts';
@@ -27,6 +28,8 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     requests: formatRequests(workload.recordedRequests ?? workload.requests),
     ...given({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
+    // The template of a copy never changes: one that goes on where it was has what it was made with.
+    ...given({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),
     ...(checks.length === 0 ? {} : { evicted: true as const, checks }),
     // Where it has started, the row of failures is over.
     ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
@@ -51,3 +54,9 @@ const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number 
 
 /** Whether its copy is to be stopped where the manager is out of reach: the Job's own word goes first. */
 const isFenced = ({ fenced }: Workload, { onLoss }: QueueSetup): boolean => fenced ?? onLoss.fencing !== 'Disabled';
+
+/** Where the Job says nothing, its queue does. Who renews pods does so while they are fenced. */
+function podFenceOf(workload: Workload, queue: QueueSetup): number | undefined {
+  const isWanted = workload.podFenced ?? queue.onLoss.podFence === 'Enabled';
+  return isWanted && isFenced(workload, queue) ? POD_FENCE_AFTER_SECONDS : undefined;
+}

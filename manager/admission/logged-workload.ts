@@ -35,6 +35,7 @@ export type LoggedJob = {
   /** For how many seconds it may be admitted in all. */
   readonly maxSeconds?: number;
   readonly fenced?: boolean;
+  readonly podFenced?: boolean;
   readonly phase: Workload['phase'];
   /** Its last admission. */
   readonly record?: LoggedRecord;
@@ -62,7 +63,7 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
       nodes: nodeWish.digest === '' ? undefined : nodeWish,
     }),
     shape,
-    ...given({ barred, maxSeconds: workload.maxExecutionSeconds, fenced: workload.fenced }),
+    ...given({ barred, maxSeconds: workload.maxExecutionSeconds, fenced: workload.fenced, podFenced: workload.podFenced }),
     phase: workload.phase,
     ...given({ record: record && loggedRecord(record) }),
   };
@@ -92,6 +93,7 @@ export const isToldAnew = (now: Workload, before: Workload): boolean =>
   now.shape !== before.shape ||
   now.maxExecutionSeconds !== before.maxExecutionSeconds ||
   now.fenced !== before.fenced ||
+  now.podFenced !== before.podFenced ||
   now.record?.executedSeconds !== before.record?.executedSeconds ||
   barredBy(now) !== barredBy(before) ||
   (now.priorityWish !== before.priorityWish && JSON.stringify(now.priorityWish) !== JSON.stringify(before.priorityWish));
@@ -126,6 +128,7 @@ export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefine
     startTimeoutMs: undefined,
     maxExecutionSeconds: told.maxSeconds,
     fenced: told.fenced,
+    podFenced: told.podFenced,
     graceSeconds: 0,
     shape: told.shape,
     cannotStart: undefined,

@@ -80,7 +80,7 @@ export type QueueSetup = {
   /** What its Jobs do not need any more they hold until they end. */
   readonly keepsFinished?: boolean;
   /** What becomes of Jobs whose cluster is lost. */
-  readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'onClusterLost'>;
+  readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'podFence' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
   /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or goes on for one in which it fits without. */
   readonly whenCanBorrow: 'MayStopSearch' | 'TryNextFlavor';

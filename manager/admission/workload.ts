@@ -1,6 +1,6 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../api/check-states.ts';
-import { compactProblem } from '../api/compact-job.ts';
+import { compactProblem, podFenceProblemOf } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../api/fenced-off.ts';
 import { shapeOf } from '../api/job-shape.ts';
@@ -9,6 +9,7 @@ import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf } from '../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere } from '../api/rest-proof.ts';
 import { hasStarted } from '../api/start-proof.ts';
+import { unmetPodFence } from '../api/unmet-wishes.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
@@ -68,6 +69,8 @@ export type Workload = {
   readonly maxExecutionSeconds: number | undefined;
   /** Whether it is to be stopped where the manager is out of reach; undefined: its queue says. */
   readonly fenced: boolean | undefined;
+  /** Whether its pods are to have a pod fence; false also where they cannot, undefined: its queue says. */
+  readonly podFenced: boolean | undefined;
   /** How long its pods may take to end. */
   readonly graceSeconds: number;
   /** What a cluster judges it by: `shapeOf`. */
@@ -158,6 +161,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
+    podFenced: podFencedOf(job, wishes),
     graceSeconds: graceSecondsOf(job),
     shape: shapeOf(job, written.requests),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
@@ -166,7 +170,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
     unaccounted: record === undefined && phase !== 'Pending' && phase !== 'Finished' && isUnaccountedFor(job),
-    problem: compactProblem(job) ?? wishProblemOf(wishes) ?? written.problem,
+    problem: compactProblem(job) ?? wishProblemOf(job, wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
     schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, job.spec.template.spec?.priorityClassName, record),
@@ -219,8 +223,14 @@ function refusalIn(job: DeepReadonly<Job>, { epoch }: AdmissionRecord): string |
   return told?.status === 'False' && isRefusalOf(epoch, told) ? told.reason : undefined;
 }
 
-function wishProblemOf(wishes: Wishes): string | undefined {
-  const [first] = unreadableWishes(wishes);
+/** A queue whose pods are fenced by default asks that of those alone that can be. */
+function podFencedOf(job: DeepReadonly<Job>, { podFence }: Wishes): boolean | undefined {
+  const wish = podFence.kind === 'PodFence' ? podFence.fenced : undefined;
+  return wish === undefined && podFenceProblemOf(job) !== undefined ? false : wish;
+}
+
+function wishProblemOf(job: DeepReadonly<Job>, wishes: Wishes): string | undefined {
+  const [first] = [...unreadableWishes(wishes), ...unmetPodFence(job, wishes)];
   return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
 

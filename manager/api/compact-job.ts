@@ -11,6 +11,7 @@ import {
   MAX_EXEC_TIME_LABEL,
   MIN_PARALLELISM_ANNOTATION,
   ORIGIN_LABEL,
+  POD_FENCE_ANNOTATION,
   PRIORITY_ANNOTATION,
   PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
@@ -26,12 +27,14 @@ import {
 } from '../../shared/api/names.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { given } from '../../shared/runtime/given.ts';
+import type { FieldProblem } from './field-problem.ts';
+import { podFenceProblem } from './pod-fence.ts';
 
 const COMPACT = Symbol('compact');
 
 /** What is kept of a Job that nothing is made from. It says so, wherever it goes: no copy may be made of it. */
 export type CompactJob = Job & { readonly [COMPACT]: Compactness };
-type Compactness = { readonly problem: string | undefined; readonly program: string };
+type Compactness = { readonly problem: string | undefined; readonly program: string; readonly podFence: FieldProblem | undefined };
 
 export type CompactOptions = {
   /** Why the Job is not taken; even less of it is kept then. */
@@ -64,15 +67,19 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
     metadata: { ...identity, ...essentials.metadata, ...given({ labels }) },
     spec: essentials.spec,
     ...given({ status }),
-    [COMPACT]: { problem, program: programOf(job) },
+    [COMPACT]: { problem, program: programOf(job), podFence: podFenceProblemOf(job) },
   };
 }
 
 /** Whether parts of the Job are missing. */
-export const isCompact = (job: DeepReadonly<Job>): job is DeepReadonly<CompactJob> => COMPACT in job;
+export const isCompact = (job: DeepReadonly<Unsaved<Job>>): job is DeepReadonly<CompactJob> => COMPACT in job;
 
 /** Why the Job is not taken, as its cache has found out; undefined when nothing is wrong with it. */
 export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (isCompact(job) ? job[COMPACT].problem : undefined);
+
+/** Why its pods cannot have a pod fence; undefined: they can. The same for a Job of which all is known and for a compact one. */
+export const podFenceProblemOf = (job: DeepReadonly<Unsaved<Job>>): FieldProblem | undefined =>
+  isCompact(job) ? job[COMPACT].podFence : podFenceProblem(job);
 
 /** A digest of what the pods of a Job are, whatever they are told to do. The same for a Job of which all is known and for a compact one. */
 export function programOf(job: DeepReadonly<Job>): string {
@@ -113,6 +120,7 @@ const ANNOTATIONS = [
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   MIN_PARALLELISM_ANNOTATION,
+  POD_FENCE_ANNOTATION,
   PRIORITY_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
   TRACEPARENT_ANNOTATION,

@@ -10,14 +10,16 @@ import type { AdmissionRecord } from './records.ts';
  *  1. Another manager renews the Lease there: the worker is not cut off, and stops nothing.
  *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence is through. Where there is none, his word is enough: once
  *     their pods would have ended had they been told when he said so.
- *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced: never.
- *  4. The worker has not told of a fence, or was not there any more to carry it out: never.
+ *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced, or has no pod fence where its queue asks for one: never.
+ *  4. The worker has not told of a fence, or was not there any more to carry it out: never. A pod fence does not need the worker to be there.
  *  5. The time until clusters are given up is too short for the fence: never.
  *  6. When that time is over, and not before.
+ *
+ * Where the control plane of the cluster is away as well, its worker stops nothing, and only a pod fence ends the pods.
  */
 export function judgeLoss(
   cluster: LostCluster,
-  { graceSeconds, fencing, onClusterLost }: FencedJob,
+  { graceSeconds, fencing, onClusterLost, podFenceSeconds }: FencedJob,
   workerLostTimeoutMs: number,
 ): LossJudgement {
   const { since, lostMs, givenUpMs, fenceAfterSeconds = 0, workerAlive, otherManager } = cluster;
@@ -35,18 +37,41 @@ export function judgeLoss(
   if (onClusterLost === 'Wait') return never(since, 'its ClusterQueue has it wait (onClusterLost: Wait)'); // 3
   if (workerLostTimeoutMs === 0) return never(since, 'the manager moves no Job off a lost cluster (--worker-lost-timeout=0s)');
   if (!fencing) return never(since, 'its pods are not fenced and may run on');
+  const isCertain = onClusterLost === 'RequeueFenced';
+  if (isCertain && podFenceSeconds === undefined) return never(since, WITHOUT_POD_FENCE);
   if (fenceAfterSeconds === 0) return never(since, 'the worker there has announced no fence, and its pods may run on'); // 4
-  if (!workerAlive) return never(since, 'the worker there was not alive when the cluster was lost, and its pods may run on');
-  const neededMs = fenceMs + graceMs + FENCE_MARGIN_MS;
+  if (!workerAlive && !isCertain) return never(since, 'the worker there was not alive when the cluster was lost, and its pods may run on');
+  const podFenceMs = isCertain ? podFenceEndsWithinMs(podFenceSeconds ?? 0, graceMs) : 0;
+  const neededMs = fenceMs + (isCertain ? podFenceMs : graceMs + FENCE_MARGIN_MS);
   if (workerLostTimeoutMs < neededMs) {
-    const parts = `${formatDurationMs(fenceMs)} of the fence there, ${formatDurationMs(graceMs)} of grace for its pods and ${formatDurationMs(FENCE_MARGIN_MS)}`;
+    const rest = isCertain
+      ? `${formatDurationMs(podFenceMs)} in which the pod fence ends its pods`
+      : `${formatDurationMs(graceMs)} of grace for its pods and ${formatDurationMs(FENCE_MARGIN_MS)}`;
+    const parts = `${formatDurationMs(fenceMs)} of the fence there${isCertain ? ' and' : ','} ${rest}`;
     return never(since, `--worker-lost-timeout (${formatDurationMs(workerLostTimeoutMs)}) is shorter than ${parts} together`); // 5
   }
   const after = formatDurationMs(workerLostTimeoutMs);
   const forMs = workerLostTimeoutMs - lostMs;
   if (forMs > 0) return { kind: 'NotYet', forMs, message: `lost since ${since}: given up after ${after}, unless it comes back` };
-  return { kind: 'FencedOff', message: `cluster was lost at ${since}, more than ${after} ago` }; // 6
+  const how = isCertain ? PODS_HAVE_ENDED : PODS_MAY_RUN_ON;
+  return { kind: 'FencedOff', message: `cluster was lost at ${since}, more than ${after} ago; ${how}` }; // 6
 }
+
+const WITHOUT_POD_FENCE =
+  'its ClusterQueue moves only Jobs whose pods are certain to have ended (onClusterLost: RequeueFenced), and its pods have no pod fence; ' +
+  'it goes on when the cluster is back, or is given up (spec.state: Lost)';
+const PODS_HAVE_ENDED = 'the pod fence has ended its pods there';
+const PODS_MAY_RUN_ON = 'its worker has stopped its pods there, unless the control plane of the cluster is away as well: then they run on';
+
+/**
+ * How long after the fence of its worker has tripped nothing of a pod with a pod fence runs any more, whatever answers on its cluster (docs/fencing.md has the time line). The
+ * last renewal of the pod may have been sent just before that. What the sidecar sees after it: a renewal that its kubelet had already, and the last one, each within
+ * `afterSeconds` of the one before. The last margin holds requests under way, probes and a kubelet that is slow. Sidecars are ended after the containers.
+ */
+const podFenceEndsWithinMs = (afterSeconds: number, graceMs: number): number => 3 * afterSeconds * 1000 + 2 * graceMs + POD_FENCE_MARGIN_MS;
+
+/** Twice 20 s for requests under way, of manager and worker; 36 s until three probes have failed; the rest for whoever is slow. */
+const POD_FENCE_MARGIN_MS = 110_000;
 
 /** Requests that were on their way when the cluster was lost, clocks that run unevenly, and pods that take a little longer. */
 export const FENCE_MARGIN_MS = 30_000;
@@ -83,20 +108,27 @@ export type FencedJob = {
   /** The longest that a pod may take to end. */
   readonly graceSeconds: number;
   readonly fencing: boolean;
-  readonly onClusterLost: 'Requeue' | 'Wait' | 'Fail';
+  readonly onClusterLost: NonNullable<ClusterQueueSpec['onClusterLost']>;
+  /** After so many seconds without a renewal its pods count as cut off; undefined: they have no pod fence. */
+  readonly podFenceSeconds?: number | undefined;
 };
 
 /** Of a pod that does not say. */
 const GRACE_PERIOD_SECONDS = 30;
 
 /**
- * Whether it is fenced stands in its record, because its copy was made by that: what Job and queue say now, the copy on a cluster that is lost has not heard.
+ * Whether it is fenced, and its pods are, stands in its record, because its copy was made by that: what Job and queue say now, the copy on a cluster that is lost has not heard.
  */
 export const fencedJob = (
   graceSeconds: number,
-  record: Pick<AdmissionRecord, 'unfenced'>,
+  record: Pick<AdmissionRecord, 'unfenced' | 'podFence'>,
   queue: Pick<DeepReadonly<ClusterQueueSpec>, 'onClusterLost'> | undefined,
-): FencedJob => ({ graceSeconds, fencing: record.unfenced !== true, onClusterLost: queue?.onClusterLost ?? 'Requeue' });
+): FencedJob => ({
+  graceSeconds,
+  fencing: record.unfenced !== true,
+  onClusterLost: queue?.onClusterLost ?? 'Requeue',
+  podFenceSeconds: record.podFence,
+});
 
 /** How long the pods of a Job may take to end. */
 export const graceSecondsOf = ({ spec }: DeepReadonly<Job>): number =>

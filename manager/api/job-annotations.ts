@@ -6,6 +6,7 @@ import {
   HOLD_ANNOTATION,
   MAX_EXEC_TIME_LABEL,
   MIN_PARALLELISM_ANNOTATION,
+  POD_FENCE_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   START_TIMEOUT_ANNOTATION,
@@ -14,7 +15,7 @@ import { parseDurationMs } from './duration.ts';
 
 /**
  * What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, how
- * long it may run in all, with how few pods, whether it is to rest, and whether it is fenced.
+ * long it may run in all, with how few pods, whether it is to rest, whether it is fenced, and whether its pods are.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
@@ -28,6 +29,7 @@ export type Wishes = {
   readonly hold: Hold;
   readonly startTimeout: StartTimeout;
   readonly fencing: Fencing;
+  readonly podFence: PodFenceWish;
   readonly maxExecution: MaxExecution;
   readonly minParallelism: MinParallelism;
 };
@@ -38,6 +40,7 @@ export const wishesOf = (job: Labelled): Wishes => ({
   hold: holdOf(job),
   startTimeout: startTimeoutOf(job),
   fencing: fencingOf(job),
+  podFence: podFenceOf(job),
   maxExecution: maxExecutionOf(job),
   minParallelism: minParallelismOf(job),
 });
@@ -49,6 +52,7 @@ const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string
   ['hold', 'annotations', HOLD_ANNOTATION],
   ['startTimeout', 'annotations', START_TIMEOUT_ANNOTATION],
   ['fencing', 'annotations', FENCING_ANNOTATION],
+  ['podFence', 'annotations', POD_FENCE_ANNOTATION],
   ['maxExecution', 'labels', MAX_EXEC_TIME_LABEL],
   ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
 ];
@@ -134,11 +138,22 @@ export function minParallelismOf(job: Labelled): MinParallelism {
 export type Fencing = { readonly kind: 'Fencing'; readonly fenced: boolean | undefined } | InvalidWish;
 
 export function fencingOf(job: Labelled): Fencing {
-  const text = job.metadata.annotations?.[FENCING_ANNOTATION];
-  if (text === undefined) return { kind: 'Fencing', fenced: undefined };
-  if (text === 'on' || text === 'off') return { kind: 'Fencing', fenced: text === 'on' };
-  const problem = `is ${JSON.stringify(text)}; it must be "on" or "off", or be removed`;
-  return { kind: 'Invalid', problem };
+  const told = onOrOff(job, FENCING_ANNOTATION);
+  return told.kind === 'Invalid' ? told : { kind: 'Fencing', fenced: told.on };
+}
+
+/** `fenced`: whether its pods end by themselves where nobody renews them; undefined: nothing is said. */
+export type PodFenceWish = { readonly kind: 'PodFence'; readonly fenced: boolean | undefined } | InvalidWish;
+
+export function podFenceOf(job: Labelled): PodFenceWish {
+  const told = onOrOff(job, POD_FENCE_ANNOTATION);
+  return told.kind === 'Invalid' ? told : { kind: 'PodFence', fenced: told.on };
+}
+
+function onOrOff(job: Labelled, annotation: string): { readonly kind: 'Told'; readonly on: boolean | undefined } | InvalidWish {
+  const text = job.metadata.annotations?.[annotation];
+  if (text === undefined || text === 'on' || text === 'off') return { kind: 'Told', on: text === undefined ? undefined : text === 'on' };
+  return { kind: 'Invalid', problem: `is ${JSON.stringify(text)}; it must be "on" or "off", or be removed` };
 }
 
 export type ClusterWish =

@@ -38,6 +38,8 @@ export type AdmissionRecord = {
   readonly executedSeconds?: number;
   /** Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts from the next admission on. */
   readonly unfenced?: true;
+  /** After so many seconds without a renewal each of its pods counts as cut off, and its kubelet ends it: its copy was made with a pod fence. Absent: without. */
+  readonly podFence?: number;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;
   /** The Job was suspended for the sake of another one. */
@@ -113,6 +115,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     parallelism,
     executedSeconds,
     unfenced,
+    podFence,
     evicted,
     checks,
     preempted,
@@ -132,6 +135,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (parallelism !== undefined && !isCount(parallelism)) return invalid('parallelism must be a positive integer or absent');
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
+  if (podFence !== undefined && !isCount(podFence)) return invalid('podFence must be a positive integer or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (preempted !== undefined && !isPreempted(preempted)) return invalid('preempted must have by, clusterQueue and rule');
   if (checks !== undefined && !(Array.isArray(checks) && checks.every(isName))) return invalid('checks must be a list of names or absent');
@@ -148,7 +152,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
-    ...given({ clusterUID, parallelism, executedSeconds, unfenced, evicted, checks, preempted, queuedSince, avoid, fail }),
+    ...given({ clusterUID, parallelism, executedSeconds, unfenced, podFence, evicted, checks, preempted, queuedSince, avoid, fail }),
   };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
@@ -166,6 +170,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     parallelism: record.parallelism,
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
+    podFence: record.podFence,
     evicted: record.evicted,
     checks: record.checks,
     preempted: record.preempted && {

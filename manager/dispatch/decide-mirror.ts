@@ -479,7 +479,11 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     jobController: cluster.jobController,
     local: cluster.local,
     flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
-    ...given({ fenced: record.unfenced !== true, tracing: group.tracing }),
+    ...given({
+      fenced: record.unfenced !== true,
+      tracing: group.tracing,
+      podFence: record.podFence === undefined ? undefined : { image: group.podFenceImage, afterSeconds: record.podFence },
+    }),
   });
 }
 

@@ -84,6 +84,8 @@ export type DispatchDeps = {
   readonly endings?: CopyEndings;
   /** Absent: no traces are exported. */
   readonly tracing?: Tracing;
+  /** Of the sidecar of pod fences. */
+  readonly podFenceImage: string;
   /** Whether the intake has noted this Job for good; absent: of all. */
   readonly isNoted?: (job: DeepReadonly<Job>) => boolean;
 };
@@ -218,6 +220,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     events,
     metrics,
     isNoted: deps.isNoted ?? (() => true),
+    podFenceImage: deps.podFenceImage,
     ...given({ endings: deps.endings, tracing: deps.tracing }),
   });
   clusterQueues.addHandler({

@@ -43,6 +43,8 @@ export type MirrorControllerDeps = {
   /** Id of this manager. */
   readonly origin: string;
   readonly tracing?: Tracing;
+  /** Of the sidecar of pod fences. */
+  readonly podFenceImage: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;

@@ -198,6 +198,7 @@ class Mirror implements MirrorController {
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, last && Date.parse(last.since))))),
       flavors: { get: (name) => flavors.get({ namespace: '', name }) },
       origin,
+      podFenceImage: this.#deps.podFenceImage,
       ...given({ tracing: this.#deps.tracing }),
       homeRestored: this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),

@@ -30,6 +30,8 @@ export type MirrorGroup = {
   /** Id of this manager. */
   readonly origin: string;
   readonly tracing?: Tracing;
+  /** Of the sidecar of pod fences. */
+  readonly podFenceImage: string;
   /** Why nothing of any Job may be set going now. */
   readonly homeRestored?: DispatchProblem | undefined;
   /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */

@@ -27,6 +27,7 @@ import { given } from '../../shared/runtime/given.ts';
 import { variablesOf } from './copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
+import { withPodFence, type PodFence } from './pod-fence.ts';
 
 /** How the copy of a Job is to be made. */
 export type CopyOptions = {
@@ -44,6 +45,8 @@ export type CopyOptions = {
   readonly fenced?: boolean;
   /** Absent: no traces are exported, and containers are told what their Job's submitter said, where the Job asks for it. */
   readonly tracing?: Tracing;
+  /** Its pods end by themselves where nobody renews them; absent: they do not. */
+  readonly podFence?: PodFence;
 };
 
 /** `ratio`: the part of Jobs that is traced. `pods`: their containers are told so, unless a Job says otherwise. */
@@ -212,7 +215,7 @@ function traceOf(local: DeepReadonly<Job>, options: CopyOptions): readonly Varia
 
 function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
   const { ttlSecondsAfterFinished: _ttl, managedBy: _managedBy, selector, template, ...rest } = local.spec as JobSpec;
-  return {
+  const copied: JobSpec = {
     ...rest,
     suspend: false,
     template: copiedTemplate(template, generatedLabels(local), options.flavors, [...tokenOf(local, options), ...traceOf(local, options)]),
@@ -220,6 +223,7 @@ function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
     // A selector is either the user's own, and then the labels are too, or generated anew for the copy.
     ...(local.spec.manualSelector === true && selector !== undefined ? { selector } : {}),
   };
+  return options.podFence === undefined ? copied : withPodFence(copied, options.podFence);
 }
 
 function copiedTemplate(

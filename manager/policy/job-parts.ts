@@ -20,6 +20,7 @@ import {
   MIN_PARALLELISM_ANNOTATION,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
+  POD_FENCE_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
   PRIORITY_ANNOTATION,
@@ -221,6 +222,11 @@ export const JOB_PARTS: readonly JobPart[] = [
     'annotations',
     FENCING_ANNOTATION,
     'A wish, `on` or `off`; the ClusterQueue’s word counts where it is absent. Its copy carries `off`, whoever said it.',
+  ),
+  wish(
+    'annotations',
+    POD_FENCE_ANNOTATION,
+    'A wish, `on` or `off`; the ClusterQueue’s word counts where it is absent. `on` is refused where the pods cannot have [a pod fence](fencing.md#the-pod-fence).',
   ),
   {
     ...wish(

@@ -190,6 +190,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
       about:
         'Namespaces for Jobs of that queue, the first for those that name none. The manager has the right to create Jobs in these alone, so they must exist. ["*"]: all but kube-*.',
     }),
+    podFenceImage: flagValue(FLAGS, 'pod-fence-image', {
+      default: '',
+      about:
+        'The image of the sidecar of pod fences (docs/fencing.md), with a program `node`; worker clusters pull it with what their nodes and Jobs have. Empty: the image of this chart.',
+    }),
     ...flagValues(FLAGS, {
       'allow-manager-identity': false,
       'redis-prefix': undefined,

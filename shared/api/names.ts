@@ -76,6 +76,10 @@ export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 export const HOLD_ANNOTATION = 'switchyard.dev/hold';
 /** Annotation by which a user says whether the copy of a Job is stopped where its manager is out of reach: `off` or `on`. Copies carry it, too. */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
+/** Annotation by which a user says whether the pods of a Job end by themselves where nobody renews them (pod-fence.ts): `on` or `off`. */
+export const POD_FENCE_ANNOTATION = 'switchyard.dev/pod-fence';
+/** Annotation on such a pod, by the worker that runs it: its last renewal. */
+export const POD_FENCE_RENEWAL_ANNOTATION = 'switchyard.dev/pod-fence-renewal';
 /**
  * Annotation of a copy that was resumed: since when (`lastTransitionTime`) its condition Suspended had held by then, or nothing. A condition of that time says nothing of a
  * suspension that came later.

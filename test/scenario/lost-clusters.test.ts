@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { FENCING_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
+import { FENCING_ANNOTATION, HOLD_ANNOTATION, POD_FENCE_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { prepared } from '../../manager/prepare-job.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 import { startWorkerPresence } from '../support/worker-presence.ts';
@@ -164,6 +165,61 @@ test('its queue has it wait: it stays until the cluster is given up by its opera
   await world.settle(2 * MINUTE);
   expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2 });
   expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('its queue moves only what is certain to have stopped: a Job with a pod fence moves, also where no worker was alive, and one without stays and says what frees it', async () => {
+  await setQueue({ onClusterLost: 'RequeueFenced' });
+  await announce('eu-1', 60);
+  await runOnEu({ annotations: { [POD_FENCE_ANNOTATION]: 'on' } });
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1', podFence: 120 });
+  const sidecars = (await eu.copy('sum'))?.spec.template.spec?.initContainers?.map(({ name }) => name);
+  expect(sidecars).toEqual(['switchyard-pod-fence']);
+  await setState('us-2', 'Cordoned');
+  await world.submit('plain', {});
+  await world.settle(1_000);
+  await setState('us-2', 'Active');
+  for (const presence of presences.splice(0)) presence.stop();
+  await world.settle(2 * MINUTE);
+  await lose();
+  await world.settle(14 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2, podFence: 120 });
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false, podReplacementPolicy: 'Failed' } });
+  await world.settle(60 * MINUTE);
+  const plain = await world.job('plain');
+  expect(plain.spec.suspend).toBe(false);
+  expect(plain.status?.conditions?.find(({ type }) => type === 'Dispatched')?.message).toMatch(
+    /it is not moved: its ClusterQueue moves only Jobs whose pods are certain to have ended \(onClusterLost: RequeueFenced\), and its pods have no pod fence/,
+  );
+  expect(await us.copy('plain')).toBeUndefined();
+  await setState('eu-1', 'Lost');
+  await world.settle(3 * MINUTE);
+  expect(await us.copy('plain')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('its queue has the pods of all Jobs fenced that can be: one that cannot runs without, and one that insists waits with the reason', async () => {
+  await setQueue({ podFence: 'Enabled', onClusterLost: 'RequeueFenced' });
+  const restarts = {
+    template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } },
+  };
+  await world.submit('fenced', {});
+  await world.submit('restarts', { spec: restarts });
+  // Past the webhook.
+  const labels = { [QUEUE_NAME_LABEL]: 'main' };
+  const insisting = { name: 'insists', namespace: NAMESPACE, labels, annotations: { [POD_FENCE_ANNOTATION]: 'on' } };
+  await world.home.create(JOBS, prepared({ metadata: insisting, spec: restarts }));
+  await world.settle(2_000);
+  const podFences = await Promise.all(
+    ['fenced', 'restarts', 'insists'].map(async (name) => {
+      const written = writtenRecordOf(await world.job(name));
+      return written.kind === 'Record' ? written.record.podFence : written.kind;
+    }),
+  );
+  expect(podFences).toEqual([120, undefined, 'None']);
+  const reserved = (await world.job('insists')).status?.conditions?.find(({ type }) => type === 'QuotaReserved');
+  expect(reserved).toMatchObject({
+    status: 'False',
+    message: expect.stringMatching(/pod-fence is "on", and cannot be met: spec.template.spec.restartPolicy must be Never/),
+  });
 });
 
 test('its queue has it fail: it ends, and what is left there goes when the cluster is back', async () => {

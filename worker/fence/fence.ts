@@ -64,6 +64,8 @@ export interface Fence {
    * the watch of Jobs may tell later than the watch of Leases tells of the answer.
    */
   isUnsure(job: DeepReadonly<Job>): boolean;
+  /** Whether this origin's manager is in reach, as far as its Lease tells; false also where the worker may not see that. Without any fence all are. */
+  isInReach(origin: string): boolean;
   /** The server was asked, and this is what it has. */
   confirmed(job: DeepReadonly<Job>): void;
 }
@@ -141,6 +143,8 @@ export function createFence(deps: FenceDeps): Fence {
       if (origin === undefined || job.metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
       return stateOfOrigin(origin);
     },
+
+    isInReach: (origin) => rights.arming() !== 'Refused' && (fences.has(origin) || !fences.binds()) && stateOfOrigin(origin) === 'Open',
 
     isUnsure(job) {
       const { annotations, resourceVersion } = job.metadata;

@@ -2,7 +2,9 @@
  * What wakes a Job: the events of Jobs and pods, turned into keys of queues and into observed expectations.
  * An event never says what to do; the reconcile that follows looks for itself.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
+import { hasPodFence } from '../../shared/api/pod-fence.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
 import { keyOf, keyOfObject } from '../../shared/kube/keys.ts';
@@ -87,6 +89,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
     },
 
     updated(pod, previous) {
+      if (isRenewalOnly(pod, previous)) return;
       noteTracked(previous, pod);
       if (isDeleting(pod)) return podDeleted(pod, false);
       const [owner, previousOwner] = [controllerOf(pod), controllerOf(previous)];
@@ -150,6 +153,12 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
     if (was !== is) metrics.terminatedPodTracked(is ? 'add' : 'delete');
   }
 }
+
+/** Of a pod with a pod fence most events tell of its renewal, of which nothing is kept. */
+const isRenewalOnly = (pod: DeepReadonly<Pod>, previous: DeepReadonly<Pod>): boolean =>
+  hasPodFence(pod) && isDeepStrictEqual(contentOf(pod), contentOf(previous));
+
+const contentOf = ({ metadata: { resourceVersion: _, ...metadata }, status }: DeepReadonly<Pod>): object => ({ metadata, status });
 
 const isTerminalAndTracked = (pod: DeepReadonly<Pod> | undefined): boolean =>
   pod !== undefined && isTerminal(pod) && hasTrackingFinalizer(pod);

@@ -128,6 +128,13 @@ export const ClusterQueueSpecSchema = Type.Object(
         description: 'Whether a worker that no longer hears of the manager stops the pods of these Jobs, so that they can run elsewhere.',
       }),
     ),
+    podFence: Type.Optional(
+      OneOf(['Enabled', 'Disabled'], {
+        default: 'Disabled',
+        description:
+          'Whether the pods of these Jobs end by themselves where nobody renews them, also while the control plane of their cluster is away. Jobs whose pods cannot have such a fence run without.',
+      }),
+    ),
     startTimeout: Type.Optional(
       Duration(
         '10m',
@@ -174,10 +181,10 @@ export const ClusterQueueSpecSchema = Type.Object(
       }),
     ),
     onClusterLost: Type.Optional(
-      OneOf(['Requeue', 'Wait', 'Fail'], {
+      OneOf(['Requeue', 'RequeueFenced', 'Wait', 'Fail'], {
         default: 'Requeue',
         description:
-          'What becomes of a Job whose cluster is lost, once its worker must have stopped it: Requeue has it run elsewhere; Wait leaves it until the cluster is back or given up; Fail ends it as Failed.',
+          'What becomes of a Job whose cluster is lost, once its worker must have stopped it: Requeue has it run elsewhere, though pods run on where the control plane of the lost cluster is away; RequeueFenced only if its pods have a pod fence, which ends them also then, and leaves others; Wait leaves it until the cluster is back or given up; Fail ends it as Failed.',
       }),
     ),
   },

@@ -28,6 +28,8 @@ export type NodeAgentOptions = {
   readonly logs?: PodLogs;
   /** Where an API server in another process asks for them. */
   readonly kubeletPort?: number;
+  /** What runs the containers that are not imagined; default: processes of this machine. */
+  readonly containers?: ContainerRuntime;
 };
 
 const NODE_RATE_LIMIT = { baseDelayMs: 100, maxDelayMs: 10_000 };
@@ -74,7 +76,7 @@ class NodeAgent {
     this.#shapes = new Map(nodes.map((shape) => [shape.name, { ...shape, ...given({ kubeletPort }) }]));
     this.#nodes = createInformer({ ...deps, resource: NODES });
     this.#pods = createInformer({ ...deps, resource: PODS, indexers: { [BY_NODE]: ({ spec }) => [spec.nodeName ?? ''] } });
-    this.#processes = createProcessContainers(options.directory, deps.clock);
+    this.#processes = options.containers ?? createProcessContainers(options.directory, deps.clock);
     this.#simulation = createSimulatedContainers(deps.clock, deps.random);
   }
 
@@ -145,7 +147,7 @@ class NodeAgent {
     if (known === undefined) {
       const ours = this.#shapes.has(pod.spec.nodeName ?? '');
       if (ours && !isTerminal(pod) && !this.#over.has(uid)) this.#start(pod);
-    }
+    } else known.worker.update(pod);
     if (deletionTimestamp !== undefined) this.#workers.get(uid)?.worker.delete(deletionGracePeriodSeconds);
   }
 

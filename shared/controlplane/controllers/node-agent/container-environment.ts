@@ -100,7 +100,7 @@ function referencedValue(
 const decode = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
 
 /** The downward API's fields. An absent label or annotation is ''. */
-function fieldValue({ metadata, spec, status }: DeepReadonly<Pod>, path: string): string {
+export function fieldValue({ metadata, spec, status }: DeepReadonly<Pod>, path: string): string {
   const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path);
   if (keyed?.[2] !== undefined) return metadata[keyed[1] === 'labels' ? 'labels' : 'annotations']?.[keyed[2]] ?? '';
   switch (path) {

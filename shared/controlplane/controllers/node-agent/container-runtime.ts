@@ -1,5 +1,6 @@
 import type { Container, DeepReadonly, Pod } from '../../../api/kubernetes.ts';
 import type { ContainerCommand } from './container-environment.ts';
+import type { AskProbe } from './probes.ts';
 
 /** How a container ended. */
 export type ContainerExit = {
@@ -30,6 +31,12 @@ export type StartRequest = {
 
 /** Something that runs containers. What cannot be started is a container that ended with a StartError. */
 export interface ContainerRuntime {
+  /** Makes the volumes ready that a container mounts; throws with what stands against it. Before each start. */
+  mount(pod: DeepReadonly<Pod>, container: DeepReadonly<Container>): void;
+  /** The pod was changed: what its volumes show of it is shown anew. */
+  podChanged(pod: DeepReadonly<Pod>): void;
+  /** Asks the probes of its containers; undefined: they have nothing that could answer. */
+  readonly ask: AskProbe | undefined;
   start(request: StartRequest): RunningContainer;
   /** Forgets what was kept for a pod that is gone from the API (logs). */
   removePod(pod: DeepReadonly<Pod>): Promise<void>;

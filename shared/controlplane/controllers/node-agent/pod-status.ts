@@ -21,6 +21,8 @@ export type ContainerRecord = {
   state: ContainerState;
   last: ContainerState | undefined;
   restarts: number;
+  /** Its startup probe has succeeded, or it has none. */
+  started: boolean;
 };
 
 /** One pod as the node agent knows it. */
@@ -58,7 +60,7 @@ export function podStatus(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: numb
   };
 }
 
-function containerStatus(pod: DeepReadonly<Pod>, { name, image, state, last, restarts }: ContainerRecord): ContainerStatus {
+function containerStatus(pod: DeepReadonly<Pod>, { name, image, state, last, restarts, started }: ContainerRecord): ContainerStatus {
   const running = state.kind === 'running';
   const id = state.kind === 'waiting' ? {} : { containerID: containerId(pod, name, restarts) };
   return {
@@ -67,8 +69,8 @@ function containerStatus(pod: DeepReadonly<Pod>, { name, image, state, last, res
     imageID: '',
     ...id,
     restartCount: restarts,
-    ready: running,
-    started: running,
+    ready: running && started,
+    started: running && started,
     state: wireState(state, containerId(pod, name, restarts)),
     lastState: last === undefined ? {} : wireState(last, containerId(pod, name, restarts - 1)),
   };
@@ -122,7 +124,7 @@ function conditions(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: number): P
 
 function readiness({ outcome, initialized, main }: PodRecord): Omit<Verdict, 'type'> {
   if (outcome !== undefined) return { status: 'False', reason: outcome.phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' };
-  const unready = main.filter(({ state }) => state.kind !== 'running').map(({ name }) => name);
+  const unready = main.filter(({ state, started }) => state.kind !== 'running' || !started).map(({ name }) => name);
   if (initialized && unready.length === 0) return { status: 'True' };
   return { status: 'False', reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` };
 }

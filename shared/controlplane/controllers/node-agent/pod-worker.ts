@@ -8,9 +8,11 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
 import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { aborted } from '../../../runtime/tasks.ts';
 import { type ContainerCommand, referencedConfig, resolveCommand } from './container-environment.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer } from './container-runtime.ts';
 import type { ContainerRecord, PodRecord } from './pod-status.ts';
+import { isAsked, type Probe, watchProbe } from './probes.ts';
 import { StatusWriter } from './status-writer.ts';
 
 export type PodWorkerDeps = {
@@ -38,6 +40,8 @@ type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
 export class PodWorker {
   readonly #deps: PodWorkerDeps;
   readonly #pod: DeepReadonly<Pod>;
+  /** The same as the API server shows it now: what its volumes show. */
+  #shown: DeepReadonly<Pod>;
   readonly #record: PodRecord;
   readonly #status: StatusWriter;
   readonly #running = new Map<ContainerRecord, RunningContainer>();
@@ -47,6 +51,8 @@ export class PodWorker {
   readonly #stopping = new AbortController();
   /** Aborts when the main containers have ended, or nothing may start any more: sidecars end then. */
   readonly #mainEnded = new AbortController();
+  /** Sidecars that have started once, for which the containers after them wait. */
+  readonly #sidecarsStarted = new Map<ContainerRecord, PromiseWithResolvers<void>>();
   #deleting = false;
   #resumed = false;
   #deadlineExceeded = false;
@@ -54,6 +60,7 @@ export class PodWorker {
   constructor(deps: PodWorkerDeps, pod: DeepReadonly<Pod>) {
     this.#deps = deps;
     this.#pod = pod;
+    this.#shown = pod;
     this.#record = {
       init: (pod.spec.initContainers ?? []).map((container) => newRecord(container, 'PodInitializing')),
       main: pod.spec.containers.map((container) =>
@@ -113,6 +120,12 @@ export class PodWorker {
     this.#kill(gracePeriodSeconds * 1000);
   }
 
+  /** The pod is another one, as far as its volumes show. */
+  update(pod: DeepReadonly<Pod>): void {
+    this.#shown = pod;
+    this.#deps.runtime.podChanged(pod);
+  }
+
   /** The pod is gone from the API, or the node is: end everything now. */
   abandon(): void {
     this.#status.stop();
@@ -157,12 +170,16 @@ export class PodWorker {
     );
   }
 
-  /** One after the other; a sidecar is only started. False when one failed for good. */
+  /** One after the other; a sidecar only has to have started. False when one failed for good. */
   async #runInit(sidecars: Promise<void>[]): Promise<boolean> {
     for (const [index, record] of this.#record.init.entries()) {
       const container = this.#pod.spec.initContainers?.[index];
       if (container?.restartPolicy === 'Always') {
+        const started = Promise.withResolvers<void>();
+        this.#sidecarsStarted.set(record, started);
         sidecars.push(this.#runContainer(record, container, 'Always', this.#mainEnded.signal));
+        if (this.#deps.runtime.ask !== undefined && isAsked(container.startupProbe))
+          await Promise.race([started.promise, aborted(this.#stopping.signal)]);
         continue;
       }
       // An init container that succeeded is never run again, so Always means OnFailure here.
@@ -202,9 +219,15 @@ export class PodWorker {
     const running = runtime.start({ pod: this.#pod, container, command, restarts: record.restarts });
     this.#running.set(record, running);
     record.state = { kind: 'running', startedAtMs };
+    const isProbed = runtime.ask !== undefined && running.hasStarted;
+    record.started = !(isProbed && isAsked(container.startupProbe));
     this.#status.changed();
     if (running.hasStarted) this.#tell(record, 'Normal', 'Started', 'Container started');
+    const over = new AbortController();
+    const probing = isProbed ? this.#probe(record, container, running, over.signal) : undefined;
     const exit = await running.exited;
+    over.abort(new Error('the container has ended'));
+    await probing;
     this.#running.delete(record);
     if (!running.hasStarted) this.#tell(record, 'Warning', 'Failed', `Error: ${exit.message ?? exit.reason}`);
     const reason = exit.reason ?? (exit.exitCode === 0 ? 'Completed' : 'Error');
@@ -217,6 +240,40 @@ export class PodWorker {
       finishedAtMs: clock.now(),
     };
     return exit;
+  }
+
+  /** Ends a container whose probes say so. */
+  async #probe(record: ContainerRecord, container: DeepReadonly<Container>, running: RunningContainer, signal: AbortSignal): Promise<void> {
+    const { startupProbe, livenessProbe } = container;
+    if (isAsked(startupProbe)) {
+      if (!(await this.#watch('startup', startupProbe, record, container, running, signal))) return;
+      record.started = true;
+      this.#status.changed();
+    }
+    this.#sidecarsStarted.get(record)?.resolve();
+    if (isAsked(livenessProbe)) await this.#watch('liveness', livenessProbe, record, container, running, signal);
+  }
+
+  /** Whether it has succeeded; a container of which it has failed is told to end. */
+  async #watch(
+    kind: 'startup' | 'liveness',
+    probe: Probe,
+    record: ContainerRecord,
+    container: DeepReadonly<Container>,
+    running: RunningContainer,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { clock, podIp, runtime } = this.#deps;
+    const ask = async (): Promise<string | undefined> => runtime.ask?.(probe, container, podIp, signal);
+    const outcome = await watchProbe(probe, kind, ask, clock, signal);
+    if (outcome.kind !== 'Failed') return outcome.kind === 'Succeeded';
+    this.#tell(record, 'Warning', 'Unhealthy', `${kind === 'startup' ? 'Startup' : 'Liveness'} probe failed: ${outcome.problem}`);
+    const isToStartAgain = container.restartPolicy === 'Always' || restartPolicyOf(this.#pod) !== 'Never';
+    const what = `Container ${record.name} failed ${kind} probe${isToStartAgain ? ', will be restarted' : ''}`;
+    if (!this.#killed.has(running)) this.#tell(record, 'Normal', 'Killing', what);
+    this.#killed.add(running);
+    running.stop(probe.terminationGracePeriodSeconds === undefined ? this.#graceMs() : probe.terminationGracePeriodSeconds * 1000);
+    return false;
   }
 
   async #pauseBeforeRestart(record: ContainerRecord, pauseMs: number, until: AbortSignal): Promise<void> {
@@ -259,7 +316,7 @@ export class PodWorker {
   }
 
   async #command(container: DeepReadonly<Container>): Promise<ContainerCommand> {
-    const { client, podIp, hostIp } = this.#deps;
+    const { client, podIp, hostIp, runtime } = this.#deps;
     const { namespace } = this.#pod.metadata;
     const names = referencedConfig(container);
     const configMaps = new Map(
@@ -271,6 +328,8 @@ export class PodWorker {
       await Promise.all([...names.secrets].map(async (name) => [name, await optional(client.get(SECRETS, { namespace, name }))] as const)),
     );
     const addressed = { ...this.#pod, status: { ...this.#pod.status, podIP: podIp, hostIP: hostIp } };
+    // After all that a start may have waited for, as images are.
+    runtime.mount(this.#shown, container);
     return resolveCommand(addressed, container, { configMap: (name) => configMaps.get(name), secret: (name) => secrets.get(name) });
   }
 
@@ -307,6 +366,7 @@ const newRecord = (container: DeepReadonly<Container>, reason: string): Containe
   state: { kind: 'waiting', reason },
   last: undefined,
   restarts: 0,
+  started: false,
 });
 
 const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';

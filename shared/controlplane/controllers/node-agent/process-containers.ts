@@ -4,11 +4,13 @@ import { dirname, join } from 'node:path';
 import { type Clock, endsWithin } from '../../../runtime/clock.ts';
 import { given } from '../../../runtime/given.ts';
 import { signalGroup, spawnLeashed } from '../../../runtime/leash.ts';
+import { askProbe } from './ask-probe.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer, StartRequest } from './container-runtime.ts';
 import { ContainerOutput } from './container-output.ts';
 import { LogFile } from './log-file.ts';
 import { OutputPipes } from './output-pipes.ts';
 import { containerFiles, podDirectory } from './pod-directory.ts';
+import { mountVolumes, placeMounts, refreshVolumes } from './pod-volumes.ts';
 
 /** Where programs are looked for: the Node.js that runs this one, then the usual places. */
 const SEARCH_PATH = `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
@@ -21,12 +23,16 @@ const START_ERROR_EXIT_CODE = 128;
 
 /**
  * Runs containers as processes of this machine: each in its own process group, its output in a log, its image ignored.
- * Containers share the machine's files and network; only their working directory is their own. They end with this process, however it ends.
+ * Containers share the machine's files and network; only their working directory and their pod's emptyDirs and downward API volumes are their own, of which the places stand in
+ * the words of their command. They end with this process, however it ends.
  */
 export function createProcessContainers(directory: string, clock: Clock): ContainerRuntime {
   const pipes = new OutputPipes(join(directory, 'pipes'));
   const running = new Set<ProcessContainer>();
   return {
+    mount: (pod, container) => mountVolumes(directory, pod, container),
+    podChanged: (pod) => refreshVolumes(directory, pod),
+    ask: askProbe,
     start(request) {
       const container = new ProcessContainer(directory, request, clock, pipes);
       running.add(container);
@@ -82,7 +88,7 @@ class ProcessContainer implements RunningContainer {
     writeFileSync(files.terminationMessage, '');
     // Containers write to a path of the image; here every container has a file of its own for that.
     const messagePath = container.terminationMessagePath ?? '/dev/termination-log';
-    const placed = (word: string): string => word.replaceAll(messagePath, files.terminationMessage);
+    const placed = (word: string): string => placeMounts(directory, pod, container, word.replaceAll(messagePath, files.terminationMessage));
     const pipe = pipes.open();
     const output = new ContainerOutput(pipe.output, files.log, this.#clock);
     try {

@@ -13,6 +13,9 @@ export const isSimulated = (pod: DeepReadonly<Pod>): boolean => pod.metadata.ann
 export function createSimulatedContainers(clock: Clock, random: Random): ContainerRuntime {
   const running = new Set<(exit: ContainerExit) => void>();
   return {
+    mount: () => undefined,
+    podChanged: () => undefined,
+    ask: undefined,
     start({ pod }) {
       const annotations = pod.metadata.annotations ?? {};
       const durationMs = parseDurationMs(annotations[SIMULATE_DURATION_ANNOTATION] ?? '');

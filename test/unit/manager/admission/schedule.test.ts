@@ -125,6 +125,49 @@ describe('one scheduling cycle', () => {
     },
   );
 
+  test.each([
+    [undefined, undefined, undefined, undefined],
+    [true, undefined, undefined, 120],
+    [undefined, 'Enabled', undefined, 120],
+    [false, 'Enabled', undefined, undefined],
+    [true, 'Disabled', undefined, 120],
+    // Nobody renews the pods of what is not fenced.
+    [undefined, 'Enabled', 'Disabled', undefined],
+  ] as const)(
+    'a record says whether its copy has a pod fence: of a Job that says %s, of a queue that says %s, and has fencing %s',
+    (podFenced, podFence, fencing, seconds) => {
+      const snapshot = aSnapshot([aClusterQueue('main', { default: '2' }, given({ podFence, fencing }))], [aCluster('eu')]);
+      const [decision] = schedule(snapshot, [head('main', aWorkload('a', { cpu: '1' }, { podFenced }))], nowMs);
+      expect(decision?.kind === 'Admit' ? decision.record.podFence : 'none').toBe(seconds);
+    },
+  );
+
+  test('a Job that goes on where it was has the pod fence that its copy was made with, whatever it says now', () => {
+    const before = {
+      clusterQueue: 'main',
+      flavors: {},
+      cluster: 'eu',
+      epoch: 3,
+      since: '2025-01-01T00:00:00Z',
+      requests: {},
+      evicted: true as const,
+    };
+    const snapshot = (name: string) => aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster(name)]);
+    const recorded = (cluster: string, podFenced: boolean, podFence?: number) => {
+      const workload = aWorkload('a', { cpu: '1' }, { podFenced, record: { ...before, ...given({ podFence }) } });
+      const [decision] = schedule(snapshot(cluster), [head('main', workload)], nowMs);
+      return decision?.kind === 'Admit' ? [decision.record.epoch, decision.record.podFence] : [];
+    };
+    expect([recorded('eu', true), recorded('eu', false, 120)]).toEqual([
+      [3, undefined],
+      [3, 120],
+    ]);
+    expect([recorded('us', true), recorded('us', false, 120)]).toEqual([
+      [4, 120],
+      [4, undefined],
+    ]);
+  });
+
   test('a cluster that refused the Job is tried when its time has come, as a placement of its own, and then with the refusal remembered', () => {
     const eu = { until: '2026-01-01T00:01:00Z', reason: 'NameTaken', refusals: 1, epoch: 3 };
     const record = {

@@ -25,7 +25,11 @@ const judge = (lost: Partial<LostCluster> = {}, of: Partial<FencedJob> = {}, tim
 
 describe('a cluster that is lost', () => {
   test('is given up when the time is over, and not a millisecond before', () => {
-    expect(judge()).toEqual({ kind: 'FencedOff', message: 'cluster was lost at 2026-01-01T00:00:00Z, more than 15m ago' });
+    expect(judge()).toEqual({
+      kind: 'FencedOff',
+      message:
+        'cluster was lost at 2026-01-01T00:00:00Z, more than 15m ago; its worker has stopped its pods there, unless the control plane of the cluster is away as well: then they run on',
+    });
     expect(judge({ lostMs: 15 * MINUTE - 1 })).toEqual({
       kind: 'NotYet',
       forMs: 1,
@@ -75,6 +79,47 @@ describe('a cluster that is lost', () => {
   });
 });
 
+describe('a cluster whose Jobs move only when they are certain to have stopped', () => {
+  const FENCED = { onClusterLost: 'RequeueFenced', podFenceSeconds: 120 } as const;
+  // Fence, twice 20 s under way, three times 120 s, 36 s of probes, twice the grace period, and 34 s to spare.
+  const needed = 60_000 + 40_000 + 360_000 + 36_000 + 60_000 + 34_000;
+
+  test('loses those with a pod fence when the time is over, if that is long enough for everything that has to pass', () => {
+    expect(judge({}, FENCED, needed)).toEqual({
+      kind: 'FencedOff',
+      message: 'cluster was lost at 2026-01-01T00:00:00Z, more than 9m50s ago; the pod fence has ended its pods there',
+    });
+    expect(judge({ lostMs: needed - 1 }, FENCED, needed)).toMatchObject({ kind: 'NotYet', forMs: 1 });
+    expect(judge({}, FENCED, needed - 1)).toMatchObject({
+      kind: 'Never',
+      message: expect.stringContaining(
+        '--worker-lost-timeout (9m50s) is shorter than 1m of the fence there and 8m50s in which the pod fence ends its pods together',
+      ),
+    });
+    expect(judge({}, { ...FENCED, graceSeconds: 31 }, needed).kind).toBe('Never');
+    expect(judge({ fenceAfterSeconds: 61 }, FENCED, needed).kind).toBe('Never');
+  });
+
+  test('need not have had a worker that was alive: who is gone renews no pod', () => {
+    expect(judge({ workerAlive: false }, FENCED).kind).toBe('FencedOff');
+    expect(judge({ workerAlive: false }, { podFenceSeconds: 120 }).kind).toBe('Never');
+  });
+
+  test('keeps those without one, and says what frees them', () => {
+    const { kind, message } = judge({ lostMs: 1000 * MINUTE }, { onClusterLost: 'RequeueFenced' });
+    expect([kind, message]).toEqual([
+      'Never',
+      expect.stringMatching(/have no pod fence; it goes on when the cluster is back, or is given up \(spec.state: Lost\)$/),
+    ]);
+    expect(judge({ givenUpMs: 15 * MINUTE }, { onClusterLost: 'RequeueFenced' }).kind).toBe('FencedOff');
+  });
+
+  test('keeps all where the worker has no fence, since it goes on renewing pods, or another manager has the cluster', () => {
+    expect(judge({ fenceAfterSeconds: 0 }, FENCED).kind).toBe('Never');
+    expect(judge({ otherManager: true }, FENCED).kind).toBe('Never');
+  });
+});
+
 describe('a cluster that its operator has given up', () => {
   const needed = 60_000 + 30_000 + FENCE_MARGIN_MS;
 
@@ -106,8 +151,12 @@ describe('a cluster that its operator has given up', () => {
   });
 });
 
-test('whether a Job is fenced its record says, what to do on a loss its queue, and how long its pods may take the Job', () => {
+test('whether a Job is fenced, and its pods are, its record says, what to do on a loss its queue, and how long its pods may take the Job', () => {
   expect([fencedJob(30, {}, undefined).fencing, fencedJob(30, { unfenced: true }, undefined).fencing]).toEqual([true, false]);
+  expect([fencedJob(30, {}, undefined).podFenceSeconds, fencedJob(30, { podFence: 120 }, undefined).podFenceSeconds]).toEqual([
+    undefined,
+    120,
+  ]);
   expect([fencedJob(30, {}, undefined).onClusterLost, fencedJob(30, {}, { onClusterLost: 'Fail' }).onClusterLost]).toEqual([
     'Requeue',
     'Fail',

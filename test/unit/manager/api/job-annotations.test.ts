@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   clusterWishOf,
   fencingOf,
+  podFenceOf,
   maxExecutionOf,
   minParallelismOf,
   priorityOf,
@@ -119,6 +120,20 @@ describe('the clusters a Job may run on', () => {
       kind: 'Invalid',
       problem: expect.stringMatching(/^is neither a list of cluster names nor a label selector: ./),
     });
+  });
+});
+
+describe('the pod fence of a Job', () => {
+  const job = (text?: string) => ({ metadata: { annotations: text === undefined ? {} : { 'switchyard.dev/pod-fence': text } } });
+
+  test('is asked for by on, done without by off, and left to its queue otherwise', () => {
+    expect([undefined, 'on', 'off'].map((text) => podFenceOf(job(text)))).toEqual(
+      [undefined, true, false].map((fenced) => ({ kind: 'PodFence', fenced })),
+    );
+  });
+
+  test('is no other word', () => {
+    expect(podFenceOf(job('true'))).toEqual({ kind: 'Invalid', problem: 'is "true"; it must be "on" or "off", or be removed' });
   });
 });
 

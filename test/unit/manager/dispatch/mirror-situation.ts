@@ -38,6 +38,7 @@ export const plan = (
     clusters: views,
     flavors: new Map(),
     origin: 'm1',
+    podFenceImage: 'fence:1',
     ...parts,
   };
   return decideMirror(group, NOW);

@@ -50,7 +50,7 @@ function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobM
     memory,
     recorder: { event: () => undefined, flush: async () => undefined },
     metrics: createJobMetrics(new Registry()),
-    fence: { stateOf: () => 'Open' as const, isUnsure: () => false, confirmed: () => undefined },
+    fence: { stateOf: () => 'Open' as const, isUnsure: () => false, isInReach: () => true, confirmed: () => undefined },
     clock,
     random: seededRandom(1),
     log: silentLogger,

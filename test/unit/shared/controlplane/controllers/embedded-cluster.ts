@@ -5,12 +5,15 @@ import type { Controller, ControllerDeps } from '../../../../../shared/controlpl
 import { isNotFound } from '../../../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../../../shared/kube/kube-client.ts';
+import type { Transport } from '../../../../../shared/kube/transport.ts';
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 export type EmbeddedCluster = {
   readonly client: KubeClient;
+  /** A way to its API server. */
+  readonly transport: () => Transport;
   readonly clock: FakeClock;
   readonly deps: ControllerDeps;
   /** Runs a controller; the returned function stops it and waits for its end. */
@@ -29,6 +32,7 @@ export async function anEmbeddedCluster(): Promise<EmbeddedCluster> {
   const stops: (() => Promise<void>)[] = [];
   return {
     client,
+    transport: () => plane.transport(),
     clock,
     deps: { client, clock, random, log: silentLogger },
     async start(controller) {

@@ -33,6 +33,7 @@ const container = (state: ContainerState, parts: Partial<ContainerRecord> = {}):
   state,
   last: undefined,
   restarts: 0,
+  started: true,
   ...parts,
 });
 const aRecord = (parts: Partial<PodRecord> = {}): PodRecord => ({

@@ -1,0 +1,16 @@
+import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import { FENCING_ANNOTATION, POD_FENCE_ANNOTATION } from '../../shared/api/names.ts';
+import { podFenceProblemOf } from './compact-job.ts';
+import type { UnreadableWish, Wishes } from './job-annotations.ts';
+
+/** A Job that asks for a pod fence which it cannot have, or which nobody would renew. */
+export function unmetPodFence(job: DeepReadonly<Unsaved<Job>>, { podFence, fencing }: Wishes): UnreadableWish[] {
+  if (podFence.kind === 'Invalid' || podFence.fenced !== true) return [];
+  const unmet = (problem: string): UnreadableWish[] => [{ place: 'annotations', name: POD_FENCE_ANNOTATION, problem }];
+  if (fencing.kind === 'Fencing' && fencing.fenced === false)
+    return unmet(
+      `is "on", and annotation ${FENCING_ANNOTATION} is "off": pods are renewed only where they are fenced; remove one of the two`,
+    );
+  const found = podFenceProblemOf(job);
+  return found === undefined ? [] : unmet(`is "on", and cannot be met: ${found.field} ${found.problem}`);
+}
