@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   formatHomeVersion,
   formatOriginHolder,
+  leaseNamespaces,
   originLeaseName,
   parseHomeVersion,
   parseOriginHolder,
@@ -19,6 +20,13 @@ const ofOrigin = (annotations: Record<string, string> = {}, spec?: Lease['spec']
   lease({ labels: { 'switchyard.dev/origin': ORIGIN }, annotations }, spec);
 
 describe('names', () => {
+  test.each([
+    ['nothing', undefined, ['switchyard-system', 'kube-system']],
+    ['what an earlier release stored by default', 'kube-system', ['switchyard-system', 'kube-system']],
+    ['the default', 'switchyard-system', ['switchyard-system', 'kube-system']],
+    ['another namespace', 'leases', ['leases']],
+  ])('a WorkerCluster that names %s has its Leases there', (_, named, namespaces) => expect(leaseNamespaces(named)).toEqual(namespaces));
+
   test('an origin has a Lease of its own, however long its name is', () => {
     expect(originLeaseName('a')).toBe('switchyard-origin-ca978112ca1bbdca');
     expect(originLeaseName('x'.repeat(63))).toMatch(/^switchyard-origin-[0-9a-f]{16}$/);
