@@ -144,7 +144,7 @@ export function createFence(deps: FenceDeps): Fence {
       return stateOfOrigin(origin);
     },
 
-    isInReach: (origin) => rights.arming() !== 'Refused' && (fences.has(origin) || !fences.binds()) && stateOfOrigin(origin) === 'Open',
+    isInReach: (origin) => arming() !== 'Refused' && (fences.has(origin) || !fences.binds()) && stateOfOrigin(origin) === 'Open',
 
     isUnsure(job) {
       const { annotations, resourceVersion } = job.metadata;
