@@ -66,6 +66,8 @@ function traceOf(id: string | undefined, traceUrl: string | undefined): JobView[
 export type KeptJob = {
   readonly uid: string;
   readonly namespace: string;
+  /** Absent: it is not known which of the namespaces of that name it was. */
+  readonly namespaceUid?: string;
   readonly name: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
   readonly reason?: string;
