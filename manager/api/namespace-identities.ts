@@ -21,7 +21,7 @@ export function createNamespaceIdentities(namespaces: Pick<Informer<Namespace>, 
   let gone = 0;
   const isGone = (name: string): void => {
     gone++;
-    for (const listener of [...listeners]) listener(name);
+    for (const listener of listeners) listener(name);
   };
   namespaces.addHandler({
     updated: (next, previous) => {

@@ -1,4 +1,4 @@
-import { text, type FlagTable } from '../../shared/runtime/flags.ts';
+import { FlagError, text, type FlagTable } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createHistory, type History } from '../history/history.ts';
 import type { StoreUse } from '../history/key-value-store.ts';
@@ -35,7 +35,7 @@ export async function withHistory<T>(
       await store.close();
     }
   } catch (error) {
-    if (error instanceof CommandError) throw error;
+    if (error instanceof CommandError || error instanceof FlagError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`--history-store: ${why}; write what the manager was given there`, ExitCode.Unreachable, { cause: error });
   }

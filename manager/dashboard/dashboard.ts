@@ -110,7 +110,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       turns,
       clock,
     }),
-    act: deps.writer && createActions({ client: deps.writer, index, rights, audit: deps.audit, log }),
+    act: deps.writer && createActions({ client: deps.writer, index, jobs: informers.jobs, rights, audit: deps.audit, clock, log }),
     readJob: deps.readJob,
     readEvents: deps.readEvents,
     traceUrl: deps.traceUrl,

@@ -139,7 +139,10 @@ export function createRightsReader({ client, namespaces, identities, queues, clu
         const user = whom.kind === 'User' ? whom.user : await users.of(whom.token, address);
         if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
         const owner = ownerOf(user);
-        const { rights } = await viewers.of(digestOf([withoutCredential(user), identities.gone]), async () => ({ owner, rights: await lookUp(user) }));
+        const { rights } = await viewers.of(digestOf([withoutCredential(user), identities.gone]), async () => ({
+          owner,
+          rights: await lookUp(user),
+        }));
         return { kind: 'Admitted', user, rights };
       } catch (error) {
         return unanswered(error);

@@ -6,6 +6,7 @@ import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { creatorOf } from '../api/creator.ts';
+import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import type { AdmissionRecord } from '../api/records.ts';
@@ -32,6 +33,8 @@ export type HistoryRecord = {
   readonly submission?: string;
   /** Who created it, where that was noted. */
   readonly user?: string;
+  /** What the manager did to it for users: the latest. */
+  readonly acts?: readonly JobAct[];
   /** What made it, such as `CronJob/nightly`. */
   readonly owner?: string;
   /** RFC 3339. */
@@ -58,12 +61,11 @@ export type HistoryPods = {
 const MESSAGE_LENGTH_MAX = 512;
 
 /**
- * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job was created in a later second
- * than the namespace.
+ * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job was
+ * created in a later second than the namespace.
  */
 export const belongsTo = ({ namespace, namespaceUid, created }: Of, now: NamespaceIdentity): boolean =>
-  namespace === now.name &&
-  (namespaceUid === undefined ? (parseWireTime(created) ?? 0) > now.createdMs : namespaceUid === now.uid);
+  namespace === now.name && (namespaceUid === undefined ? (parseWireTime(created) ?? 0) > now.createdMs : namespaceUid === now.uid);
 type Of = Pick<HistoryRecord, 'namespace' | 'namespaceUid' | 'created'>;
 
 export type HistoryRecordDeps = {
@@ -80,6 +82,7 @@ export function historyRecord(
 ): HistoryRecord {
   const { metadata, status } = job;
   const end = finishedCondition(status);
+  const acts = actsOn(job);
   const ended = status?.completionTime ?? end?.lastTransitionTime ?? toWireTime(nowMs);
   return {
     uid: metadata.uid,
@@ -98,6 +101,7 @@ export function historyRecord(
       priorityClass: metadata.labels?.[PRIORITY_CLASS_LABEL],
       submission: metadata.annotations?.[SUBMISSION_ANNOTATION],
       user: creatorOf(job),
+      acts: acts.length === 0 ? undefined : acts,
       owner: ownerOf(job),
       admitted: record?.since,
       started: status?.startTime ?? undefined,

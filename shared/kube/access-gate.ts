@@ -20,7 +20,10 @@ export type AccessAnswer =
 export type AccessGateDeps = {
   /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
   readonly client: RawClient;
-  /** The UID of the namespace that a name means now: what was allowed in one is not kept for another one that gets its name. Absent: names are not told apart. */
+  /**
+   * The UID of the namespace that a name means now: what was allowed in one is not kept for another one that gets its name. Absent: names are
+   * not told apart.
+   */
   readonly uidOf?: (namespace: string) => string | undefined;
   readonly clock: Clock;
   readonly log: Logger;

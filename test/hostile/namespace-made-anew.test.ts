@@ -1,6 +1,6 @@
 /**
- * The adversary waits for names: a namespace is deleted and made anew for another tenant. The new tenant wants the Jobs and logs that are kept of the old one, the old tenant what the new one
- * does. What is told by namespace goes by the UID of the namespace, in history, kept logs and rights.
+ * The adversary waits for names: a namespace is deleted and made anew for another tenant. The new tenant wants the Jobs and logs that are kept
+ * of the old one, the old tenant what the new one does. What is told by namespace goes by the UID of the namespace, in history, kept logs and rights.
  */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -81,7 +81,9 @@ async function keep(name: string, parts: Partial<HistoryRecord> = {}): Promise<v
   ]);
 }
 const overHttp = async (token: string, path = ''): Promise<{ status: number; text: string }> => {
-  const response = await fetch(`${api.url}/apis/history/v1/namespaces/${NAME}/jobs${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const response = await fetch(`${api.url}/apis/history/v1/namespaces/${NAME}/jobs${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   return { status: response.status, text: await response.text() };
 };
 const page = async (token: string, path: string): Promise<{ status: number; text: string }> => {
@@ -121,7 +123,10 @@ describe('the new tenant', () => {
     const uid = await madeAnew();
     await keep('sum', { namespaceUid: uid });
     await keep('sum', { uid: 'uid-of-the-old', namespaceUid: old, ended: new Date(served.clock.now()).toISOString() });
-    expect(await page('anew', `namespaces/${NAME}/jobs/sum`)).toMatchObject({ status: 200, text: expect.not.stringContaining('uid-of-the-old') });
+    expect(await page('anew', `namespaces/${NAME}/jobs/sum`)).toMatchObject({
+      status: 200,
+      text: expect.not.stringContaining('uid-of-the-old'),
+    });
     expect((await overHttp('anew', '/sum')).text).not.toContain('uid-of-the-old');
     expect((await page('admin', `namespaces/${NAME}/jobs/sum`)).text).toContain('uid-of-the-old');
   });

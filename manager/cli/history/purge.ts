@@ -7,7 +7,11 @@ const FLAGS = {
   ...HISTORY_STORE_FLAG,
   namespace: { short: 'n', value: 'NAME', about: 'only Jobs of this namespace, and of all that had its name before', parse: text },
   user: { value: 'USER', about: 'only Jobs that this user created, as the API server names the user', parse: text },
-  before: { value: 'TIME', about: 'only Jobs that ended before: 2026-01-31 (its beginning in UTC), or 2026-01-31T12:00:00Z', parse: timeMs },
+  before: {
+    value: 'TIME',
+    about: 'only Jobs that ended before: 2026-01-31 (its beginning in UTC), or 2026-01-31T12:00:00Z',
+    parse: timeMs,
+  },
   'dry-run': { about: 'count what would be erased, and erase nothing' },
   yes: { short: 'y', about: 'do not ask' },
   output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json, yaml', parse: oneOf(['text', 'json', 'yaml'] as const) },
@@ -21,11 +25,7 @@ export const HISTORY_PURGE = command({
     'What matches is counted and confirmed first. Writes the store itself, with the rights of whoever asks. ' +
     'A Job that is still on the manager cluster is recorded again when another manager takes over: delete it first.',
   flags: FLAGS,
-  examples: [
-    'history purge --namespace team --dry-run --history-store redis://redis:6379',
-    'history purge --user oidc:ann --yes --history-store s3://jobs/history',
-    'history purge --before 2026-01-01 --history-store /var/lib/switchyard/history',
-  ],
+  examples: ['history purge --namespace team --dry-run', 'history purge --user oidc:ann --before 2026-01-01 --yes'],
   configOf(values) {
     const { 'history-store': store, namespace, user, before } = values;
     if (store === undefined) throw new FlagError('--history-store: is missing; write what the manager was given there');

@@ -3,7 +3,8 @@ import { createNamespaceIdentities } from '../../../../manager/api/namespace-ide
 import type { Namespace } from '../../../../shared/api/kubernetes.ts';
 import type { EventHandler } from '../../../../shared/kube/informer.ts';
 
-const aNamespace = (uid: string): Namespace => ({ metadata: { name: 'team', uid, creationTimestamp: '2026-01-01T00:00:00Z' } }) as Namespace;
+const aNamespace = (uid: string): Namespace =>
+  ({ metadata: { name: 'team', uid, creationTimestamp: '2026-01-01T00:00:00Z' } }) as Namespace;
 
 test('a name means the namespace that has it now, and it is told when one goes, also where only the next one is seen', () => {
   let now: Namespace | undefined = aNamespace('n1');

@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
 import { belongsTo, historyRecord } from '../../../../manager/history/history-record.ts';
-import { CREATED_BY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import {
+  ACTS_ANNOTATION,
+  CREATED_BY_ANNOTATION,
+  PRIORITY_CLASS_LABEL,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+} from '../../../../shared/api/names.ts';
 import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
 
+const ACT = { what: 'Hold', user: 'oidc:bob', at: '2026-01-01T00:00:07Z' };
 const NOW = { namespace: undefined, nowMs: Date.parse('2026-01-01T01:00:00Z') };
 
 test('a Job that failed is told with who, where, when, how much and how often', () => {
   const job = aHomeJob({
     metadata: {
       labels: { [QUEUE_NAME_LABEL]: 'main', [PRIORITY_CLASS_LABEL]: 'high' },
-      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17', [CREATED_BY_ANNOTATION]: 'oidc:ann' },
+      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17', [CREATED_BY_ANNOTATION]: 'oidc:ann', [ACTS_ANNOTATION]: JSON.stringify([ACT]) },
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'x', controller: true }],
     },
     status: {
@@ -43,6 +50,7 @@ test('a Job that failed is told with who, where, when, how much and how often', 
     priorityClass: 'high',
     submission: 'nightly-17',
     user: 'oidc:ann',
+    acts: [ACT],
     owner: 'CronJob/nightly',
     created: '2026-01-01T00:00:00Z',
     admitted: '2026-01-01T00:00:05Z',
@@ -69,7 +77,11 @@ test('a record belongs to the namespace of its UID, and without one to a namespa
   const of = (parts: object, now: object = {}): boolean =>
     belongsTo({ namespace: 'team', created, ...parts }, { name: 'team', uid: 'n2', createdMs: Date.parse(created) - 1_000, ...now });
   expect([of({ namespaceUid: 'n2' }), of({ namespaceUid: 'n1' }), of({})]).toEqual([true, false, true]);
-  expect([of({}, { createdMs: Date.parse(created) }), of({}, { name: 'other' }), of({ created: 'no time' })]).toEqual([false, false, false]);
+  expect([of({}, { createdMs: Date.parse(created) }), of({}, { name: 'other' }), of({ created: 'no time' })]).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('one that completes says no reason, and one that is deleted before its end ends then', () => {
