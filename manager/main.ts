@@ -27,12 +27,10 @@ import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createAuditFile, type AuditFile } from './audit/audit-file.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
-import type { DoorOf } from './http/submission-routes.ts';
 import { serveDashboard } from './http/serve-dashboard.ts';
 import { serveSubmissions } from './http/serve-submissions.ts';
-import { createManager } from './manager.ts';
+import { createManager, type ServedApi } from './manager.ts';
 import type { SubmissionSource } from './submission/submissions.ts';
-import { createHistory } from './history/history.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
 import type { StoreAddress } from './history/store-address.ts';
@@ -88,8 +86,6 @@ async function runManager(
   };
   const probing = redis && (await connectProbe(redis, log));
   const { api, dashboard } = settings;
-  // Like that of the metrics it has a limit of its own.
-  const accessGate = () => createAccessGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log });
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const auditFile = settings.auditLog === undefined ? undefined : await openAuditFile(settings.auditLog, log);
   const audit = auditFile && createAuditLog({ sink: auditFile, clock });
@@ -149,15 +145,16 @@ async function runManager(
     ...(traces && { tracing: { ...traces, ratio: settings.tracing.traceRatio, pods: settings.tracing.pods } }),
     serveApi:
       api &&
-      ((doorOf: DoorOf, metrics: ApiMetrics) =>
+      (({ doorOf, history: shown, uidOf, metrics }: ServedApi) =>
         serveSubmissions(api.address, {
           ...(api.tls && { tls: certificates.of('api', api.tls) }),
           doorOf,
           metrics,
-          ...(history && { history: createHistory(history.store) }),
+          ...given({ history: shown }),
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
-          gate: accessGate(),
+          // Like that of the metrics it has a limit of its own.
+          gate: createAccessGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), uidOf, clock, log }),
           audit: audit && { door: 'http', log: audit },
           clock,
           log,

@@ -10,13 +10,14 @@ import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import type { ManagerFlags } from './admission/world-objects.ts';
 import { createAskWorld } from './ask-world.ts';
+import type { NamespaceIdentities } from './api/namespace-identities.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { ProxyTrust } from './dashboard-flags.ts';
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts';
 import { seesIt, type Rights } from './dashboard/rights.ts';
-import type { KeptJobs } from './dashboard/session.ts';
-import { createHistory, type History } from './history/history.ts';
+import { createHistory } from './history/history.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
+import { createNamespaceHistory } from './history/namespace-history.ts';
 import type { HomeInformers } from './home-informers.ts';
 import type { ApiServer } from './http/server.ts';
 import { createLiveLogs } from './live-logs/live-logs.ts';
@@ -45,6 +46,7 @@ export type DashboardService = {
 
 export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
   readonly informers: HomeInformers;
+  readonly identities: NamespaceIdentities;
   readonly client: ReadClient & WriteClient;
   readonly history?: { readonly store: KeyValueStore } | undefined;
   readonly clusterSecretsNamespace?: string | undefined;
@@ -57,6 +59,7 @@ export function createManagerDashboard(
   service: DashboardService,
   {
     informers,
+    identities,
     client,
     history,
     clusterSecretsNamespace,
@@ -102,6 +105,7 @@ export function createManagerDashboard(
 
   const dashboard = createDashboard({
     informers,
+    identities,
     reviewer: service.reviewer,
     proxy: proxy && { ...proxy, from: createAddressRanges(proxy.from) },
     explain: explained,
@@ -137,7 +141,7 @@ export function createManagerDashboard(
         throw error;
       }
     },
-    kept: history && keptJobs(createHistory(history.store)),
+    kept: history && createNamespaceHistory(createHistory(history.store), identities),
     live: readers && createLiveLogs({ readers, workerClusters, clock, log }),
     writer: service.actions === true ? client : undefined,
     audit: service.audit,
@@ -170,11 +174,4 @@ const mayName = ({ namespaces, queues, clusters }: Rights): MayName => ({
   namespace: (name) => seesIt(namespaces, name),
   queue: (name) => seesIt(queues, name),
   cluster: (name) => seesIt(clusters, name),
-});
-
-const keptJobs = (history: History): KeptJobs => ({
-  query: (query) => history.query(query),
-  endedSince: (sinceMs, limit) => history.query({ sinceMs, limit }),
-  podsOf: (uid) => history.podsOf(uid),
-  tail: (uid, copyUid, pod) => history.tail(uid, copyUid, pod),
 });

@@ -29,6 +29,7 @@ import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
+import { createNamespaceIdentities } from './api/namespace-identities.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { AuditLog } from './audit/audit-log.ts';
@@ -63,6 +64,7 @@ import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { TenantRules } from './submission/tenant.ts';
 import { createHistory } from './history/history.ts';
+import { createNamespaceHistory, type NamespaceHistory } from './history/namespace-history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
@@ -79,7 +81,7 @@ export type ManagerDeps = {
   /** Looks after the Redis of the submissions; absent: nobody does. */
   readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
   /** Serves submissions over HTTP; absent: nobody does. */
-  readonly serveApi?: ((doorOf: DoorOf, metrics: ApiMetrics) => Promise<ApiServer>) | undefined;
+  readonly serveApi?: ((served: ServedApi) => Promise<ApiServer>) | undefined;
   /** How the dashboard is served; absent: not by this manager. */
   readonly dashboard?: ((metrics: ApiMetrics) => DashboardService) | undefined;
   /** The Secret with the key that seals admission records; made where it is absent. */
@@ -139,6 +141,16 @@ export type ManagerDeps = {
   readonly log: Logger;
 };
 
+/** What is served over HTTP. */
+export type ServedApi = {
+  readonly doorOf: DoorOf;
+  /** Absent: none is kept. */
+  readonly history: NamespaceHistory | undefined;
+  /** The UID of the namespace that a name means now. */
+  readonly uidOf: (namespace: string) => string | undefined;
+  readonly metrics: ApiMetrics;
+};
+
 /** One manager, in this process. */
 export interface Manager {
   /** What is still missing before it can do its work; undefined when nothing is. */
@@ -191,6 +203,7 @@ export function createManager(deps: ManagerDeps): Manager {
     course,
     onRestart: (resource, times) => metrics.dispatch.watchRestarts.inc({ cluster: HOME, resource }, times),
   });
+  const identities = createNamespaceIdentities(informers.namespaces);
   const series = createSeriesKeeper({ ...informers, registry, metrics, clock });
   const log = tracing === undefined ? deps.log : tracedLog(deps.log, (key) => informers.jobs.get(parseKey(key)));
   /** Of what the manager writes to. */
@@ -238,7 +251,7 @@ export function createManager(deps: ManagerDeps): Manager {
       tenantRules,
       log: log.with({ part: 'api' }),
     });
-  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers });
+  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers, identities });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookProblem: string | undefined = deps.webhook && 'the webhook is not served yet';
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -270,9 +283,14 @@ export function createManager(deps: ManagerDeps): Manager {
   /** Every replica takes submissions over HTTP: they lie in Redis until the leader looks at them. */
   async function serveDoors(signal: AbortSignal): Promise<void> {
     if (deps.serveApi === undefined) return;
-    // A queue that is not listed yet would be said not to exist.
-    if (!(await synced(informers.submissionQueues, signal))) return;
-    const server = await deps.serveApi((namespace, queue) => doors?.of(namespace, queue), metrics.api);
+    // A queue, or a namespace, that is not listed yet would be said not to exist.
+    if (!(await synced(informers.submissionQueues, signal)) || !(await synced(informers.namespaces, signal))) return;
+    const server = await deps.serveApi({
+      doorOf: (namespace, queue) => doors?.of(namespace, queue),
+      history: deps.history && createNamespaceHistory(createHistory(deps.history.store), identities),
+      uidOf: (namespace) => identities.of(namespace)?.uid,
+      metrics: metrics.api,
+    });
     log.info('submissions are taken over HTTP', { url: server.url });
     await aborted(signal);
     await server.close();
@@ -307,6 +325,7 @@ export function createManager(deps: ManagerDeps): Manager {
       createHistoryWriter({
         history: createHistory(deps.history.store),
         jobs: informers.jobs,
+        namespaces: identities,
         readRecord: records.read,
         limits: deps.history.limits,
         clock,
@@ -411,7 +430,8 @@ export function createManager(deps: ManagerDeps): Manager {
         (each) => watched.run(each),
         async (each) => canary?.run(each),
         (each) => intake.run(each),
-        async (each) => history?.run(each),
+        // A record says of which namespace its Job was.
+        async (each) => void ((await synced(informers.namespaces, each)) && (await history?.run(each))),
       ]);
     };
     await allOrNone(signal, [

@@ -71,7 +71,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/completion': 'command complete',
   'manager/cli/doctor': 'command look-at-programs look-at-redis release-judgements run',
   'manager/cli/get': 'command run',
-  'manager/cli/history': 'command run',
+  'manager/cli/history': 'command purge run run-purge',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
   'manager/cli/logs': 'command follow-pods job-logs kept-logs log-sink print-pod-log run',
   'manager/cli/queues': 'command run',
@@ -91,7 +91,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal confirm-deletion copy-ending copy-writer dispatch first-findings home-history lease-places leased-writes list-once look-for-copy mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-secret worker-watch',
-  'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
+  'manager/history': 'history history-writer namespace-history open-store redis-store s3-store sqlite-store',
   'manager/canary': 'canary',
   'manager/invariants': 'live-invariants',
   'manager/http':

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
+  ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
   CANARY_LABEL,
   CLUSTERS_ANNOTATION,
@@ -112,7 +113,7 @@ const REFUSED_ANNOTATIONS = [
   SUBMISSION_SEAL_ANNOTATION,
 ];
 /** What nothing is decided by, and people are told. */
-const TOLD_ANNOTATIONS = [LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
+const TOLD_ANNOTATIONS = [ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
 const ANNOTATIONS = [
   ...REFUSED_ANNOTATIONS,
   ADMISSION_ANNOTATION,

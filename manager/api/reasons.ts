@@ -173,6 +173,8 @@ export const JobEventReason = {
   PodFailed: 'PodFailed',
   /** It is complete, or has failed; the message says how long it took. */
   Finished: 'Finished',
+  /** The manager held, released or cancelled it for a user; the message names the user. */
+  ActedOn: 'ActedOn',
   /** It waits; the message says for what. */
   Pending: 'Pending',
   /** It was suspended, because admission has not released it. */

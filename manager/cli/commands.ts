@@ -11,6 +11,7 @@ import { GET } from './get/command.ts';
 import { IMPORT_KUEUE } from './import-kueue/command.ts';
 import { CANCEL } from './jobs/cancel.ts';
 import { HISTORY } from './history/command.ts';
+import { HISTORY_PURGE } from './history/purge.ts';
 import { HOLD } from './jobs/hold.ts';
 import { RELEASE } from './jobs/release.ts';
 import { LOCAL } from './local/command.ts';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   EXPLAIN,
   LOGS,
   HISTORY,
+  HISTORY_PURGE,
   WHAT_IF,
   CANCEL,
   HOLD,

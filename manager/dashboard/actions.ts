@@ -1,12 +1,16 @@
-import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { ACTS_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
+import { withAct } from '../api/job-acts.ts';
 import type { AuditedObject } from '../audit/audit-line.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { toActOnCluster, toActOnJobs } from './allowed-actions.ts';
@@ -22,9 +26,11 @@ export type ActionsDeps = {
   /** The manager's own: who may, and that he may, has been found out before. */
   readonly client: Pick<WriteClient, 'patch' | 'delete'>;
   readonly index: Pick<JobIndex, 'get'>;
+  readonly jobs: Pick<Lister<Job>, 'get'>;
   readonly rights: Pick<RightsReader, 'refusalNow'>;
   /** Absent: none is kept. */
   readonly audit?: Pick<AuditLog, 'note'> | undefined;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
 };
 
@@ -34,7 +40,7 @@ type Result = ActionResult['results'][number];
 const AT_ONCE = 8;
 const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
 
-export function createActions({ client, index, rights, audit, log }: ActionsDeps): Act {
+export function createActions({ client, index, jobs, rights, audit, clock, log }: ActionsDeps): Act {
   const audited = (by: By, action: ActionRequest['action'], on: AuditedObject, result: Result): Result => {
     const { user, address } = by;
     const { name, outcome, message } = result;
@@ -52,15 +58,19 @@ export function createActions({ client, index, rights, audit, log }: ActionsDeps
     });
   };
 
-  const onJob = async (action: JobAction, name: string): Promise<Result> => {
-    const line = index.get(name);
-    if (line === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
+  const onJob = async ({ username }: KubeUser, action: JobAction, name: string): Promise<Result> => {
+    const [line, job] = [index.get(name), jobs.get(parseKey(name))];
+    if (line === undefined || job === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
     if (isOver(line)) return { name, outcome: 'Missing', message: 'it has ended' };
     return tried(name, async () => {
       // Another Job of that name, made meanwhile, is none that was meant.
-      if (action === 'Cancel') return client.delete(JOBS, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
-      const annotations = { [HOLD_ANNOTATION]: action === 'Hold' ? 'true' : null };
+      const annotations = {
+        [ACTS_ANNOTATION]: withAct(job, { what: action, user: username }, clock.now()),
+        ...(action === 'Cancel' ? {} : { [HOLD_ANNOTATION]: action === 'Hold' ? 'true' : null }),
+      };
+      // What is deleted says who wanted it before: history is written of it.
       await client.patch(JOBS, parseKey(name), { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
+      if (action === 'Cancel') await client.delete(JOBS, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
     });
   };
 
@@ -81,7 +91,7 @@ export function createActions({ client, index, rights, audit, log }: ActionsDeps
           const on = jobOf(name);
           const refused = onAll && (await rights.refusalNow(user, toActOnJobs(request.action, namespace, parseKey(name).name)));
           const result: Result =
-            refused === undefined ? await onJob(request.action, name) : { name, outcome: 'Refused', message: refused.why };
+            refused === undefined ? await onJob(user, request.action, name) : { name, outcome: 'Refused', message: refused.why };
           results.push(audited(by, action, on, result));
         }
       };

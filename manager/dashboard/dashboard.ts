@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
+import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
@@ -32,6 +33,7 @@ export type DashboardDeps = {
     readonly cohorts: Informer<Cohort>;
     readonly submissionQueues: Informer<SubmissionQueueObject>;
   };
+  readonly identities: NamespaceIdentities;
   /** Asks who somebody is and what he may do; without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy: TrustedProxy | undefined;
@@ -61,12 +63,13 @@ const LOOKS_WAITING_MAX = 32;
 
 /** Puts the dashboard together over the manager's caches. Must be made before these run. */
 export function createDashboard(deps: DashboardDeps): Dashboard {
-  const { informers, kept, clock, log } = deps;
+  const { informers, identities, kept, clock, log } = deps;
   const index = createJobIndex();
   const feeds = createFeeds({ ...informers, index, clock, newId: deps.newId });
   const rights = createRightsReader({
     client: deps.reviewer,
     namespaces: () => [...new Set([...index.namespaces(), ...informers.localQueues.list().map(({ metadata }) => metadata.namespace)])],
+    identities,
     queues: () => informers.clusterQueues.list().map(({ metadata }) => metadata.name),
     clusters: () => informers.workerClusters.list().map(({ metadata }) => metadata.name),
     clock,
@@ -94,6 +97,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     sources: { ...informers, index },
     submissionQueues: informers.submissionQueues,
     jobs: informers.jobs,
+    identities,
     feeds,
     rights,
     explanations,
@@ -106,7 +110,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       turns,
       clock,
     }),
-    act: deps.writer && createActions({ client: deps.writer, index, rights, audit: deps.audit, log }),
+    act: deps.writer && createActions({ client: deps.writer, index, jobs: informers.jobs, rights, audit: deps.audit, clock, log }),
     readJob: deps.readJob,
     readEvents: deps.readEvents,
     traceUrl: deps.traceUrl,

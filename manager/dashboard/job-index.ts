@@ -214,7 +214,7 @@ export function createJobIndex(): JobIndex {
     },
     runningOn(cluster, namespaces, most) {
       const there = running.get(cluster) ?? new Map<string, Lines>();
-      const visible = namespaces === 'All' ? [...there.values()] : [...namespaces].flatMap((each) => there.get(each) ?? []);
+      const visible = namespaces === 'All' ? [...there.values()] : [...namespaces.keys()].flatMap((each) => there.get(each) ?? []);
       const latest = visible.flatMap((each) => [...each.values()].slice(-most));
       return {
         count: visible.reduce((sum, { size }) => sum + size, 0),
@@ -222,7 +222,7 @@ export function createJobIndex(): JobIndex {
       };
     },
     ended(namespaces, most) {
-      const visible = namespaces === 'All' ? [...ended.values()] : [...namespaces].flatMap((each) => [ended.get(each) ?? []]);
+      const visible = namespaces === 'All' ? [...ended.values()] : [...namespaces.keys()].flatMap((each) => [ended.get(each) ?? []]);
       return visible.flat().toSorted(byEnd).slice(0, most);
     },
     heldOn: (cluster) => held.get(cluster) ?? NOTHING,
@@ -238,7 +238,7 @@ export function createJobIndex(): JobIndex {
     },
     totals(namespaces) {
       const states: Partial<Record<JobState, number>> = {};
-      const visible = namespaces === 'All' ? [...counts.values()] : [...namespaces].flatMap((each) => counts.get(each) ?? []);
+      const visible = namespaces === 'All' ? [...counts.values()] : [...namespaces.keys()].flatMap((each) => counts.get(each) ?? []);
       for (const each of visible) for (const [state, number] of each) states[state] = (states[state] ?? 0) + number;
       return states;
     },

@@ -5,6 +5,7 @@ import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
+import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, tellFailure } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
@@ -32,6 +33,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     ['Completion mode', spec.completionMode],
     ['Retries', spec.backoffLimit],
     ['Created by', line.user],
+    ['Acts', actsOn(job).map(actInWords).join('; ')],
     ['Last failure', failure && tellFailure(failure)],
     ['UID', metadata.uid],
   ];
@@ -66,6 +68,8 @@ function traceOf(id: string | undefined, traceUrl: string | undefined): JobView[
 export type KeptJob = {
   readonly uid: string;
   readonly namespace: string;
+  /** Absent: it is not known which of the namespaces of that name it was. */
+  readonly namespaceUid?: string;
   readonly name: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
   readonly reason?: string;
@@ -81,6 +85,7 @@ export type KeptJob = {
   readonly succeeded: number;
   readonly failed: number;
   readonly user?: string;
+  readonly acts?: readonly JobAct[];
   readonly owner?: string;
   readonly placements?: number;
 };
@@ -115,6 +120,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     ['Cluster', kept.cluster],
     ['Placements', kept.placements],
     ['Created by', kept.user],
+    ['Acts', kept.acts?.map(actInWords).join('; ')],
     ['Made by', kept.owner],
     ['UID', kept.uid],
   ];

@@ -9,6 +9,7 @@ import { createFairSlots, TooMuchWaits } from '../../shared/runtime/fair-slots.t
 import type { HttpRefusal } from '../../shared/runtime/http-server.ts';
 import { createKeptAnswers } from '../../shared/runtime/kept-answers.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { Rights, Seen } from './rights.ts';
 
 /** Who somebody says that he is: by a token of the cluster, or as a trusted proxy has found out. */
@@ -37,6 +38,8 @@ export type RightsReaderDeps = {
   readonly client: RawClient;
   /** What there is to be asked about, by name. */
   readonly namespaces: () => readonly string[];
+  /** Rights in a namespace are not kept for another one that gets its name. */
+  readonly identities: Pick<NamespaceIdentities, 'of' | 'gone'>;
   readonly queues: () => readonly string[];
   readonly clusters: () => readonly string[];
   readonly clock: Clock;
@@ -64,7 +67,7 @@ const get = (group: string, resource: string, name: string): AccessAttributes =>
 });
 const OURS = 'switchyard.dev';
 
-export function createRightsReader({ client, namespaces, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
+export function createRightsReader({ client, namespaces, identities, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
   const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
   const reviews = createFairSlots(REVIEWS);
   const viewers = createKeptAnswers<{ readonly owner: string; readonly rights: Rights }>({
@@ -83,9 +86,13 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
   const review = (user: KubeUser, attributes: AccessAttributes): Promise<boolean> =>
     reviews.run(ownerOf(user), () => withDeadline(clock, ANSWER_MS, undefined, (signal) => userMay(client, user, attributes, signal)));
 
+  const uidOf = (namespace: string): string => identities.of(namespace)?.uid ?? '';
+  const uidIn = (attributes: AccessAttributes): string =>
+    'resourceAttributes' in attributes ? uidOf(attributes.resourceAttributes.namespace) : '';
+
   const may = async (user: KubeUser, attributes: AccessAttributes): Promise<boolean> => {
     const [owner, reviewed] = [ownerOf(user), withoutCredential(user)];
-    const { isAllowed } = await answers.of(digestOf([reviewed, attributes]), async () => ({
+    const { isAllowed } = await answers.of(digestOf([reviewed, attributes, uidIn(attributes)]), async () => ({
       owner,
       isAllowed: await review(reviewed, attributes),
     }));
@@ -110,12 +117,14 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
   };
 
   const lookUp = async (user: KubeUser): Promise<Rights> => {
+    const uids = new Map(namespaces().map((name) => [name, uidOf(name)]));
     const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
-      seen(user, list('', 'batch', 'jobs'), namespaces(), (namespace) => list(namespace, 'batch', 'jobs')),
+      seen(user, list('', 'batch', 'jobs'), [...uids.keys()], (namespace) => list(namespace, 'batch', 'jobs')),
       seen(user, list('', OURS, 'clusterqueues'), queues(), (name) => get(OURS, 'clusterqueues', name)),
       seen(user, list('', OURS, 'workerclusters'), clusters(), (name) => get(OURS, 'workerclusters', name)),
     ]);
-    return { namespaces: ofNamespaces, queues: ofQueues, clusters: ofClusters };
+    const seenNamespaces = ofNamespaces === 'All' ? ofNamespaces : new Map([...uids].filter(([name]) => ofNamespaces.has(name)));
+    return { namespaces: seenNamespaces, queues: ofQueues, clusters: ofClusters };
   };
 
   const unanswered = (error: unknown): Refused => {
@@ -130,7 +139,10 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
         const user = whom.kind === 'User' ? whom.user : await users.of(whom.token, address);
         if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
         const owner = ownerOf(user);
-        const { rights } = await viewers.of(digestOf(withoutCredential(user)), async () => ({ owner, rights: await lookUp(user) }));
+        const { rights } = await viewers.of(digestOf([withoutCredential(user), identities.gone]), async () => ({
+          owner,
+          rights: await lookUp(user),
+        }));
         return { kind: 'Admitted', user, rights };
       } catch (error) {
         return unanswered(error);

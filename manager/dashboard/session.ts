@@ -4,6 +4,7 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import { parseActionRequest } from './action-request.ts';
 import { actionsOnJob } from './allowed-actions.ts';
 import { eventsView } from './event-view.ts';
@@ -23,7 +24,13 @@ import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastYard, T
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
-  query(query: { readonly namespace: string; readonly name: string; readonly limit: number }): Promise<readonly KeptJob[]>;
+  /** Of the namespace that has this name now; `earlier`: also of those that had it before. */
+  query(query: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly limit: number;
+    readonly earlier: boolean;
+  }): Promise<readonly KeptJob[]>;
   /** Those that ended since then, the latest first. */
   endedSince(sinceMs: number, limit: number): Promise<readonly KeptJob[]>;
   podsOf(uid: string): Promise<readonly (CopyPods & { readonly copyUid: string })[]>;
@@ -42,6 +49,7 @@ export type SessionDeps = {
   readonly traceUrl?: string | undefined;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
+  readonly identities: Pick<NamespaceIdentities, 'of' | 'onGone'>;
   readonly table: JobTable;
   readonly timeLines: TimeLines;
   readonly clock: Clock;
@@ -77,7 +85,7 @@ const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 export type OpenSession = (whom: Whom, address?: string) => Promise<Session | Refused>;
 
 export function createSessions(deps: SessionDeps): OpenSession {
-  const { feeds, rights, clock } = deps;
+  const { feeds, rights, identities, clock } = deps;
   return async (whom, address) => {
     const admitted = await rights.rightsOf(whom, address);
     if (admitted.kind === 'Refused') return admitted;
@@ -114,7 +122,10 @@ export function createSessions(deps: SessionDeps): OpenSession {
     };
   };
 
-  /** Ends when the rights of the viewer are no longer what they were when it began: he comes back, and gets what he may have now. */
+  /**
+   * Ends when the rights of the viewer are no longer what they were when it began, at once where a namespace goes: the viewer comes back, and
+   * gets what is allowed by then.
+   */
   async function* followed(whom: Whom, granted: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<FeedEvent> {
     const changed = new AbortController();
     const key = rightsKey(granted);
@@ -124,11 +135,16 @@ export function createSessions(deps: SessionDeps): OpenSession {
       timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
     };
     let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    const { namespaces } = granted;
+    const another = (): void => changed.abort(new Error('a namespace is gone'));
+    const unsubscribe = namespaces === 'All' ? undefined : identities.onGone((name) => namespaces.has(name) && another());
+    if (namespaces instanceof Map && [...namespaces].some(([name, uid]) => uid !== (identities.of(name)?.uid ?? ''))) another();
     const both = AbortSignal.any([signal, changed.signal]);
     try {
       yield* feeds.follow(granted, lastEventId, both);
     } finally {
       timer.cancel();
+      unsubscribe?.();
       changed.abort(new Error('nobody looks any more'));
     }
   }
@@ -146,7 +162,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
 
   /** The last that is kept of a name, or of the Job of that UID. */
   const lastKept = async ({ namespace, name }: ObjectKey, uid?: string): Promise<KeptJob | undefined> => {
-    const found = (await kept?.query({ namespace: namespace ?? '', name, limit: 10 })) ?? [];
+    const found = (await kept?.query({ namespace: namespace ?? '', name, limit: 10, earlier: seen.namespaces === 'All' })) ?? [];
     return uid === undefined ? found[0] : found.find((each) => each.uid === uid);
   };
 

@@ -9,7 +9,7 @@ import type { JobIndex } from './job-index.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import type { KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './past-yard.ts';
-import { rightsKey, seesIt, type Rights } from './rights.ts';
+import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
 import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
 
@@ -47,7 +47,8 @@ const SLICE_MS = 8;
 const JOBS_AT_ONCE = 500;
 const RESOURCES_SHOWN = 6;
 
-type Span = PastJob & { readonly requests: () => Requests };
+/** `gone`: a Job that is kept, of the namespace with this UID, where that is known. */
+type Span = PastJob & { readonly requests: () => Requests; readonly gone?: { readonly namespaceUid: string | undefined } };
 
 export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns, clock }: TimeLineDeps): TimeLines {
   const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
@@ -113,7 +114,10 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     }
   };
 
-  const seesJob = (seen: Rights, { line }: Span): boolean => seesIt(seen.namespaces, namespaceOf(line));
+  const seesJob = ({ namespaces }: Rights, { line, gone: kept }: Span): boolean => {
+    if (!seesIt(namespaces, namespaceOf(line))) return false;
+    return namespaces === 'All' || kept === undefined || kept.namespaceUid === seenUid(namespaces, namespaceOf(line));
+  };
   const frame = ({ fromMs, bucketMs, count }: BucketShape) => ({ fromMs, untilMs: fromMs + count * bucketMs, bucketMs });
 
   return {
@@ -195,6 +199,7 @@ function goneJob(job: KeptJob): Span {
       succeeded,
       failed,
     },
+    gone: { namespaceUid: job.namespaceUid },
     requests: () => new Map(Object.entries(job.requests ?? {}).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
   };
 }

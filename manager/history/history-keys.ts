@@ -1,3 +1,5 @@
+import { given } from '../../shared/runtime/given.ts';
+
 /**
  * The keys of history. Records stand in the order of their ends, the newest first, so that the latest are the first that are listed, and the oldest
  * the last; by name there is an entry that leads there. Pods and tails stand under the UID of the Job.
@@ -12,16 +14,25 @@ export const NAMES = 'n/';
 export const PODS_OF_JOBS = 'p/';
 export const TAILS = 't/';
 
-export type RecordKey = { readonly endedMs: number; readonly namespace: string; readonly name: string; readonly uid: string };
+export type RecordKey = {
+  readonly endedMs: number;
+  readonly namespace: string;
+  /** Absent: it is not known which of the namespaces of that name it was. */
+  readonly namespaceUid?: string;
+  readonly name: string;
+  readonly uid: string;
+};
 
-export const recordKey = ({ endedMs, namespace, name, uid }: RecordKey): string =>
-  `${RECORDS}${countedDown(endedMs)}/${safe(namespace)}/${safe(name)}/${safe(uid)}`;
+export const recordKey = ({ endedMs, namespace, namespaceUid, name, uid }: RecordKey): string => {
+  const ofJob = `${RECORDS}${countedDown(endedMs)}/${safe(namespace)}/${safe(name)}/${safe(uid)}`;
+  return namespaceUid === undefined ? ofJob : `${ofJob}/${safe(namespaceUid)}`;
+};
 
 /** Undefined for what is no record. */
 export function parseRecordKey(key: string): RecordKey | undefined {
-  const [, down = '', namespace, name, uid] = /^j\/(\d{13})\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(key) ?? [];
+  const [, down = '', namespace, name, uid, namespaceUid] = /^j\/(\d{13})\/([^/]+)\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/.exec(key) ?? [];
   if (namespace === undefined || name === undefined || uid === undefined) return undefined;
-  return { endedMs: LATEST_MS - Number(down), namespace, name, uid };
+  return { endedMs: LATEST_MS - Number(down), namespace, name, uid, ...given({ namespaceUid }) };
 }
 
 /** All that ended before then comes after this. */

@@ -6,13 +6,17 @@ import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { creatorOf } from '../api/creator.ts';
+import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
+import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 
 /** A Job that is over, in a few hundred bytes. */
 export type HistoryRecord = {
   readonly uid: string;
   readonly namespace: string;
+  /** Absent: when it was written, it was not known which of the namespaces of that name it was. */
+  readonly namespaceUid?: string;
   readonly name: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
   readonly reason?: string;
@@ -29,6 +33,8 @@ export type HistoryRecord = {
   readonly submission?: string;
   /** Who created it, where that was noted. */
   readonly user?: string;
+  /** What the manager did to it for users: the latest. */
+  readonly acts?: readonly JobAct[];
   /** What made it, such as `CronJob/nightly`. */
   readonly owner?: string;
   /** RFC 3339. */
@@ -54,14 +60,34 @@ export type HistoryPods = {
 
 const MESSAGE_LENGTH_MAX = 512;
 
+/**
+ * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job was
+ * created in a later second than the namespace.
+ */
+export const belongsTo = ({ namespace, namespaceUid, created }: Of, now: NamespaceIdentity): boolean =>
+  namespace === now.name && (namespaceUid === undefined ? (parseWireTime(created) ?? 0) > now.createdMs : namespaceUid === now.uid);
+type Of = Pick<HistoryRecord, 'namespace' | 'namespaceUid' | 'created'>;
+
+export type HistoryRecordDeps = {
+  /** The namespace that the name of the Job's means now, as far as it is known. */
+  readonly namespace: NamespaceIdentity | undefined;
+  readonly nowMs: number;
+};
+
 /** Of a Job that has ended; of one that has not, as it is deleted at `nowMs`. */
-export function historyRecord(job: DeepReadonly<Job>, record: AdmissionRecord | undefined, nowMs: number): HistoryRecord {
+export function historyRecord(
+  job: DeepReadonly<Job>,
+  record: AdmissionRecord | undefined,
+  { namespace, nowMs }: HistoryRecordDeps,
+): HistoryRecord {
   const { metadata, status } = job;
   const end = finishedCondition(status);
+  const acts = actsOn(job);
   const ended = status?.completionTime ?? end?.lastTransitionTime ?? toWireTime(nowMs);
   return {
     uid: metadata.uid,
     namespace: metadata.namespace,
+    ...given({ namespaceUid: namespaceUidOf(job, namespace) }),
     name: metadata.name,
     outcome: end === undefined ? 'Deleted' : end.type === 'Complete' ? 'Complete' : 'Failed',
     ...given({
@@ -75,6 +101,7 @@ export function historyRecord(job: DeepReadonly<Job>, record: AdmissionRecord | 
       priorityClass: metadata.labels?.[PRIORITY_CLASS_LABEL],
       submission: metadata.annotations?.[SUBMISSION_ANNOTATION],
       user: creatorOf(job),
+      acts: acts.length === 0 ? undefined : acts,
       owner: ownerOf(job),
       admitted: record?.since,
       started: status?.startTime ?? undefined,
@@ -86,6 +113,12 @@ export function historyRecord(job: DeepReadonly<Job>, record: AdmissionRecord | 
     succeeded: status?.succeeded ?? 0,
     failed: status?.failed ?? 0,
   };
+}
+
+/** The cache of namespaces may be ahead of that of Jobs: a Job is not of a namespace that is younger. */
+function namespaceUidOf({ metadata }: DeepReadonly<Job>, namespace: NamespaceIdentity | undefined): string | undefined {
+  const createdMs = parseWireTime(metadata.creationTimestamp);
+  return namespace === undefined || createdMs === undefined || namespace.createdMs > createdMs ? undefined : namespace.uid;
 }
 
 function admittedSeconds(record: AdmissionRecord, ended: string): number {

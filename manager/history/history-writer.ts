@@ -14,6 +14,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import { toldEndedPods } from '../api/last-failure.ts';
+import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { HistoryMetrics } from '../metrics.ts';
 import { podsEntry, recordEntries, tailEntry, type History } from './history.ts';
@@ -42,6 +43,8 @@ export interface HistoryWriter {
 export type HistoryWriterDeps = {
   readonly history: History;
   readonly jobs: Lister<Job>;
+  /** Known before it runs. */
+  readonly namespaces: Pick<NamespaceIdentities, 'of'>;
   readonly readRecord: RecordReader;
   readonly limits: { readonly ageMs: number; readonly bytesMax: number };
   readonly clock: Clock;
@@ -68,7 +71,7 @@ const FORBIDDEN_TOLD_EVERY_MS = 10 * 60_000;
 type Waiting = { readonly entries: readonly Entry[]; readonly bytes: number; readonly written: (() => void) | undefined };
 
 export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
-  const { history, jobs, readRecord, limits, clock, random, log, metrics } = deps;
+  const { history, jobs, namespaces, readRecord, limits, clock, random, log, metrics } = deps;
   const waiting: Waiting[] = [];
   let waitingBytes = 0;
   let wake = Promise.withResolvers<void>();
@@ -100,7 +103,8 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     // What never was admitted and is deleted has no history.
     if (!isFinished(job.status) && record === undefined) return;
     addBounded(known, uid);
-    enqueue(recordEntries(historyRecord(job, record, clock.now())));
+    const namespace = namespaces.of(job.metadata.namespace);
+    enqueue(recordEntries(historyRecord(job, record, { namespace, nowMs: clock.now() })));
   }
 
   function recordOf(job: DeepReadonly<Job>): AdmissionRecord | undefined {

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
+import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import { fairCap } from './fair-cap.ts';
 import {
   endedBefore,
@@ -20,13 +21,15 @@ import {
   uidIn,
   type RecordKey,
 } from './history-keys.ts';
-import type { HistoryPods, HistoryRecord } from './history-record.ts';
+import { belongsTo, type HistoryPods, type HistoryRecord } from './history-record.ts';
 import type { Entry, KeyValueStore, Listed } from './key-value-store.ts';
 
 export type HistoryQuery = {
   /** Absent: all. */
   readonly namespace?: string;
   readonly name?: string;
+  /** Only Jobs of this namespace, and not of an earlier one of its name. */
+  readonly of?: NamespaceIdentity;
   readonly uid?: string;
   readonly outcome?: HistoryRecord['outcome'];
   readonly user?: string;
@@ -35,6 +38,17 @@ export type HistoryQuery = {
   readonly untilMs?: number;
   readonly limit: number;
 };
+
+export type PurgeQuery = {
+  /** Of whatever namespace had this name. */
+  readonly namespace?: string;
+  /** Who created the Job. */
+  readonly user?: string;
+  /** Ended before: epoch milliseconds. */
+  readonly untilMs?: number;
+};
+/** How many records, entries about pods and ends of logs. */
+export type Purged = { readonly jobs: number; readonly copies: number; readonly logs: number };
 
 export interface History {
   put(entries: readonly Entry[]): Promise<void>;
@@ -46,6 +60,11 @@ export interface History {
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
   /** UIDs of the Jobs that ended last. */
   latest(limit: number): Promise<ReadonlySet<string>>;
+  /**
+   * Erases records, what their pods ended with and the ends of their logs; with `dryRun` it only counts. All conditions hold together, and one at
+   * least is there. Entries of Jobs without a record, which have not ended, stay.
+   */
+  purge(which: PurgeQuery, options: { readonly dryRun: boolean }): Promise<Purged>;
   /**
    * Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all: of those namespaces that keep more than their share, so that who runs many Jobs does not push out
    * what others have kept. Tells how many Jobs that were.
@@ -111,11 +130,18 @@ export function createHistory(store: KeyValueStore): History {
     }
   }
 
-  async function forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<void> {
-    const keys = [key, nameKey({ uid, ...rest })];
-    for (const prefix of [podsKeys(uid), tailKeys(uid)])
-      for await (const page of listed(prefix)) keys.push(...page.map((each) => each.key));
-    await store.delete(keys);
+  async function keysUnder(prefix: string): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const page of listed(prefix)) keys.push(...page.map(({ key }) => key));
+    return keys;
+  }
+
+  /** The record goes last: what is begun and not finished is found again. */
+  async function forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<Omit<Purged, 'jobs'>> {
+    const [pods, tails] = [await keysUnder(podsKeys(uid)), await keysUnder(tailKeys(uid))];
+    await store.delete([...tails, ...pods]);
+    await store.delete([nameKey({ uid, ...rest }), key]);
+    return { copies: pods.length, logs: tails.length };
   }
 
   return {
@@ -129,6 +155,7 @@ export function createHistory(store: KeyValueStore): History {
         const record = await recordAt(key);
         if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
         if (query.user !== undefined && record.user !== query.user) continue;
+        if (query.of !== undefined && !belongsTo(record, query.of)) continue;
         found.push(record);
         if (found.length >= query.limit) break;
       }
@@ -156,6 +183,26 @@ export function createHistory(store: KeyValueStore): History {
       }
       return uids;
     },
+    async purge({ namespace, user, untilMs }, { dryRun }) {
+      if (namespace === undefined && user === undefined && untilMs === undefined) throw new Error('nothing says what to erase');
+      const purged = { jobs: 0, copies: 0, logs: 0 };
+      const query = { limit: Number.POSITIVE_INFINITY, ...given({ namespace, untilMs }) };
+      for await (const page of listed(RECORDS, untilMs === undefined ? undefined : endedBefore(untilMs - 1))) {
+        for (const { key } of page) {
+          const parsed = parseRecordKey(key);
+          if (parsed === undefined || !matches(parsed, query)) continue;
+          if (user !== undefined && (await recordAt(key))?.user !== user) continue;
+          const { uid } = parsed;
+          const { copies, logs } = dryRun
+            ? { copies: (await keysUnder(podsKeys(uid))).length, logs: (await keysUnder(tailKeys(uid))).length }
+            : await forget({ ...parsed, key });
+          purged.jobs++;
+          purged.copies += copies;
+          purged.logs += logs;
+        }
+      }
+      return purged;
+    },
     async expire(nowMs, { ageMs, bytesMax }) {
       const extra = new Map<string, number>();
       for (const prefix of [PODS_OF_JOBS, TAILS]) {
@@ -167,10 +214,11 @@ export function createHistory(store: KeyValueStore): History {
       const claimed = new Set<string>();
       for await (const page of listed(RECORDS)) {
         for (const each of page) {
-          const { namespace, uid, endedMs } = parseRecordKey(each.key) ?? {};
-          if (namespace === undefined || uid === undefined || endedMs === undefined) continue;
+          const parsed = parseRecordKey(each.key);
+          if (parsed === undefined) continue;
+          const { uid, endedMs } = parsed;
           claimed.add(uid);
-          if (endedMs >= nowMs - ageMs) sizes.set(namespace, (sizes.get(namespace) ?? 0) + bytesOf(each, uid));
+          if (endedMs >= nowMs - ageMs) sizes.set(sharerOf(parsed), (sizes.get(sharerOf(parsed)) ?? 0) + bytesOf(each, uid));
         }
       }
       const cap = fairCap(sizes.values(), bytesMax);
@@ -181,8 +229,9 @@ export function createHistory(store: KeyValueStore): History {
         for (const each of page) {
           const parsed = parseRecordKey(each.key);
           if (parsed === undefined) continue;
-          const bytes = (kept.get(parsed.namespace) ?? 0) + bytesOf(each, parsed.uid);
-          kept.set(parsed.namespace, bytes);
+          const sharer = sharerOf(parsed);
+          const bytes = (kept.get(sharer) ?? 0) + bytesOf(each, parsed.uid);
+          kept.set(sharer, bytes);
           if (bytes <= cap && parsed.endedMs >= nowMs - ageMs) continue;
           await forget({ ...parsed, key: each.key });
           gone++;
@@ -203,9 +252,13 @@ export function createHistory(store: KeyValueStore): History {
   };
 }
 
+/** Whose share of the room it takes: of a namespace, which another one of its name does not share. */
+const sharerOf = ({ namespace, namespaceUid }: RecordKey): string => namespaceUid ?? namespace;
+
 const matches = (key: RecordKey, query: HistoryQuery): boolean =>
   (query.namespace === undefined || key.namespace === query.namespace) &&
   (query.name === undefined || key.name === query.name) &&
+  (query.of === undefined || key.namespaceUid === undefined || key.namespaceUid === query.of.uid) &&
   (query.uid === undefined || key.uid === query.uid) &&
   (query.untilMs === undefined || key.endedMs < query.untilMs);
 

@@ -9,6 +9,9 @@ export interface KeyValueStore {
   close(): Promise<void>;
 }
 
+/** How a store is opened. `create`: made where it is absent. `write`: written, as it is where it is made. */
+export type StoreUse = { readonly create?: boolean; readonly write?: boolean };
+
 /** A key is of printable ASCII characters. */
 export type Entry = { readonly key: string; readonly value: Buffer };
 export type Listed = { readonly key: string; readonly bytes: number };

@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { KeyValueStore } from './key-value-store.ts';
+import type { KeyValueStore, StoreUse } from './key-value-store.ts';
 import type { S3Credentials } from './s3-store.ts';
 import type { StoreAddress } from './store-address.ts';
 
@@ -8,12 +8,12 @@ export async function openStore(
   address: StoreAddress,
   credentials: S3Credentials | undefined,
   log: Logger,
-  { create = true }: { readonly create?: boolean } = {},
+  use: StoreUse = {},
 ): Promise<KeyValueStore> {
   switch (address.kind) {
     case 'Directory': {
       const { openSqliteStore } = await import('./sqlite-store.ts');
-      return openSqliteStore(address.path, { create });
+      return openSqliteStore(address.path, use);
     }
     case 'Redis': {
       const { openRedisStore } = await import('./redis-store.ts');

@@ -1,17 +1,20 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { KeyValueStore } from './key-value-store.ts';
+import type { KeyValueStore, StoreUse } from './key-value-store.ts';
 
 const FILE = 'history.db';
 
-/** A file `history.db` in a directory, which is made, by the SQLite that Node brings; `:memory:` is none. One program at a time writes it. */
-export function openSqliteStore(directory: string, { create = true }: { readonly create?: boolean } = {}): KeyValueStore {
+/**
+ * A file `history.db` in a directory, which is made, by the SQLite that Node brings; `:memory:` is none. One manager at a time writes it, and beside
+ * it the command that erases from it.
+ */
+export function openSqliteStore(directory: string, { create = true, write = create }: StoreUse = {}): KeyValueStore {
   const file = directory === ':memory:' ? directory : join(directory, FILE);
   if (create && file !== directory) mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (!create && !existsSync(file)) throw new Error(`there is no ${FILE} in ${directory}`);
-  const database = new DatabaseSync(file, { readOnly: !create });
-  if (create) prepare(database);
+  const database = new DatabaseSync(file, { readOnly: !write });
+  if (write) prepare(database);
   const insert = database.prepare('INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value');
   const select = database.prepare('SELECT value FROM entries WHERE key = ?');
   const range = database.prepare(
@@ -50,7 +53,8 @@ export function openSqliteStore(directory: string, { create = true }: { readonly
 }
 
 function prepare(database: DatabaseSync): void {
-  // Readers and the writer do not wait for each other, and a batch is one write to the disk. What is deleted gives its room back at once.
-  database.exec(`PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;
+  // Readers and the writer do not wait for each other, and a batch is one write to the disk. What is deleted gives its room back at once,
+  // overwritten.
+  database.exec(`PRAGMA secure_delete = ON; PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`);
 }

@@ -1,4 +1,5 @@
 import {
+  ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
   CANARY_LABEL,
   CLUSTER_LABEL,
@@ -113,6 +114,11 @@ export const JOB_PARTS: readonly JobPart[] = [
     ),
     rules: [CREATOR_IS_WHO_CREATES],
   },
+  own(
+    'annotations',
+    ACTS_ANNOTATION,
+    'Which users of the dashboard held, released or cancelled the Job. The manager writes it with what it does for them.',
+  ),
   ofSubmission(SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'The SubmissionQueue that it came through; likewise.'),

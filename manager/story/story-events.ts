@@ -1,7 +1,8 @@
 import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
-import { LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
+import { ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
+import { actInWords, actsOn } from '../api/job-acts.ts';
 import { readLastFailure, tellFailedPod, tellFailure, type LastFailure } from '../api/last-failure.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
@@ -22,6 +23,7 @@ export function storyEvents(before: SeenJob, after: SeenJob): readonly StoryEven
     admitted(before, after),
     ...dispatchedAndStarted(before, after),
     podsFailed(before, after),
+    actedOn(before, after),
     finished(before, after),
   ].filter((event) => event !== undefined);
 }
@@ -36,6 +38,14 @@ function queued(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const told = conditionOf(after, QuotaReserved);
   if (told?.status !== 'False' || conditionOf(before, QuotaReserved)?.status === 'False') return undefined;
   return normal(JobEventReason.Queued, after.record === undefined ? 'waits to be admitted' : 'waits to be admitted again');
+}
+
+/** Two acts at one moment are told as one, of the later. */
+function actedOn(before: SeenJob, after: SeenJob): StoryEvent | undefined {
+  const last = actsOn(after.job).at(-1);
+  if (last === undefined || before.job.metadata.annotations?.[ACTS_ANNOTATION] === after.job.metadata.annotations?.[ACTS_ANNOTATION])
+    return undefined;
+  return normal(JobEventReason.ActedOn, actInWords(last));
 }
 
 const isAdmitted = ({ job, record }: SeenJob): boolean => record !== undefined && record.evicted !== true && job.spec.suspend !== true;

@@ -70,6 +70,8 @@ export const WORKER_CLUSTER_FINALIZER = 'switchyard.dev/jobs';
 export const CANARY_LABEL = 'switchyard.dev/canary';
 /** Annotation on the local Job: the user who created it, as the API server knew him then. Written by the mutating webhook. */
 export const CREATED_BY_ANNOTATION = 'switchyard.dev/created-by';
+/** Annotation on the local Job: what the manager did to it for users of the dashboard, as JSON. */
+export const ACTS_ANNOTATION = 'switchyard.dev/acts';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 /** Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an admitted Job. */

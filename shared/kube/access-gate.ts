@@ -20,6 +20,11 @@ export type AccessAnswer =
 export type AccessGateDeps = {
   /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
   readonly client: RawClient;
+  /**
+   * The UID of the namespace that a name means now: what was allowed in one is not kept for another one that gets its name. Absent: names are
+   * not told apart.
+   */
+  readonly uidOf?: (namespace: string) => string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -48,7 +53,7 @@ export function createMetricsGate(deps: AccessGateDeps): MetricsGate {
  * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may do what is asked for (SubjectAccessReview).
  * Answers are kept for a while, equal questions asked once, however many tokens a user has; without a token nothing is asked. When nobody can be asked, nobody is let in.
  */
-export function createAccessGate({ client, clock, log }: AccessGateDeps): AccessGate {
+export function createAccessGate({ client, uidOf, clock, log }: AccessGateDeps): AccessGate {
   const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
   const reviews = createFairSlots(REVIEWS);
   const answers = createKeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>({
@@ -58,9 +63,12 @@ export function createAccessGate({ client, clock, log }: AccessGateDeps): Access
     clock,
   });
 
+  const uidIn = (attributes: AccessAttributes): string | undefined =>
+    'resourceAttributes' in attributes ? uidOf?.(attributes.resourceAttributes.namespace) : undefined;
+
   const may = async (user: KubeUser, attributes: AccessAttributes): Promise<boolean> => {
     const [owner, reviewed] = [ownerOf(user), withoutCredential(user)];
-    const { isAllowed } = await answers.of(digestOf([reviewed, attributes]), () =>
+    const { isAllowed } = await answers.of(digestOf([reviewed, attributes, uidIn(attributes)]), () =>
       reviews.run(owner, async () => ({
         owner,
         isAllowed: await withDeadline(clock, ANSWER_MS, undefined, (signal) => userMay(client, reviewed, attributes, signal)),

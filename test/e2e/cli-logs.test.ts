@@ -221,6 +221,7 @@ test('every command prints JSON that can be read', { timeout: LIMIT_MS }, async 
     explain: ['document', ...team],
     logs: ['broken', ...team, '--history-store', store],
     history: ['broken', ...team, '--history-store', store],
+    'history purge': ['--before', '2000-01-01', '--yes', '--history-store', store],
     'what-if': [...team, '--quota', 'main:default:cpu=+8'],
     hold: ['document', ...team],
     release: ['document', ...team],
@@ -264,3 +265,40 @@ test(
   },
   LIMIT_MS,
 );
+
+describe('what is kept', { timeout: LIMIT_MS }, () => {
+  const purge = (...flags: readonly string[]) => cli.run(['history', 'purge', '--history-store', store, ...flags]);
+
+  test('is counted, and erased while the manager runs, by whom or where it was', async () => {
+    await submit(job('erased', 'echo to be forgotten; exit 1'));
+    await cli.until(() => isOver('erased'));
+    await cli.run(['cancel', 'erased', '-n', NAMESPACE]);
+    const counted = await purge('--namespace', NAMESPACE, '--dry-run', '-o', 'json');
+    const found = JSON.parse(counted.stdout) as { jobs: number; logs: number };
+    expect(found).toMatchObject({ dryRun: true, jobs: expect.any(Number) as number });
+    expect(Math.min(found.jobs, found.logs)).toBeGreaterThanOrEqual(1);
+    expect((await purge('--user', 'nobody-here', '--yes')).stdout).toBe(
+      'Erased the records of 0 Jobs, what pods of 0 placements ended with, and the ends of 0 logs.\n',
+    );
+    expect((await purge('--namespace', NAMESPACE, '--before', '2999-01-01', '--yes', '-o', 'json')).stdout).toContain(
+      `"jobs": ${found.jobs}`,
+    );
+    expect((await cli.run(['history', 'erased', '-n', NAMESPACE, '--history-store', store])).stdout).not.toContain('erased');
+    expect((await cli.run(['logs', 'erased', '-n', NAMESPACE, '--history-store', store])).code).toBe(1);
+  });
+
+  test('is not erased where nothing says what, or nobody says yes', async () => {
+    expect(await purge()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--namespace: nothing says what to erase; write --namespace, --user or --before') as string,
+    });
+    expect(await purge('--before', 'yesterday')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--before: is no time') as string,
+    });
+    await submit(job('stays', 'exit 1'));
+    await cli.until(() => isOver('stays'));
+    expect(await purge('--namespace', NAMESPACE)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
+    expect((await cli.run(['history', 'stays', '-n', NAMESPACE, '--history-store', store])).stdout).toContain('stays');
+  });
+});

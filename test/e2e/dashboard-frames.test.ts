@@ -85,6 +85,7 @@ test.skipIf(CHROMIUM === undefined || !isSlow)(
     };
     const dashboard = createDashboard({
       informers,
+      identities: { of: () => undefined, onGone: () => () => undefined, gone: 0 },
       reviewer: everybodyIsAdmin,
       proxy: undefined,
       explain: async () => ({ kind: 'Finished' }),

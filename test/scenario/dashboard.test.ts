@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
 import type { ActionResult, JobPage, JobView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
+import { actsOn } from '../../manager/api/job-acts.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
 
 let served: ServedDashboard;
@@ -137,9 +139,14 @@ describe('what is done from the page', () => {
       body: { done: 1, results: [{ outcome: 'Done' }, { outcome: 'Missing' }, { name: 'bob/his', outcome: 'Refused' }] },
     });
     expect((await jobAt('ann', 'hers')).metadata.annotations).toMatchObject({ 'switchyard.dev/hold': 'true' });
+    expect(actsOn(await jobAt('ann', 'hers'))).toEqual([{ what: 'Hold', user: 'ann', at: toWireTime(clock.now()) }]);
+    await clock.advance(1_000);
+    const { facts } = (await get<JobView>('/api/v1/namespaces/ann/jobs/hers', 'ann')).body;
+    expect(facts).toContainEqual({ name: 'Acts', value: `held by ann at ${toWireTime(clock.now() - 1_000)}` });
     expect((await jobAt('bob', 'his')).metadata.annotations ?? {}).not.toHaveProperty(['switchyard.dev/hold']);
     await act('ann', { action: 'Release', jobs: ['ann/hers'], count: 1 });
     expect((await jobAt('ann', 'hers')).metadata.annotations ?? {}).not.toHaveProperty(['switchyard.dev/hold']);
+    await clock.advance(1_000);
     expect((await act('ann', { action: 'Cancel', jobs: ['ann/hers'], count: 1 })).body.done).toBe(1);
     await expect(jobAt('ann', 'hers')).rejects.toThrow('not found');
     expect((await act('ann', { action: 'Drain', cluster: 'east' })).body).toMatchObject({ done: 0, results: [{ outcome: 'Refused' }] });

@@ -111,6 +111,65 @@ describe.each(ADDRESSES)('%s', (_, address) => {
     expect(await store.list({ prefix: '', limit: 100 })).toEqual([]);
   });
 
+  test('keeps apart namespaces of one name: each has its own Jobs, and its own share of the room', async () => {
+    const history = createHistory(store);
+    const nowMs = Date.parse('2026-03-01T00:00:00Z');
+    const before = record('sum', nowMs - 3_000, { uid: 'uid-before', namespaceUid: 'first' });
+    const after = Array.from({ length: 20 }, (_, index) => record('sum', nowMs - index, { uid: `uid-${index}`, namespaceUid: 'second' }));
+    await history.put([before, ...after, record('sum', nowMs - 4_000, { uid: 'uid-unknown' })].flatMap(recordEntries));
+    const uidsOf = async (uid: string, createdMs: number): Promise<string[]> => {
+      const of = { name: 'team', uid, createdMs };
+      const records = await history.query({ namespace: 'team', name: 'sum', of, limit: 3 });
+      expect(await history.query({ namespace: 'team', of, limit: 3 })).toEqual(records);
+      return records.map((each) => each.uid);
+    };
+    expect(await uidsOf('first', 0)).toEqual(['uid-before', 'uid-unknown']);
+    expect(await uidsOf('second', nowMs)).toEqual(['uid-0', 'uid-1', 'uid-2']);
+    expect(await uidsOf('third', nowMs)).toEqual([]);
+    expect(await history.expire(nowMs, { ageMs: 1e9, bytesMax: 4_000 })).toBeGreaterThan(0);
+    expect(await uidsOf('first', 0)).toEqual(['uid-before', 'uid-unknown']);
+    await history.expire(nowMs + 2e9, { ageMs: 1e9, bytesMax: 4_000 });
+  });
+
+  test('erases by namespace, user and time, with pods and tails, what it has counted before, and nothing else', async () => {
+    const history = createHistory(store);
+    const nowMs = Date.parse('2026-03-01T00:00:00Z');
+    const names = async (): Promise<string[]> => (await history.query({ limit: 10 })).map(({ name }) => name);
+    const records = [
+      record('a', nowMs - 4_000, { user: 'ann', namespaceUid: 'first' }),
+      record('b', nowMs - 3_000, { user: 'bob', namespaceUid: 'second' }),
+      record('c', nowMs - 2_000, { user: 'ann', namespace: 'other' }),
+      record('d', nowMs - 1_000, { namespace: 'team-2' }),
+    ];
+    const entries = records.flatMap((each) => [
+      ...recordEntries(each),
+      podsEntry(each.uid, { cluster: 'east', epoch: 1, copyUid: 'c1', pods: [] }),
+      tailEntry(each.uid, 'c1', 'p', gzipSync(each.name)),
+    ]);
+    await history.put(entries);
+    const counted = (jobs: number) => ({ jobs, copies: jobs, logs: jobs });
+    for (const [which, left] of [
+      [{ namespace: 'team', user: 'bob', untilMs: nowMs - 3_000 }, ['d', 'c', 'b', 'a']],
+      [{ namespace: 'team' }, ['d', 'c']],
+      [{ user: 'ann' }, ['d', 'b']],
+      [{ untilMs: nowMs - 1_000 }, ['d']],
+    ] as const) {
+      expect(await history.purge(which, { dryRun: true })).toEqual(counted(4 - left.length));
+      expect(await names()).toEqual(['d', 'c', 'b', 'a']);
+      expect(await history.purge(which, { dryRun: false })).toEqual(counted(4 - left.length));
+      expect(await names()).toEqual(left);
+      for (const { name, uid } of records) {
+        const isLeft = (left as readonly string[]).includes(name);
+        expect([(await history.podsOf(uid)).length, await history.tail(uid, 'c1', 'p')]).toEqual(isLeft ? [1, name] : [0, undefined]);
+      }
+      expect(await history.purge(which, { dryRun: false })).toEqual(counted(0));
+      await history.put(entries);
+    }
+    await expect(history.purge({}, { dryRun: false })).rejects.toThrow('nothing says what to erase');
+    await history.purge({ untilMs: nowMs }, { dryRun: false });
+    expect(await store.list({ prefix: '', limit: 100 })).toEqual([]);
+  });
+
   test('lets a namespace with very many Jobs push out its own, and nobody else’s', async () => {
     const history = createHistory(store);
     const nowMs = Date.parse('2026-03-01T00:00:00Z');

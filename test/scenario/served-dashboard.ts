@@ -4,18 +4,21 @@ import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
+import { createNamespaceIdentities, type NamespaceIdentities } from '../../manager/api/namespace-identities.ts';
 import type { AuditLog } from '../../manager/audit/audit-log.ts';
 import type { TrustedProxy } from '../../manager/dashboard/caller-identity.ts';
 import { createDashboard } from '../../manager/dashboard/dashboard.ts';
 import type { KeptJob } from '../../manager/dashboard/job-view.ts';
+import type { KeptJobs } from '../../manager/dashboard/session.ts';
 import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
-import type { KubeObject, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { KubeObject, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
@@ -28,6 +31,8 @@ export type Person = { namespaces: readonly string[] | '*'; queues: boolean; act
 export type TestDashboardOptions = {
   readonly proxy?: TrustedProxy;
   readonly audit?: Pick<AuditLog, 'note'>;
+  /** What is kept of Jobs that are over; absent: what `seen.gone` has. */
+  readonly kept?: (identities: NamespaceIdentities) => KeptJobs;
   /** How long an answer to `what if` takes. */
   readonly whatIfMs?: number;
 };
@@ -38,13 +43,16 @@ export type ServedDashboard = {
   readonly seen: { asked: number; readonly groups: Set<string>; gone: readonly KeptJob[]; readonly wished: unknown[] };
   readonly clock: FakeClock;
   readonly cluster: EmbeddedCluster;
+  readonly identities: NamespaceIdentities;
+  /** Asks as the manager does who may do what. */
+  readonly reviewer: RawClient;
   readonly server: ApiServer;
   createJob(namespace: string, name: string): Promise<void>;
   get<T>(path: string, token: string | undefined, headers?: Record<string, string>): Promise<{ readonly status: number; readonly body: T }>;
   close(): Promise<void>;
 };
 
-export async function serveTestDashboard({ proxy, audit, whatIfMs = 0 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
+export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
   const people: Record<string, Person> = {
     admin: { namespaces: '*', queues: true },
     ann: { namespaces: ['ann'], queues: false },
@@ -89,15 +97,18 @@ export async function serveTestDashboard({ proxy, audit, whatIfMs = 0 }: TestDas
   const informerOf = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...options, resource });
   const informers = {
     jobs: informerOf(JOBS),
+    namespaces: informerOf<Namespace>(NAMESPACES),
     workerClusters: informerOf<WorkerCluster>(WORKER_CLUSTERS),
     clusterQueues: informerOf<ClusterQueue>(CLUSTER_QUEUES),
     localQueues: informerOf<LocalQueue>(LOCAL_QUEUES),
     cohorts: informerOf<Cohort>(COHORTS),
     submissionQueues: informerOf<SubmissionQueueObject>(SUBMISSION_QUEUES),
   };
+  const identities = createNamespaceIdentities(informers.namespaces);
   let ids = 0;
   const dashboard = createDashboard({
     informers,
+    identities,
     reviewer,
     proxy,
     explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
@@ -110,7 +121,12 @@ export async function serveTestDashboard({ proxy, audit, whatIfMs = 0 }: TestDas
     readJob: (key) => cluster.client.get(JOBS, key),
     readEvents: async (namespace, uid) =>
       (await cluster.client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}` })).items,
-    kept: { query: async () => [], endedSince: async () => seen.gone, podsOf: async () => [], tail: async () => undefined },
+    kept: kept?.(identities) ?? {
+      query: async () => [],
+      endedSince: async () => seen.gone.map((job) => ({ ...job, ...given({ namespaceUid: identities.of(job.namespace)?.uid }) })),
+      podsOf: async () => [],
+      tail: async () => undefined,
+    },
     writer: cluster.client,
     audit,
     newId: () => `epoch${++ids}`,
@@ -157,6 +173,8 @@ export async function serveTestDashboard({ proxy, audit, whatIfMs = 0 }: TestDas
     seen,
     clock,
     cluster,
+    identities,
+    reviewer,
     server,
     createJob,
     get,

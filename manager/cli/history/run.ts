@@ -1,9 +1,11 @@
 import { given } from '../../../shared/runtime/given.ts';
+import { actInWords } from '../../api/job-acts.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { connect, type ClusterChoice } from '../cluster-connection.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { withHistory } from '../history-store.ts';
 import type { NamedJob } from '../jobs/operands.ts';
+import { plain } from '../plain-text.ts';
 import { asJson, asYaml } from '../rendering.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../text-table.ts';
@@ -41,7 +43,8 @@ export const runHistory = (config: HistoryConfig, session: Session): Promise<num
       const { width } = session.output;
       const lines = formatTable(historyTable(records, namespace === undefined, session.now()), width);
       const ofPods = job === undefined ? [] : [...pods.values()].flatMap((copies) => podLines(copies));
-      await session.output.write([...lines, ...ofPods].map((line) => `${line}\n`).join(''));
+      const ofUsers = job === undefined ? [] : records.flatMap(({ acts = [] }) => acts.map((act) => plain(actInWords(act))));
+      await session.output.write([...lines, ...ofUsers, ...ofPods].map((line) => `${line}\n`).join(''));
     }
     return ExitCode.Done;
   });

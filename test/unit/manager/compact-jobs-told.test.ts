@@ -65,7 +65,7 @@ describe('of a compact Job is told what would be told of the whole', () => {
   const seen = (job: DeepReadonly<Job>) => ({ job, record: recordOf(job) });
   const instants = { began: (_: string, ms: number) => ms, ended: (_: string, ms: number) => ms };
   const tellers: Record<string, (job: DeepReadonly<Job>) => unknown> = {
-    'its history': (job) => historyRecord(job, recordOf(job), NOW_MS),
+    'its history': (job) => historyRecord(job, recordOf(job), { namespace: undefined, nowMs: NOW_MS }),
     'how long it ran, and its like': (job) => runOf(job, recordOf(job)),
     'how long it may run': (job) => [runFactsOf(job).family, runFactsOf(job).longestMs(recordOf(job))],
     'its line': jobLine,

@@ -19,7 +19,15 @@ beforeEach(() => {
     },
   };
   const none = (): readonly string[] => [];
-  reader = createRightsReader({ client, namespaces: none, queues: none, clusters: none, clock, log: silentLogger });
+  reader = createRightsReader({
+    client,
+    namespaces: none,
+    identities: { of: () => undefined, gone: 0 },
+    queues: none,
+    clusters: none,
+    clock,
+    log: silentLogger,
+  });
 });
 const asks = (token: string, address: string) => reader.rightsOf({ kind: 'Token', token }, address);
 

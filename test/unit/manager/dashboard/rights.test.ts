@@ -7,6 +7,7 @@ test('who may see the same has the same key, in whatever order it was found out'
   const key = rightsKey(rights({ namespaces: new Set(['a', 'b']) }));
   expect(rightsKey(rights({ namespaces: new Set(['b', 'a']) }))).toBe(key);
   expect(rightsKey(rights({ namespaces: new Set(['a']) }))).not.toBe(key);
+  expect(rightsKey(rights({ namespaces: new Map([['a', 'n1']]) }))).not.toBe(rightsKey(rights({ namespaces: new Map([['a', 'n2']]) })));
   expect(rightsKey(rights({ namespaces: new Set() }))).not.toBe(rightsKey(rights()));
   expect(rightsKey(rights({ queues: new Set(['a', 'b']), namespaces: 'All' }))).not.toBe(key);
 });

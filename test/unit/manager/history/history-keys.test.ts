@@ -24,6 +24,7 @@ test('what ended later is listed earlier', () => {
 
 test('a key of a record says whose it is', () => {
   expect(parseRecordKey(recordKey(key(1234)))).toEqual(key(1234));
+  expect(parseRecordKey(recordKey({ ...key(1234), namespaceUid: 'n1' }))).toEqual({ ...key(1234), namespaceUid: 'n1' });
   expect(parseRecordKey('n/team/sum/1')).toBeUndefined();
 });
 

@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
-import { historyRecord } from '../../../../manager/history/history-record.ts';
-import { CREATED_BY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { belongsTo, historyRecord } from '../../../../manager/history/history-record.ts';
+import {
+  ACTS_ANNOTATION,
+  CREATED_BY_ANNOTATION,
+  PRIORITY_CLASS_LABEL,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+} from '../../../../shared/api/names.ts';
 import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
 
-const NOW_MS = Date.parse('2026-01-01T01:00:00Z');
+const ACT = { what: 'Hold', user: 'oidc:bob', at: '2026-01-01T00:00:07Z' };
+const NOW = { namespace: undefined, nowMs: Date.parse('2026-01-01T01:00:00Z') };
 
 test('a Job that failed is told with who, where, when, how much and how often', () => {
   const job = aHomeJob({
     metadata: {
       labels: { [QUEUE_NAME_LABEL]: 'main', [PRIORITY_CLASS_LABEL]: 'high' },
-      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17', [CREATED_BY_ANNOTATION]: 'oidc:ann' },
+      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17', [CREATED_BY_ANNOTATION]: 'oidc:ann', [ACTS_ANNOTATION]: JSON.stringify([ACT]) },
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'x', controller: true }],
     },
     status: {
@@ -28,7 +35,7 @@ test('a Job that failed is told with who, where, when, how much and how often', 
     requests: { cpu: '2', pods: '1' },
     flavors: { cpu: 'spot' },
   });
-  expect(historyRecord(job, record, NOW_MS)).toEqual({
+  expect(historyRecord(job, record, NOW)).toEqual({
     uid: 'uid-home-1',
     namespace: 'team',
     name: 'sum',
@@ -43,6 +50,7 @@ test('a Job that failed is told with who, where, when, how much and how often', 
     priorityClass: 'high',
     submission: 'nightly-17',
     user: 'oidc:ann',
+    acts: [ACT],
     owner: 'CronJob/nightly',
     created: '2026-01-01T00:00:00Z',
     admitted: '2026-01-01T00:00:05Z',
@@ -55,15 +63,36 @@ test('a Job that failed is told with who, where, when, how much and how often', 
   });
 });
 
+test('a record has the UID of the namespace, unless the one that has the name now is younger than the Job or is not known', () => {
+  const job = aHomeJob();
+  const uidIn = (createdMs: number): string | undefined =>
+    historyRecord(job, aRecord(), { ...NOW, namespace: { name: 'team', uid: 'n1', createdMs } }).namespaceUid;
+  const createdMs = Date.parse(job.metadata.creationTimestamp);
+  expect([uidIn(createdMs), uidIn(createdMs - 1_000), uidIn(createdMs + 1_000)]).toEqual(['n1', 'n1', undefined]);
+  expect(historyRecord(job, aRecord(), NOW)).not.toHaveProperty('namespaceUid');
+});
+
+test('a record belongs to the namespace of its UID, and without one to a namespace of its name that was there in an earlier second', () => {
+  const created = '2026-01-01T00:00:10Z';
+  const of = (parts: object, now: object = {}): boolean =>
+    belongsTo({ namespace: 'team', created, ...parts }, { name: 'team', uid: 'n2', createdMs: Date.parse(created) - 1_000, ...now });
+  expect([of({ namespaceUid: 'n2' }), of({ namespaceUid: 'n1' }), of({})]).toEqual([true, false, true]);
+  expect([of({}, { createdMs: Date.parse(created) }), of({}, { name: 'other' }), of({ created: 'no time' })]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
 test('one that completes says no reason, and one that is deleted before its end ends then', () => {
   const complete = aHomeJob({ status: { completionTime: '2026-01-01T00:00:30Z', succeeded: 1, conditions: [aCondition('Complete')] } });
-  expect(historyRecord(complete, aRecord(), NOW_MS)).toMatchObject({
+  expect(historyRecord(complete, aRecord(), NOW)).toMatchObject({
     outcome: 'Complete',
     ended: '2026-01-01T00:00:30Z',
     admittedSeconds: 30,
   });
-  expect(historyRecord(complete, aRecord(), NOW_MS)).not.toHaveProperty('reason');
-  const deleted = historyRecord(aHomeJob(), aRecord({ evicted: true, executedSeconds: 7 }), NOW_MS);
+  expect(historyRecord(complete, aRecord(), NOW)).not.toHaveProperty('reason');
+  const deleted = historyRecord(aHomeJob(), aRecord({ evicted: true, executedSeconds: 7 }), NOW);
   expect(deleted).toMatchObject({ outcome: 'Deleted', ended: '2026-01-01T01:00:00Z', admittedSeconds: 7, succeeded: 0, failed: 0 });
 });
 
@@ -79,5 +108,5 @@ test('nothing of the manifest or of the manager’s own is in it: no command, no
     spec: { template: { spec: pod } } as never,
     status: { conditions: [aCondition('Complete')] },
   });
-  expect(JSON.stringify(historyRecord(job, aRecord(), NOW_MS))).not.toContain('hush');
+  expect(JSON.stringify(historyRecord(job, aRecord(), NOW))).not.toContain('hush');
 });

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { NamespaceIdentity } from '../../../../manager/api/namespace-identities.ts';
 import { createHistory, type History } from '../../../../manager/history/history.ts';
 import { createHistoryWriter, STORE_PATIENCE_MS, type CopyEnding, type HistoryWriter } from '../../../../manager/history/history-writer.ts';
 import type { KeyValueStore } from '../../../../manager/history/key-value-store.ts';
@@ -24,12 +25,14 @@ let writer: HistoryWriter;
 let stopping: AbortController;
 let running: Promise<void>;
 let warnings: string[];
+let namespace: NamespaceIdentity | undefined;
 
 function lead(): void {
   stopping = new AbortController();
   writer = createHistoryWriter({
     history,
     jobs: { list: () => jobs, get: () => undefined, byIndex: () => [] },
+    namespaces: { of: () => namespace },
     readRecord: (job) => recordOn(job as Job),
     limits: { ageMs: 1e12, bytesMax: 1e9 },
     clock,
@@ -58,6 +61,7 @@ beforeEach(async () => {
   });
   jobs = [];
   warnings = [];
+  namespace = undefined;
   lead();
   await clock.advance(0);
 });
@@ -101,6 +105,18 @@ describe('Jobs that have ended', () => {
     await clock.advance(1_000);
     expect(await names()).toEqual(['a Complete', 'b Complete']);
     expect(puts).toBe(before + 1);
+    await stop();
+  });
+
+  test('are of the namespace that has the name now, where that is not younger', async () => {
+    const { creationTimestamp } = ended('a').metadata;
+    namespace = { name: 'team', uid: 'n1', createdMs: Date.parse(creationTimestamp) };
+    writer.handler.updated?.(ended('a'), ended('a'));
+    namespace = { ...namespace, uid: 'n2', createdMs: namespace.createdMs + 60_000 };
+    writer.handler.deleted?.(anAdmittedJob({ metadata: { name: 'late', uid: 'uid-late' } }), false);
+    await clock.advance(1_000);
+    const uids = (await history.query({ limit: 10 })).map(({ name, namespaceUid }) => `${name} ${namespaceUid}`);
+    expect(uids.toSorted()).toEqual(['a n1', 'late undefined']);
     await stop();
   });
 

@@ -30,6 +30,8 @@ describe('the table', () => {
       names.FENCE_TOKEN_ANNOTATION,
       names.RENEWALS_SEEN_ANNOTATION,
       names.RESTORES_SEEN_ANNOTATION,
+      // Of pods.
+      names.POD_FENCE_RENEWAL_ANNOTATION,
       // Of ConfigMaps on the manager cluster.
       names.LEDGER_LABEL,
     ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storyEvents, type SeenJob } from '../../../../manager/story/story-events.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
+import { ACTS_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aRecord } from '../../../support/jobs.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
@@ -31,6 +32,17 @@ test('an admission names cluster, queue, flavors, and how long the Job waited', 
     'Normal Admitted: to cluster "east" by ClusterQueue "research", cpu from spot, after 12 s',
   ]);
   expect(told(seen({ record }), seen({ record }))).toEqual([]);
+});
+
+test('what a user of the dashboard had done is told once, with the name of the user', () => {
+  const acted = (...users: string[]): SeenJob => {
+    const acts = users.map((user, number) => ({ what: 'Hold', user, at: `2026-01-01T00:00:0${number}Z` }));
+    const { job, ...rest } = seen();
+    return { ...rest, job: { ...job, metadata: { ...job.metadata, annotations: { [ACTS_ANNOTATION]: JSON.stringify(acts) } } } };
+  };
+  expect(told(seen(), acted('ann'))).toEqual(['Normal ActedOn: held by ann at 2026-01-01T00:00:00Z']);
+  expect(told(acted('ann'), acted('ann'))).toEqual([]);
+  expect(told(acted('ann'), acted('ann', 'bob'))).toEqual(['Normal ActedOn: held by bob at 2026-01-01T00:00:01Z']);
 });
 
 test('a Job that was evicted has waited since then, not since it was made', () => {

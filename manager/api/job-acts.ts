@@ -1,0 +1,34 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { ACTS_ANNOTATION } from '../../shared/api/names.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
+import { isJsonObject, parseJson } from './json-value.ts';
+import { toldText } from './told-text.ts';
+
+/** What the manager did to a Job for a user who asked for it. */
+export type JobAct = { readonly what: 'Cancel' | 'Hold' | 'Release'; readonly user: string /** RFC 3339. */; readonly at: string };
+
+/** The latest; an annotation has to stay small. */
+const ACTS_MAX = 8;
+const NAME_LENGTH_MAX = 256;
+const WORDS = ['Cancel', 'Hold', 'Release'] as const;
+
+/** The latest acts on a Job, the oldest first. Worth as much as the policies of Jobs, which let nobody but the manager write them. */
+export function actsOn({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): readonly JobAct[] {
+  const written = parseJson(metadata.annotations?.[ACTS_ANNOTATION] ?? '');
+  if (!Array.isArray(written)) return [];
+  return written.slice(-ACTS_MAX).flatMap((act: unknown) => {
+    if (!isJsonObject(act)) return [];
+    const { user, at } = act;
+    const what = WORDS.find((word) => word === act['what']);
+    if (what === undefined || typeof user !== 'string' || typeof at !== 'string') return [];
+    return [{ what, user: toldText(user, NAME_LENGTH_MAX), at: toldText(at, 32) }];
+  });
+}
+
+/** The annotation with one act more. */
+export const withAct = (job: DeepReadonly<Pick<Job, 'metadata'>>, { what, user }: Omit<JobAct, 'at'>, nowMs: number): string =>
+  JSON.stringify([...actsOn(job), { what, user: toldText(user, NAME_LENGTH_MAX), at: toWireTime(nowMs) }].slice(-ACTS_MAX));
+
+const DONE = { Cancel: 'cancelled', Hold: 'held', Release: 'released' } as const;
+/** As a sentence without its subject: `held by ann at 2026-01-01T00:00:00Z`. */
+export const actInWords = ({ what, user, at }: JobAct): string => `${DONE[what]} by ${user} at ${at}`;

@@ -1,0 +1,43 @@
+import { parseWireTime } from '../../../shared/api/wire-time.ts';
+import { FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { command } from '../command.ts';
+import { HISTORY_STORE_FLAG } from '../history-store.ts';
+
+const FLAGS = {
+  ...HISTORY_STORE_FLAG,
+  namespace: { short: 'n', value: 'NAME', about: 'only Jobs of this namespace, and of all that had its name before', parse: text },
+  user: { value: 'USER', about: 'only Jobs that this user created, as the API server names the user', parse: text },
+  before: {
+    value: 'TIME',
+    about: 'only Jobs that ended before: 2026-01-31 (its beginning in UTC), or 2026-01-31T12:00:00Z',
+    parse: timeMs,
+  },
+  'dry-run': { about: 'count what would be erased, and erase nothing' },
+  yes: { short: 'y', about: 'do not ask' },
+  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json, yaml', parse: oneOf(['text', 'json', 'yaml'] as const) },
+} satisfies FlagTable;
+
+export const HISTORY_PURGE = command({
+  words: 'history purge',
+  summary: 'erase what is kept of Jobs of a namespace or user, or from before a time',
+  about:
+    'Erases records, exit codes of pods and the ends of logs from the store of the manager (its flag --history-store), while the manager runs or not. Several conditions hold together. ' +
+    'What matches is counted and confirmed first. Writes the store itself, with the rights of whoever asks. ' +
+    'A Job that is still on the manager cluster is recorded again when another manager takes over: delete it first.',
+  flags: FLAGS,
+  examples: ['history purge --namespace team --dry-run', 'history purge --user oidc:ann --before 2026-01-01 --yes'],
+  configOf(values) {
+    const { 'history-store': store, namespace, user, before } = values;
+    if (store === undefined) throw new FlagError('--history-store: is missing; write what the manager was given there');
+    if (namespace === undefined && user === undefined && before === undefined)
+      throw new FlagError('--namespace: nothing says what to erase; write --namespace, --user or --before');
+    return { ...values, store };
+  },
+  load: async () => (await import('./run-purge.ts')).runHistoryPurge,
+});
+
+function timeMs(given: string): number {
+  const ms = parseWireTime(/^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00:00Z` : given);
+  if (ms === undefined || Number.isNaN(ms)) throw new FlagError('is no time; write 2026-01-31 or 2026-01-31T12:00:00Z');
+  return ms;
+}

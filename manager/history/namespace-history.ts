@@ -1,0 +1,37 @@
+import { given } from '../../shared/runtime/given.ts';
+import type { NamespaceIdentities } from '../api/namespace-identities.ts';
+import type { History } from './history.ts';
+import { belongsTo, type HistoryRecord } from './history-record.ts';
+
+/** History as users are shown it: a namespace has what was kept of its own Jobs, and nothing of an earlier namespace of its name. */
+export interface NamespaceHistory extends Pick<History, 'podsOf' | 'tail'> {
+  /** The latest first. `earlier`: of all namespaces that had this name, for those who may see every namespace. */
+  query(query: {
+    readonly namespace: string;
+    readonly name?: string;
+    readonly limit: number;
+    readonly earlier?: boolean;
+  }): Promise<readonly HistoryRecord[]>;
+  /** Jobs of any namespace that ended since then, the latest first, with the UID of the namespace where it is known. */
+  endedSince(sinceMs: number, limit: number): Promise<readonly HistoryRecord[]>;
+}
+
+export function createNamespaceHistory(history: History, namespaces: Pick<NamespaceIdentities, 'of'>): NamespaceHistory {
+  return {
+    async query({ namespace, name, limit, earlier = false }) {
+      const asked = { namespace, limit, ...given({ name }) };
+      if (earlier) return history.query(asked);
+      const of = namespaces.of(namespace);
+      return of === undefined ? [] : history.query({ ...asked, of });
+    },
+    async endedSince(sinceMs, limit) {
+      const records = await history.query({ sinceMs, limit });
+      return records.map((record) => {
+        const now = namespaces.of(record.namespace);
+        return now !== undefined && belongsTo(record, now) ? { ...record, namespaceUid: now.uid } : record;
+      });
+    },
+    podsOf: (uid) => history.podsOf(uid),
+    tail: (uid, copyUid, pod) => history.tail(uid, copyUid, pod),
+  };
+}
