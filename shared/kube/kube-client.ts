@@ -154,7 +154,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
     const request = this.#request(call);
     for (let retries = 0; ; retries++) {
       await this.#acquire(verb, call.signal);
-      await call.beforeSend?.();
+      if (call.beforeSend !== undefined) await call.beforeSend();
       const response = await this.#timed(verb, request, () => this.#exchange(request));
       if (response.status < 300) return response;
       const error = toApiError(response.status, response.headers, response.body);

@@ -217,7 +217,7 @@ describe('what the manager chart passes to the program', () => {
       metricsLocalQueuesMax: 1_000,
       tracing: { otlpEndpoint: undefined, traceRatio: 1, pods: false },
       managerId: undefined,
-      leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
+      leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager', leaseDurationMs: 3_000 },
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       metricsAddress: '0.0.0.0:8080',
       metricsAuthentication: true,
@@ -246,6 +246,7 @@ describe('what the manager chart passes to the program', () => {
         limits: { ageMs: 30 * 24 * 3_600_000, bytesMax: 512 * 1024 * 1024 },
       },
       jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false },
+      podFenceImage: 'ghcr.io/switchyard/switchyard:0.1.0',
       logLevel: 'info',
     });
   });
@@ -427,7 +428,7 @@ describe('the worker chart', () => {
       logTailBytes: 65_536,
       kubeApiQps: 50,
       kubeApiBurst: 100,
-      leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker' },
+      leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker', leaseDurationMs: 3_000 },
       metricsAddress: '0.0.0.0:8080',
       metricsAuthentication: true,
       logLevel: 'info',

@@ -185,6 +185,7 @@ export async function createWorld(
       await admin.patchStatus(PODS, { namespace: 'ns', name: pod.metadata.name }, { type: 'merge', body: { status } });
     },
     async pass(seconds = 2) {
+      await clock.settle();
       for (let step = 0; step < seconds * 2; step++) await clock.advance(500);
     },
     async events() {
