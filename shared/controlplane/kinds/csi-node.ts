@@ -45,7 +45,10 @@ export const csiNodeStrategy: ResourceStrategy = {
   },
 };
 
-const lasting = ({ allocatable: _, ...rest }: DecodedDriver): DecodedDriver => rest;
+function lasting(driver: DecodedDriver): DecodedDriver {
+  const { allocatable: _, ...rest } = driver;
+  return rest;
+}
 
 function validateCsiNode(object: AnyObject): FieldError[] {
   const drivers = driversOf(object);

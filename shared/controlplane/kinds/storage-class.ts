@@ -107,7 +107,10 @@ function validateTopologies(terms: readonly Topology[]): FieldError[] {
       keys.add(key);
       return found;
     });
-    const same = JSON.stringify(matchLabelExpressions.map(({ key, values = [] }) => [key, [...values].sort()]).sort());
+    const same = matchLabelExpressions
+      .map(({ key, values = [] }) => JSON.stringify([key, ...[...values].sort()]))
+      .sort()
+      .join('\n');
     if (seen.has(same)) errors.push(duplicate(path, ''));
     seen.add(same);
     return errors;
