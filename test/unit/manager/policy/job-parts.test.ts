@@ -19,6 +19,7 @@ describe('the table', () => {
       names.SIMULATE_EXIT_CODE_ANNOTATION,
       names.SIMULATE_FAILURE_RATE_ANNOTATION,
       names.SIMULATE_NODE_LOSS_ANNOTATION,
+      names.POD_FENCE_RENEWAL_ANNOTATION,
       // Of the Secret with the key of records.
       names.MANAGER_ID_ANNOTATION,
       // Of Leases on worker clusters.
