@@ -45,7 +45,10 @@ export function createSteadyTime(awakeMs: () => number, upMs: () => number): () 
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: createSteadyTime(() => performance.now(), () => uptime() * 1000),
+  monotonic: createSteadyTime(
+    () => performance.now(),
+    () => uptime() * 1000,
+  ),
   schedule: (callback, delayMs) => {
     let handle: NodeJS.Timeout;
     const arm = (remainingMs: number): void => {
