@@ -118,6 +118,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const homeVersion = (): string => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion);
   const isGivenUp = (name: string): boolean => workerClusters.get({ namespace: '', name })?.spec.state === 'Lost';
   const homeHistory: HomeHistory = createHomeHistory({
+    clock,
     known: homeVersion,
     async ask(signal) {
       const ask = (resource: Resource<KubeObject>): Promise<{ readonly resourceVersion: string }> =>

@@ -21,7 +21,7 @@ export interface Doubts {
   lost(localKey: string): void;
   /** It never left: there was no connection to send it on. */
   unsent(localKey: string): void;
-  /** A copy of it, or that there is none, was seen after the last write. */
+  /** A copy of it, or that there is none, was seen after the last write. One whose answer was lost a moment ago may be carried out after that, and stays open. */
   settled(localKey: string): void;
   /** This copy is in the list, or will be. */
   listed(localKey: string, copy: DeepReadonly<Job>): void;
@@ -95,7 +95,8 @@ export function createDoubts(clock: Clock, newestMs: number): Doubts {
       if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },
     settled(key) {
-      if (open.get(key)?.underWay === 0) open.delete(key);
+      const doubt = open.get(key);
+      if (doubt?.underWay === 0 && doubt.untilMs <= clock.now()) open.delete(key);
     },
     listed(key, { metadata }) {
       // No two objects have one name.

@@ -1,6 +1,8 @@
 import { DispatchedReason } from '../api/reasons.ts';
 import { homeWasRestored, laterVersion } from '../api/home-version.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { LATE_WRITE_MS } from './doubts.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 
 /**
@@ -27,6 +29,7 @@ export type HomeHistoryDeps = {
   /** How far our home is, by a consistent read. */
   readonly ask: (signal: AbortSignal) => Promise<string>;
   readonly clusters: () => readonly ClusterShown[];
+  readonly clock: Clock;
   readonly onUnanswered: (error: unknown) => void;
   /** It was restored, and so many clusters have not shown yet what they have; none: that is over. */
   readonly onMissing: (missing: readonly string[]) => void;
@@ -43,7 +46,7 @@ export type ClusterShown = { readonly name: string; readonly shown: boolean; rea
 const AHEAD = 100_000n;
 const NAMED_MAX = 5;
 
-export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissing, onTurn }: HomeHistoryDeps): HomeHistory {
+export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, onMissing, onTurn }: HomeHistoryDeps): HomeHistory {
   /** The highest version told that our caches have not come to. */
   let highest = '';
   let judged = '';
@@ -51,6 +54,8 @@ export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissin
   /** 'Settled': all was seen since. What a cluster tells from before then says nothing new. */
   let state: 'Unknown' | 'Restored' | 'Settled' = 'Unknown';
   const shown = new Set<string>();
+  /** Until then the leader of before the restore may still have something made anywhere, of a placement that no record names. */
+  const lateUntilMs = clock.monotonic() + LATE_WRITE_MS;
   let missing: readonly string[] = [];
 
   async function judge(signal: AbortSignal): Promise<boolean> {
@@ -67,6 +72,8 @@ export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissin
     judged = version;
     if (state !== 'Unknown' || !homeWasRestored([version], now)) return true;
     state = 'Restored';
+    const lateMs = lateUntilMs - clock.monotonic();
+    if (lateMs > 0) clock.schedule(clustersChanged, lateMs);
     look();
     onTurn();
     return true;
@@ -74,10 +81,16 @@ export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissin
 
   function look(): void {
     const all = clusters();
-    for (const cluster of all) if (cluster.shown) shown.add(cluster.name);
+    if (clock.monotonic() >= lateUntilMs) for (const cluster of all) if (cluster.shown) shown.add(cluster.name);
     missing = all.filter(({ name, givenUp }) => !givenUp && !shown.has(name)).map(({ name }) => name);
     if (missing.length === 0) state = 'Settled';
     onMissing(missing);
+  }
+
+  function clustersChanged(): void {
+    if (state !== 'Restored') return;
+    look();
+    if (problem() === undefined) onTurn();
   }
 
   function problem(): DispatchProblem | undefined {
@@ -107,11 +120,7 @@ export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissin
       }
       return true;
     },
-    clustersChanged() {
-      if (state !== 'Restored') return;
-      look();
-      if (problem() === undefined) onTurn();
-    },
+    clustersChanged,
     problem,
   };
 }

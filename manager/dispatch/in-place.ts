@@ -3,10 +3,15 @@ import type { AdmissionRecord } from '../api/records.ts';
 import { isAtRest } from './copy-rest.ts';
 import type { Copy } from './mirror-group.ts';
 import { copyIdentity } from './copy-marks.ts';
+import { hasVerdict } from './to-local-status.ts';
+
+/** Pods would be made for it, though its Job may have been proven to rest meanwhile: fenced off, or before its cluster was restored. */
+const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
+  spec.suspend !== true && metadata.deletionTimestamp === undefined && !hasVerdict(status);
 
 /**
  * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests may be
- * any: only we resume it. One that does not say whose it is is nobody's, and left alone. `place` is the WorkerCluster that the record leads to.
+ * any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left alone. `place` is the WorkerCluster that the record leads to.
  */
 export function isInPlace(
   { cluster, job }: Copy,
@@ -16,5 +21,6 @@ export function isInPlace(
 ): boolean {
   const identity = copyIdentity(job);
   if (identity === undefined || (job.spec.suspend === true && isAtRest(job))) return true;
-  return identity.originUid === local?.metadata.uid && place === cluster && record?.epoch === identity.epoch;
+  const isRecorded = identity.originUid === local?.metadata.uid && place === cluster && record?.epoch === identity.epoch;
+  return isRecorded && !(local.spec.suspend === true && isToBeSuspended(job));
 }

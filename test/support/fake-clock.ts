@@ -10,6 +10,8 @@ export class FakeClock implements Clock {
   /** The time of day is the time that has passed, and this. */
   #startMs: number;
   #passedMs = 0;
+  /** In which timers stood still. */
+  #sleptMs = 0;
   #order = 0;
   #waiting = 0;
   /** A binary heap; cancelled timers stay in it until they come to the top. */
@@ -20,11 +22,16 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
-    return this.#startMs + this.#passedMs;
+    return this.#startMs + this.#passedMs + this.#sleptMs;
   }
 
   monotonic(): number {
-    return this.#passedMs;
+    return this.#passedMs + this.#sleptMs;
+  }
+
+  /** The machine sleeps for `ms`: time passes, and timers are late by that. */
+  sleepMachine(ms: number): void {
+    this.#sleptMs += ms;
   }
 
   /** Sets the time of day forward, or back, by `ms`. No time passes by that: timers and `monotonic` do not notice. */

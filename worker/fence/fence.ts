@@ -338,6 +338,8 @@ export function createFence(deps: FenceDeps): Fence {
     let next: Timer | undefined;
     await renewal.run(async () => {
       next?.cancel();
+      // The timer that waits for the fence to be due is late by the time in which the machine slept.
+      settle();
       const sentMs = clock.monotonic();
       const renewed = await renew(sentMs, signal);
       listenAnew(signal);

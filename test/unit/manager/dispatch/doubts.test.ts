@@ -97,6 +97,16 @@ describe('a write', () => {
     expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Look' });
   });
 
+  test('whose answer was lost a moment ago may be carried out after a look, and stays open', async () => {
+    const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
+    doubts.sent(KEY);
+    doubts.lost(KEY);
+    doubts.settled(KEY);
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
+    await clock.advance(LATE_WRITE_MS);
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Look' });
+  });
+
   test('under way keeps a look from settling anything', async () => {
     const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
     doubts.sent(KEY);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { LATE_WRITE_MS } from '../../../../manager/dispatch/doubts.ts';
 import { createHomeHistory } from '../../../../manager/dispatch/home-history.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 
 function aHome(known: string, version: string, clusters: Record<string, 'Shown' | 'Dark' | 'GivenUp'>) {
   const world = {
@@ -12,7 +14,9 @@ function aHome(known: string, version: string, clusters: Record<string, 'Shown' 
     missing: [] as (readonly string[])[],
     turns: 0,
   };
+  const clock = new FakeClock();
   const history = createHomeHistory({
+    clock,
     known: () => world.known,
     async ask() {
       world.asked++;
@@ -25,7 +29,8 @@ function aHome(known: string, version: string, clusters: Record<string, 'Shown' 
     onTurn: () => world.turns++,
   });
   const settle = (): Promise<boolean> => history.settle(new AbortController().signal);
-  return { world, history, settle };
+  const lateWritesAreOver = (): Promise<void> => clock.advance(LATE_WRITE_MS);
+  return { world, history, settle, lateWritesAreOver };
 }
 
 test('nothing is asked while clusters tell of nothing newer than our own caches have seen', async () => {
@@ -49,9 +54,10 @@ test('caches that lag are no restore: our home is asked once, and clusters keep 
 });
 
 test('a home that knows less than a cluster was told was restored: nothing is set going until each cluster has been seen, or was given up', async () => {
-  const { world, history, settle } = aHome('100', '105', { a: 'Dark', b: 'Dark', c: 'Dark' });
+  const { world, history, settle, lateWritesAreOver } = aHome('100', '105', { a: 'Dark', b: 'Dark', c: 'Dark' });
   history.told('120');
   expect(await settle()).toBe(true);
+  await lateWritesAreOver();
   expect(history.problem()).toEqual({ reason: 'HomeRestored', message: expect.stringContaining('not seen yet: "a", "b", "c" (') });
   world.clusters.set('b', 'Shown');
   history.clustersChanged();
@@ -67,10 +73,21 @@ test('a home that knows less than a cluster was told was restored: nothing is se
   expect(world.turns).toBe(2);
 });
 
-test('while not all were seen clusters keep more than our home comes to, for whoever leads next; then what is so', async () => {
-  const { world, history, settle } = aHome('100', '105', { a: 'Dark' });
+test('a cluster that shows what it has at once counts as seen when nothing of the leader before can arrive there any more', async () => {
+  const { world, history, settle, lateWritesAreOver } = aHome('100', '105', { a: 'Shown', b: 'Shown' });
   history.told('120');
   await settle();
+  history.clustersChanged();
+  expect(history.problem()?.message).toContain('not seen yet: "a", "b" (');
+  await lateWritesAreOver();
+  expect([history.problem(), world.missing.at(-1), world.turns]).toEqual([undefined, [], 2]);
+});
+
+test('while not all were seen clusters keep more than our home comes to, for whoever leads next; then what is so', async () => {
+  const { world, history, settle, lateWritesAreOver } = aHome('100', '105', { a: 'Dark' });
+  history.told('120');
+  await settle();
+  await lateWritesAreOver();
   world.known = '500';
   const told = history.toTell();
   expect(told).toBe('100500');

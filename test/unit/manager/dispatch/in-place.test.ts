@@ -22,12 +22,24 @@ function copy(epoch = 2, parts: { readonly suspend?: boolean; readonly status?: 
   const job = { ...made, metadata, spec: { ...made.spec, suspend: parts.suspend ?? false }, status: parts.status ?? { active: 1 } };
   return { cluster: 'eu-1', job, deleting: false };
 }
+const STOPPED = anAdmittedJob({ metadata: { name: 'sum', uid: 'u1' }, spec: { ...JOB.spec, suspend: true } });
+const VERDICT: Job['status'] = { active: 1, conditions: [{ type: 'FailureTarget', status: 'True' }] };
 const RESTS: Job['status'] = { active: 0, conditions: [{ type: 'Suspended', status: 'True' }] };
 
 describe('a copy that a worker would set going again', () => {
   test.each([
     ['is in place when the record of its Job names it', copy(), JOB, record(), 'eu-1', true],
     ['is in place while its Job has been evicted there, and stops', copy(), JOB, record({ evicted: true }), 'eu-1', true],
+    ['is not while its Job is suspended, and it has not heard of that', copy(), STOPPED, record(), 'eu-1', false],
+    ['is in place once it has heard of that, though its pods still stop', copy(2, { suspend: true }), STOPPED, record(), 'eu-1', true],
+    [
+      'is in place where it has come to its verdict, and may not be suspended',
+      copy(2, { status: VERDICT }),
+      STOPPED,
+      record(),
+      'eu-1',
+      true,
+    ],
     ['is not when it is of an earlier placement', copy(1), JOB, record(), 'eu-1', false],
     ['is not when it is of a later one, which our cache does not know', copy(3), JOB, record(), 'eu-1', false],
     ['is not when its Job is recorded elsewhere', copy(), JOB, record({ cluster: 'us-2' }), 'us-2', false],

@@ -204,6 +204,16 @@ describe('a manager out of reach', () => {
     expect(await running('job')).toBe(0);
   });
 
+  test('is over when the machine of the worker has slept for as long, though its timers have not counted that', async () => {
+    await aCopy('job');
+    await inContact(5);
+    expect(await running('job')).toBe(1);
+    world.clock.sleepMachine(60_000);
+    await world.clock.advance(15_000);
+    expect(await running('job')).toBe(0);
+    expect(await told('job')).toEqual(['Fenced=True ManagerOutOfReach']);
+  });
+
   test('while pods are created gets no more of them', async () => {
     let asked = 0;
     world.fault = async ({ method, path }) => {

@@ -1,0 +1,79 @@
+/** Spin, which searches the model. https://spinroot.com; Debian's package `spin`. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Settings } from './defects.ts';
+
+const MODEL = path.join(import.meta.dirname, 'one-copy.pml');
+const DEPTH_MAX = 200_000;
+const MEMORY_MIB = 5_500;
+/** A search is exhaustive: no bitstate hashing, no partial order reduction. */
+const COMMON = ['-O2', '-w', '-DSAFETY', '-DNOREDUCE', `-DMEMLIM=${MEMORY_MIB}`];
+
+export type Found = {
+  readonly states: number;
+  /** Steps of the counterexample; undefined: no promise is broken. */
+  readonly steps: number | undefined;
+  /** What Spin has said. */
+  readonly said: string;
+};
+
+export type Checker = {
+  /** Depth first, all states that there are. */
+  searchAll(settings: Settings): Found;
+  /** Breadth first: the counterexample is as short as any. */
+  findShortest(settings: Settings): Found;
+  remove(): void;
+};
+
+const canRun = (command: string, argument: string): boolean => spawnSync(command, [argument], { stdio: 'ignore' }).status === 0;
+
+/** Why there is none; undefined where Spin and a C compiler can be run. Installs Debian's packages where that is possible. */
+export function lacksSpin(): string | undefined {
+  const isThere = (): boolean => canRun('spin', '-V') && canRun('gcc', '--version');
+  if (isThere()) return undefined;
+  const install = (): boolean => {
+    const words = ['install', '-y', '-q', '--no-install-recommends', 'spin', 'gcc', 'libc6-dev'];
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    return spawnSync('apt-get', words, { stdio: 'ignore', env }).status === 0;
+  };
+  if (process.getuid?.() === 0 && !install()) spawnSync('apt-get', ['update', '-q'], { stdio: 'ignore' });
+  if (isThere() || (process.getuid?.() === 0 && install() && isThere())) return undefined;
+  return 'spin and gcc are missing and could not be installed (Debian: apt-get install spin gcc libc6-dev): the model is not searched';
+}
+
+/** Throws where the model cannot be compiled. */
+export function compileModel(): Checker {
+  const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-model-'));
+  const ran = (command: string, words: readonly string[]): void => {
+    const { status, stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
+  };
+  ran('spin', ['-a', MODEL]);
+  ran('gcc', [...COMMON, '-DCOLLAPSE', '-o', 'all', 'pan.c']);
+  ran('gcc', [...COMMON, '-DBFS', '-o', 'shortest', 'pan.c']);
+  const search = (program: string, settings: Settings): Found => {
+    const env = {
+      PATH: process.env['PATH'],
+      ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+    };
+    const { stdout } = spawnSync(path.join(folder, program), ['-n', `-m${DEPTH_MAX}`], { cwd: folder, env, encoding: 'utf8' });
+    return foundIn(stdout);
+  };
+  return {
+    searchAll: (settings) => search('all', settings),
+    findShortest: (settings) => search('shortest', settings),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Throws where the search has not come to its end: memory and depth are limited. */
+export function foundIn(said: string): Found {
+  const states = /(\d+) states, stored/.exec(said)?.[1];
+  const errors = /errors: (\d+)/.exec(said)?.[1];
+  const depth = /at depth (\d+)/.exec(said)?.[1];
+  const isCut = /max search depth too small|out of memory|Search not completed/.test(said) && errors === '0';
+  if (states === undefined || errors === undefined || isCut) throw new Error(`the search has not come to its end: ${said}`);
+  return { states: Number(states), steps: errors === '0' ? undefined : Number(depth), said };
+}
