@@ -24,6 +24,7 @@ import {
   isEmptyForSure,
   isFencedOff,
   isHeld,
+  isNameHeld,
   isOf,
   isOnChanged,
   isReady,
@@ -496,6 +497,3 @@ const unfencedBecause = (group: MirrorGroup, record: AdmissionRecord, cluster: s
   group.clusters.get(cluster)?.builtIn === true && record.unfenced !== true
     ? 'not fenced: the built-in Job controller runs it there, and goes on when the manager is out of reach'
     : undefined;
-
-const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>): boolean =>
-  group.copies.some(({ cluster, job }) => cluster === placeOf(group) && copyIdentity(job) !== undefined && !isOf(job, local));

@@ -138,6 +138,9 @@ export const isCurrent = (group: MirrorGroup, { cluster, job }: Copy, local: Dee
 /** The placement itself, on what the WorkerCluster leads to now: somebody may have brought it there. It is neither followed nor ended. */
 export const isOnChanged = ({ place }: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   place?.kind === 'Changed' && cluster === place.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
+/** The copy of another Job has the name that the copy needs, on the recorded cluster. */
+export const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>): boolean =>
+  group.copies.some(({ cluster, job }) => cluster === placeOf(group) && copyIdentity(job) !== undefined && !isOf(job, local));
 /** Whether copies of a Job may be on any cluster: it was admitted, and there is no record that says where to. */
 export const mayBeAnywhere = (local: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
   recordIn(parsed) === undefined &&

@@ -28,7 +28,8 @@ const asStatefulSet = (object: AnyObject): DecodedStatefulSet => object as Decod
 export const statefulSetStrategy: ResourceStrategy = {
   applyDefaults: (object) => applyStatefulSetDefaults((asStatefulSet(object).spec ??= {})),
   prepareForCreate: (object) => {
-    object['status'] = {};
+    // Fields that the wire form never leaves out.
+    object['status'] = { replicas: 0, availableReplicas: 0 };
     object.metadata.generation = 1;
     dropMaxUnavailable(object);
   },
