@@ -23,7 +23,8 @@ export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): Fiel
   if (pod.os?.name === 'windows') return { field: at('os'), problem: 'is windows, where there is no pod fence' };
   if ((spec.podFailurePolicy?.rules.length ?? 0) >= RULES_MAX)
     return { field: 'spec.podFailurePolicy', problem: `has ${RULES_MAX} rules, and the pod fence adds one of its own; leave one out` };
-  const { initContainers = [], containers = [], volumes = [] } = pod;
+  const { initContainers = [], volumes = [] } = pod;
+  const containers = pod.containers ?? [];
   const names: readonly string[] = Object.values(POD_FENCE_VOLUMES);
   const taken = volumes.find(({ name }) => names.includes(name));
   if (taken !== undefined) return { field: at('volumes'), problem: `has ${taken.name}, a name of the pod fence; choose another one` };

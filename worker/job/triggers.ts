@@ -158,7 +158,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
 const isRenewalOnly = (pod: DeepReadonly<Pod>, previous: DeepReadonly<Pod>): boolean =>
   hasPodFence(pod) && isDeepStrictEqual(contentOf(pod), contentOf(previous));
 
-const contentOf = ({ metadata: { resourceVersion: _, ...metadata }, status }: DeepReadonly<Pod>): object => ({ metadata, status });
+const contentOf = ({ metadata, status }: DeepReadonly<Pod>): object => ({ metadata: { ...metadata, resourceVersion: '' }, status });
 
 const isTerminalAndTracked = (pod: DeepReadonly<Pod> | undefined): boolean =>
   pod !== undefined && isTerminal(pod) && hasTrackingFinalizer(pod);
