@@ -1,4 +1,5 @@
 /** Goal: however the charts are installed, an API server takes every object as it stands, whichever Helm has rendered it. */
+import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -26,6 +27,7 @@ const ADMISSION = 'admissionregistration.k8s.io';
 const KINDS: ReadonlyMap<string, Resource> = new Map(
   [
     CUSTOM_RESOURCE_DEFINITIONS,
+    NAMESPACES,
     ...['ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'Pod'].map((name) => kind('', name)),
     kind('apps', 'Deployment'),
     kind('policy', 'PodDisruptionBudget'),
@@ -43,7 +45,8 @@ const KINDS: ReadonlyMap<string, Resource> = new Map(
 let cluster: ServerUnderTest;
 beforeAll(async () => {
   cluster = await startServerUnderTest({ controllers: [] });
-  for (const name of ['switchyard', 'monitoring', 'a', 'b']) await cluster.client.create(NAMESPACES, { metadata: { name } });
+  for (const name of ['switchyard', 'monitoring', 'a', 'b', DEFAULT_LEASE_NAMESPACE])
+    await cluster.client.create(NAMESPACES, { metadata: { name } });
   for (const { definition } of FOREIGN_KINDS) await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition as never);
   // A definition takes a moment to be served.
   for (const { resource } of FOREIGN_KINDS) await vi.waitFor(() => cluster.client.list(resource), { timeout: 30_000 });
@@ -57,7 +60,10 @@ async function objection(object: Rendered): Promise<string | undefined> {
   const named = `${object.kind}/${object.metadata.name}`;
   if (resource.namespaced && object.metadata.namespace === undefined && !object.metadata.name.endsWith('-more'))
     return `${named} has no namespace`;
-  const inNamespace = resource.namespaced ? { ...object, metadata: { namespace: 'switchyard', ...object.metadata } } : object;
+  // A namespace that the other objects need is there already.
+  const asNamed =
+    object.kind === 'Namespace' ? { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-anew` } } : object;
+  const inNamespace = resource.namespaced ? { ...object, metadata: { namespace: 'switchyard', ...object.metadata } } : asNamed;
   try {
     await cluster.client.create(resource, inNamespace as never, { dryRun: true, fieldValidation: 'Strict' });
     return undefined;

@@ -73,7 +73,7 @@ async function createTenant(namespace: string): Promise<void> {
       subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
     } as never);
   };
-  await role('create-jobs', 'creator', { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create'] });
+  await role('create-jobs', 'creator', { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] });
   await role('submit', 'submitter', {
     apiGroups: ['switchyard.dev'],
     resources: ['submissionqueues/submissions'],

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { createClientFactory } from '../../manager/client-factory.ts';
+import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import { NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor, newToken } from '../../shared/controlplane/server/kubeconfig-file.ts';
@@ -64,7 +65,7 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
     controllers: ['garbage-collector', 'namespace'],
   });
   const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
-  for (const name of [RELEASE_NAMESPACE, ...options.namespaces]) await client.create(NAMESPACES, { metadata: { name } });
+  for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...options.namespaces]) await client.create(NAMESPACES, { metadata: { name } });
   const presence = await announceWorker(client, clock);
   const rendered = renderChart('worker', ...(options.values ?? []));
   for (const resource of ACCESS_KINDS) {
