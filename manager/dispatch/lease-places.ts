@@ -49,6 +49,8 @@ type Place = {
   state: 'Untried' | 'Open' | 'Shut';
   /** A shut one is to be tried again. */
   again: boolean;
+  /** When it was tried last, on the clock's `monotonic`. */
+  triedMs: number;
   watch: WorkerWatch | undefined;
   /** What the worker there was last seen to ask for. */
   token: string | undefined;
@@ -56,6 +58,7 @@ type Place = {
 };
 
 const TRACE_TIMEOUT_MS = 5_000;
+const SHUT_AGAIN_MS = 10_000;
 
 export const createLeasePlaces = (options: LeasePlacesOptions): LeasePlaces => new Places(options);
 
@@ -73,6 +76,7 @@ class Places implements LeasePlaces {
       lease: createClusterLease({ ...options, namespace }),
       state: 'Untried',
       again: false,
+      triedMs: Number.NEGATIVE_INFINITY,
       watch: undefined,
       token: undefined,
       closed: new AbortController(),
@@ -92,8 +96,9 @@ class Places implements LeasePlaces {
     };
     // A manager of an earlier release may hold the one of before, and is heard there first.
     for (const place of this.#places.toReversed()) {
-      if (!isDue(place)) continue;
+      if (this.#dueInMsOf(place) > 0) continue;
       place.again = false;
+      place.triedMs = this.#options.clock.monotonic();
       const isUnused = place !== this.#places[0] && place.state !== 'Open' && !(await this.#hasTrace(place, signal));
       const found = isUnused ? this.#shut(place) : await kept(place);
       if (found !== undefined) return found;
@@ -111,10 +116,19 @@ class Places implements LeasePlaces {
   }
 
   dueInMs(): number {
-    const dues = this.#places.flatMap((place) =>
-      place.state === 'Open' ? [place.lease.dueInMs()] : place.state === 'Untried' || place.again ? [0] : [],
-    );
-    return Math.min(...dues);
+    return Math.min(...this.#places.map((place) => this.#dueInMsOf(place)));
+  }
+
+  /** While no worker is seen where it was looked for, the namespace of its Lease may be about to be made. */
+  #dueInMsOf(place: Place): number {
+    const { state, again, lease, triedMs } = place;
+    if (state === 'Open') return lease.dueInMs();
+    if (state === 'Untried' || again) return 0;
+    return this.#lacksWorker() ? Math.max(0, triedMs + SHUT_AGAIN_MS - this.#options.clock.monotonic()) : Number.POSITIVE_INFINITY;
+  }
+
+  #lacksWorker(): boolean {
+    return this.#opened.every(({ watch }) => watch?.finding(true).kind === 'None');
   }
 
   isHeld(): boolean {
@@ -230,5 +244,3 @@ class Places implements LeasePlaces {
     return false;
   }
 }
-
-const isDue = ({ state, again, lease }: Place): boolean => (state === 'Open' ? lease.dueInMs() <= 0 : state === 'Untried' || again);

@@ -3,9 +3,9 @@
  * another's words where its own were leaves it alone until that one has been silent for as long as the Lease lasts.
  */
 import { readWorkerAnnouncement, workerAnnotations, workerLeaseName, type WorkerAnnouncement } from '../../shared/api/fence-leases.ts';
-import type { Lease } from '../../shared/api/kubernetes.ts';
+import type { Lease, Unsaved } from '../../shared/api/kubernetes.ts';
 import { FENCE_TOKEN_ANNOTATION, WORKER_LABEL } from '../../shared/api/names.ts';
-import { LEASES } from '../../shared/api/resources.ts';
+import { LEASES, NAMESPACES } from '../../shared/api/resources.ts';
 import { parseWireTime, toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
@@ -99,12 +99,29 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
     const { labels, annotations, spec } = contentOf(announcement);
     current =
       current === undefined
-        ? await client.create(LEASES, { metadata: { namespace, name, labels, annotations }, spec }, { signal })
+        ? await make({ metadata: { namespace, name, labels, annotations }, spec }, signal)
         : await client.replace(LEASES, { ...current, metadata: { ...current.metadata, labels, annotations }, spec }, { signal });
     check(current);
     written = current;
     rival = undefined;
     return current.metadata.resourceVersion;
+  }
+
+  /** The chart makes the namespace; where a worker runs without it, and may, it does. */
+  async function make(lease: Unsaved<Lease>, signal: AbortSignal): Promise<Lease> {
+    try {
+      return await client.create(LEASES, lease, { signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const makingNamespace = client.create(NAMESPACES, { metadata: { name: namespace } }, { signal });
+      await makingNamespace.catch((problem: unknown) => {
+        if (isAlreadyExists(problem)) return;
+        throw new Error(`namespace "${namespace}" of the Lease does not exist: make it, or name another one (--lease-namespace)`, {
+          cause: error,
+        });
+      });
+      return client.create(LEASES, lease, { signal });
+    }
   }
 
   async function readNext(signal: AbortSignal): Promise<Lease | undefined> {

@@ -10,6 +10,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { keepAdvice } from './advice.ts';
 import { startClusters, type LocalClusters } from './clusters.ts';
@@ -23,7 +24,7 @@ import { watchPods } from './pod-watch.ts';
 import type { Ports } from './ports.ts';
 import { startPrograms } from './programs.ts';
 import { startPrometheus } from './prometheus.ts';
-import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster } from './set-up.ts';
+import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster, SYSTEM_NAMESPACE } from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
 import { asJson, asYaml } from '../rendering.ts';
@@ -98,7 +99,11 @@ export async function quickStart(
       const identities = { managers: [MANAGER_USERNAME], localWorkers: [] };
       await installWebhooks(manager.client, { port: ports.webhook, certificate, identities });
       await installPolicies(manager.client, identities);
-      for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
+      for (const { name, kubeconfig, client } of clusters.workers) {
+        // Of the Leases, as `helm install switchyard-worker` makes it.
+        await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
+        await joinCluster(manager.client, name, kubeconfig);
+      }
       await createFromFile(manager.client, path.join(examples, 'queues.yaml'));
       if (dashboardPort !== undefined) visitorToken = await createVisitor(manager.client);
       const problem = await page;
