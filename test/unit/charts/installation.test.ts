@@ -257,11 +257,11 @@ const egressOf = (chart: Chart, ...values: string[]): Egress[] =>
 describe('Redis', () => {
   /** Volume, mount and flag of the file that holds the URL. */
   const urlOf = (objects: readonly Rendered[]): unknown => {
-    const { containers, volumes = [] } = deploymentOf(objects).template.spec;
+    const { containers, volumes } = deploymentOf(objects).template.spec;
     const isUrl = ({ name }: { readonly name: string }): boolean => name === 'redis-url';
     const found = [
       ...volumes.filter(isUrl),
-      ...(containers[0]?.volumeMounts ?? []).filter(isUrl),
+      ...((containers[0]?.volumeMounts ?? []) as { name: string }[]).filter(isUrl),
       ...(containers[0]?.args ?? []).filter((arg) => arg.startsWith('--redis-url')),
     ];
     expect(JSON.stringify(containers[0]?.env ?? [])).not.toContain('REDIS');
