@@ -64,7 +64,6 @@ describe('is refused, with the remedy', () => {
     [['--redis-url=redis://:secret@a', '--redis-url-file=/u'], '--redis-url, --redis-url-file,'],
     [['--redis-url-file=/u', '--redis-sentinels=a:1', '--redis-sentinel-name=x'], 'give one of them'],
     [['--redis-url-file=/u', '--redis-cluster-nodes=a:1'], 'give one of them'],
-    [['--redis-url-file='], 'write a value, or leave the flag out'],
     [['--redis-sentinels=a:1'], '--redis-sentinel-name'],
     [['--redis-sentinels=a', '--redis-sentinel-name=x'], 'HOST:PORT'],
     [['--redis-cluster-nodes=a:0'], 'HOST:PORT'],
