@@ -16,6 +16,11 @@ export const REDIS_FLAGS = {
     about: 'Redis or Valkey that carries submissions, such as redis://localhost:6379; without any, Jobs come through the API alone',
     parse: shaped({ type: 'string', pattern: '^rediss?://.+$' }, redisUrl),
   },
+  'redis-url-file': {
+    value: 'FILE',
+    about: 'file whose one line is that URL, instead of --redis-url: a password in it is then in no environment; read at start',
+    parse: text,
+  },
   'redis-sentinels': {
     value: 'HOST:PORT,...',
     about: 'sentinels that know the master, instead of --redis-url',
@@ -44,7 +49,10 @@ export const REDIS_FLAGS = {
 
 /** As the flags have it; secrets and certificates are in files. */
 export type RedisConfig = {
-  readonly servers: Exclude<RedisServers, { kind: 'Sentinel' }> | Omit<Extract<RedisServers, { kind: 'Sentinel' }>, 'password'>;
+  readonly servers:
+    | Exclude<RedisServers, { kind: 'Sentinel' }>
+    | { readonly kind: 'Single'; readonly urlFile: string }
+    | Omit<Extract<RedisServers, { kind: 'Sentinel' }>, 'password'>;
   readonly username?: string;
   readonly passwordFile?: string;
   readonly sentinelPasswordFile?: string;
@@ -69,10 +77,14 @@ export function redisConfigOf(flags: Values): RedisConfig | undefined {
 }
 
 function serversOf(flags: Values): RedisConfig['servers'] | undefined {
-  const { 'redis-url': url, 'redis-sentinels': sentinels, 'redis-cluster-nodes': nodes, 'redis-sentinel-name': name } = flags;
-  if ([url, sentinels, nodes].filter((each) => each !== undefined).length > 1)
-    throw new FlagError('--redis-url, --redis-sentinels and --redis-cluster-nodes exclude one another: give one of them');
+  const { 'redis-url': url, 'redis-url-file': urlFile, 'redis-sentinels': sentinels, 'redis-cluster-nodes': nodes } = flags;
+  const name = flags['redis-sentinel-name'];
+  if ([url, urlFile, sentinels, nodes].filter((each) => each !== undefined).length > 1)
+    throw new FlagError(
+      '--redis-url, --redis-url-file, --redis-sentinels and --redis-cluster-nodes exclude one another, as variables (SWITCHYARD_REDIS_URL), too: give one of them',
+    );
   if (url !== undefined) return { kind: 'Single', url };
+  if (urlFile !== undefined) return { kind: 'Single', urlFile };
   if (nodes !== undefined) return { kind: 'Cluster', nodes };
   if (sentinels === undefined) return undefined;
   if (name === undefined) throw new FlagError('--redis-sentinels needs --redis-sentinel-name: what the sentinels call the master');
@@ -85,13 +97,17 @@ function tlsOf(flags: Values, servers: RedisConfig['servers']): RedisConfig['tls
     throw new FlagError('--redis-tls-cert-file and --redis-tls-key-file go together');
   const tls = given({ caFile: flags['redis-tls-ca-file'], certFile, keyFile, serverName: flags['redis-tls-server-name'] });
   const isAsked = flags['redis-tls'] || Object.keys(tls).length > 0;
-  const isPlain = servers.kind === 'Single' && new URL(servers.url).protocol === 'redis:';
-  if (isAsked && isPlain) throw new FlagError('--redis-url says redis://, and other flags ask for TLS: write rediss://');
+  if (isAsked && 'url' in servers) requireTlsUrl('--redis-url', servers.url);
   return isAsked ? tls : undefined;
 }
 
-/** It may hold a password, so it is not quoted. */
-function redisUrl(given: string): string {
+/** For a Redis whose other flags ask for TLS. Throws a {@link FlagError} that begins with `where`. */
+export function requireTlsUrl(where: string, url: string): void {
+  if (new URL(url).protocol === 'redis:') throw new FlagError(`${where} says redis://, and other flags ask for TLS: write rediss://`);
+}
+
+/** It may hold a password, so it is not quoted. Throws a {@link FlagError} for one of another scheme. */
+export function redisUrl(given: string): string {
   const protocol = URL.canParse(given) ? new URL(given).protocol : '';
   if (protocol === 'redis:' || protocol === 'rediss:') return given;
   throw new FlagError('is no redis:// or rediss:// URL; write one such as redis://localhost:6379');

@@ -52,7 +52,7 @@ function brokenBy(problem: string): RedisTrouble {
     case 'WRONGPASS':
       return trouble(
         RedisTroubleReason.Unauthenticated,
-        `Redis does not know us (${firstLine(problem)}); give the user and password in --redis-url, or with --redis-username and --redis-password-file`,
+        `Redis does not know us (${firstLine(problem)}); give the user and password in --redis-url or its file, or with --redis-username and --redis-password-file`,
       );
     case 'NOPERM':
       return trouble(

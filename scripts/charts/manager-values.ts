@@ -77,7 +77,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
   redis: group(
     'Redis carries submissions only; nothing that is already a Job depends on it. Without one the manager takes no submissions.',
     {
-      url: text('redis://[user:password@]host:port[/db]. The chart puts it into a Secret.', '', { pattern: '^(rediss?://.+)?$' }),
+      url: text('redis://[user:password@]host:port[/db]. The chart puts it into a Secret, which the manager reads as a file.', '', { pattern: '^(rediss?://.+)?$' }),
       existingSecret: text("Instead: a Secret of the release's namespace whose key holds the URL."),
       existingSecretKey: text('The key of that Secret.', 'url', { minLength: 1 }),
       sentinels: flagValue(FLAGS, 'redis-sentinels', { default: [], about: 'Instead: HOST:PORT of sentinels, which know the master.' }),
@@ -334,7 +334,8 @@ export const MANAGER_VALUES: ChartValue = group('', {
 export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, string>>> = {
   config: 'config.* are its keys, and are passed as flags; a file of one’s own comes by extraArgs and a volume',
   kubeconfig: 'the pod’s ServiceAccount',
-  'redis-url': 'redis.url or redis.existingSecret, by a variable that comes from a Secret',
+  'redis-url': 'redis.url or redis.existingSecret, by --redis-url-file',
+  'redis-url-file': 'redis.url or redis.existingSecret, whose Secret is mounted',
   'redis-sentinel-password-file': 'redis.sentinelPasswordSecret',
   'redis-password-file': 'redis.passwordSecret',
   'redis-tls-ca-file': 'redis.tls.existingSecret',

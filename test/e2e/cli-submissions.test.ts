@@ -168,6 +168,8 @@ test('what is missing or not allowed is said with its remedy', { timeout: 120_00
     say(['submit', file, '--via', 'http', '--submission-queue', 'elsewhere']),
     say(['submit', file, ...WAYS.http], { SWITCHYARD_SERVER: 'http://127.0.0.1:1' }),
     say(['cancel', '--key', 'k'], nobody),
+    say(['cancel', '--key', 'k', '--via', 'redis', '--redis-url-file', path.join(folder, 'wrong')], nobody),
+    say(['cancel', '--key', 'k', '--via', 'redis', '--redis-url-file', path.join(folder, 'wrong')]),
   ]);
   for (const [index, expected] of [
     /^2 .*--key: .*--via redis or --via http/s,
@@ -177,6 +179,8 @@ test('what is missing or not allowed is said with its remedy', { timeout: 120_00
     /^1 .*SubmissionQueue team\/elsewhere does not exist/s,
     /^3 .*cannot be reached.*--server/s,
     /^2 .*--server URL.*--redis-url URL/s,
+    /^2 .*--redis-url-file: ".*wrong" is no redis:\/\/ or rediss:\/\/ URL/s,
+    /^2 .*--redis-url and --redis-url-file exclude one another/s,
   ].entries())
     expect(said[index]).toMatch(expected);
 });

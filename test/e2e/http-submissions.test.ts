@@ -2,6 +2,7 @@
  * Submissions over HTTP: a manager as a process with `--api-bind-address`, an API server with RBAC, a real Redis, two tenants with the tokens of
  * ServiceAccounts, and clients that misbehave.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,6 +26,8 @@ const manifest = (metadata: object = {}): object => ({
   spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
 });
 
+/** Of Redis: it is in the file of the URL alone. */
+const PASSWORD = 'of-the-file';
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-api-'));
 let cluster: ServerUnderTest;
 let redis: TestRedis;
@@ -33,9 +36,11 @@ let url = '';
 const tokens = new Map<string, string>();
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await startRedis({ args: ['--requirepass', PASSWORD], client: { password: PASSWORD } });
   cluster = await startServerUnderTest();
   const { kubeconfig } = cluster;
+  const urlFile = path.join(directory, 'redis-url');
+  writeFileSync(urlFile, `${redis.url.replace('//', `//:${PASSWORD}@`)}\n`, { mode: 0o600 });
   const file = path.join(directory, 'kubeconfig');
   writeFileSync(file, kubeconfig);
   await installKinds(cluster.client, process.cwd());
@@ -44,7 +49,7 @@ beforeAll(async () => {
     process.execPath,
     'manager/main.ts',
     `--kubeconfig=${file}`,
-    `--redis-url=${redis.url}`,
+    `--redis-url-file=${urlFile}`,
     '--submission-queue=',
     '--api-bind-address=127.0.0.1:0',
     `--audit-log=${path.join(directory, 'audit.log')}`,
@@ -235,6 +240,19 @@ describe('is refused', () => {
     expect(await call('GET', 'never')).toMatchObject({ status: 404, json: { reason: 'NotFound' } });
     expect(await call('DELETE', 'never')).toMatchObject({ status: 404 });
   });
+});
+
+test.skipIf(process.platform !== 'linux')('the password of Redis is in no variable and no argument of the manager', () => {
+  for (const what of ['environ', 'cmdline']) expect(readFileSync(`/proc/${manager.pid}/${what}`, 'utf8')).not.toContain(PASSWORD);
+});
+
+test('a manager whose file of the URL cannot be used says so in one line, without the password, and ends', { timeout: 60_000 }, () => {
+  const urlFile = path.join(directory, 'no-redis-url');
+  writeFileSync(urlFile, `http://:${PASSWORD}@127.0.0.1`);
+  const flags = [`--kubeconfig=${path.join(directory, 'kubeconfig')}`, `--redis-url-file=${urlFile}`];
+  const { status, stderr } = spawnSync(process.execPath, ['manager/main.ts', ...flags], { encoding: 'utf8' });
+  const problem = `switchyard-manager: --redis-url-file: "${urlFile}" is no redis:// or rediss:// URL; write one such as redis://localhost:6379\n`;
+  expect({ status, stderr }).toEqual({ status: 2, stderr: problem });
 });
 
 test('whoever announces 100 MB is told so before any of it is read', async () => {

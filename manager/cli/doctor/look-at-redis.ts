@@ -2,6 +2,7 @@ import { readRedisSettings } from '../../read-redis-settings.ts';
 import type { RedisConfig } from '../../redis-flags.ts';
 import { connectRedis, type RedisConnection } from '../../submission/redis-connection.ts';
 import { observeRedis } from '../../submission/redis-probe.ts';
+import type { RedisSettings } from '../../submission/redis-settings.ts';
 import type { RedisFound } from './redis-judgements.ts';
 
 const ANSWER_MS = 10_000;
@@ -12,8 +13,8 @@ export async function lookAtRedis(config: RedisConfig, now: () => number): Promi
   const connection = connectRedis(settings, 'Impatient');
   let connectionError: string | undefined;
   connection.on('error', (error: Error) => (connectionError = error.message));
-  const url = config.servers.kind === 'Single' ? new URL(config.servers.url) : undefined;
-  const known = { address: addressOf(config), hasPassword: settings.password !== undefined || (url?.password ?? '') !== '' };
+  const url = settings.servers.kind === 'Single' ? new URL(settings.servers.url) : undefined;
+  const known = { address: addressOf(settings), hasPassword: settings.password !== undefined || (url?.password ?? '') !== '' };
   try {
     await untilReady(connection);
     const beforeMs = now();
@@ -47,7 +48,7 @@ async function userOf(connection: RedisConnection): Promise<{ readonly user?: st
 }
 
 /** Without user and password. */
-function addressOf({ servers }: RedisConfig): string {
+function addressOf({ servers }: RedisSettings): string {
   switch (servers.kind) {
     case 'Single':
       return new URL(servers.url).host;

@@ -1,6 +1,7 @@
 import { connect } from '../../../shared/client/client.ts';
 import { Failed, SubmissionError, TimedOut } from '../../../shared/client/submission-errors.ts';
 import { CommandError } from '../command-error.ts';
+import { readRedisUrl } from '../../read-redis-settings.ts';
 import { ExitCode } from '../exit-codes.ts';
 import type { WayChoice } from './flags.ts';
 import type { CancelEnding, SubmissionEnding, SubmissionWay } from './way.ts';
@@ -9,13 +10,14 @@ import type { CancelEnding, SubmissionEnding, SubmissionWay } from './way.ts';
 const ANSWER_MS = 10_000;
 const CANCEL_MS = 30_000;
 
-/** Straight to the queue, as any BullMQ client. */
-export function connectByRedis({ url, prefix, queue }: Extract<WayChoice, { via: 'redis' }>): SubmissionWay {
+/** Straight to the queue, as any BullMQ client. Throws FlagError for a file of the URL that cannot be used. */
+export function connectByRedis({ url: choice, prefix, queue }: Extract<WayChoice, { via: 'redis' }>): SubmissionWay {
+  const url = typeof choice === 'string' ? choice : readRedisUrl(choice.file);
   const client = connect({ redis: url, prefix, queue });
   // Without the password.
   const { host } = new URL(url);
   const away = (): CommandError =>
-    new CommandError(`Redis at ${host} does not answer; look at --redis-url, and whether it is up`, ExitCode.Unreachable);
+    new CommandError(`Redis at ${host} does not answer; look at its URL (--redis-url), and whether it is up`, ExitCode.Unreachable);
 
   async function soon<T>(answer: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();

@@ -1,5 +1,6 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../../shared/api/names.ts';
 import { FlagError, text, type FlagTable, type FlagValues } from '../../../shared/runtime/flags.ts';
+import { redisUrl } from '../../redis-flags.ts';
 
 /** Of commands that speak to a queue of submissions instead of to the API server. */
 export const SUBMISSION_FLAGS = {
@@ -14,6 +15,7 @@ export const SUBMISSION_FLAGS = {
   'server-ca': { value: 'FILE', about: 'authorities that sign its certificate, PEM; default: those of the system', parse: text },
   'token-file': { value: 'FILE', about: 'bearer token for it; default: that of the kubeconfig', parse: text },
   'redis-url': { value: 'URL', about: 'Redis that carries submissions, such as redis://localhost:6379', parse: redisUrl },
+  'redis-url-file': { value: 'FILE', about: 'file whose one line is that URL, instead of --redis-url', parse: text },
   'redis-prefix': {
     value: 'PREFIX',
     fallback: SUBMISSION_QUEUE_PREFIX,
@@ -24,7 +26,7 @@ export const SUBMISSION_FLAGS = {
 
 /** By which way a queue of submissions is spoken to. */
 export type WayChoice =
-  | { readonly via: 'redis'; readonly url: string; readonly prefix: string; readonly queue: string }
+  | { readonly via: 'redis'; readonly url: string | { readonly file: string }; readonly prefix: string; readonly queue: string }
   | {
       readonly via: 'http';
       readonly server: string;
@@ -35,7 +37,10 @@ export type WayChoice =
 
 /** Throws {@link FlagError} for what the way needs and was not given. `via` undefined: by that of which the address was given. */
 export function wayChoice(values: FlagValues<typeof SUBMISSION_FLAGS>, via: 'redis' | 'http' | undefined): WayChoice {
-  const { server, 'redis-url': url, 'submission-queue': queue } = values;
+  const { server, 'redis-url': given, 'redis-url-file': file, 'submission-queue': queue } = values;
+  if (given !== undefined && file !== undefined)
+    throw new FlagError('--redis-url and --redis-url-file exclude one another, as variables (SWITCHYARD_REDIS_URL), too: give one of them');
+  const url = file === undefined ? given : { file };
   const way = via ?? (server !== undefined ? 'http' : url !== undefined ? 'redis' : undefined);
   switch (way) {
     case 'http':
@@ -43,7 +48,7 @@ export function wayChoice(values: FlagValues<typeof SUBMISSION_FLAGS>, via: 'red
       if (queue === undefined) throw new FlagError('--submission-queue: is missing; write the name of a SubmissionQueue of the namespace');
       return { via: 'http', server, caFile: values['server-ca'], tokenFile: values['token-file'], queue };
     case 'redis':
-      if (url === undefined) throw new FlagError('--redis-url: is missing; write that of the Redis that carries submissions');
+      if (url === undefined) throw new FlagError('--redis-url: is missing; write that of the Redis that carries submissions, or --redis-url-file');
       return { via: 'redis', url, prefix: values['redis-prefix'], queue: queue ?? SUBMISSION_QUEUE };
     default:
       throw new FlagError('--key: which queue is meant? Write --server URL for the manager’s HTTP API, or --redis-url URL');
@@ -55,11 +60,4 @@ function httpUrl(given: string): string {
   const isPlain = url?.protocol === 'http:' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url?.protocol === 'https:' || isPlain) return given.replace(/\/+$/, '');
   throw new FlagError(`${JSON.stringify(given)} cannot be used: a token goes there; write an https:// URL, or http:// of this machine`);
-}
-
-/** It may hold a password, so it is not quoted. */
-function redisUrl(given: string): string {
-  const protocol = URL.canParse(given) ? new URL(given).protocol : '';
-  if (protocol === 'redis:' || protocol === 'rediss:') return given;
-  throw new FlagError('is no redis:// or rediss:// URL; write one such as redis://localhost:6379');
 }

@@ -377,9 +377,15 @@ describe('what the manager chart passes to the program', () => {
     expect(text).toContain('--kube-api-burst=2000000"\n');
   });
 
-  test('leaves the Redis URL in its Secret when there is one', () => {
-    const { env } = containerOf(renderChart('manager', 'redis.existingSecret=redis'));
-    expect(env).toEqual([{ name: 'SWITCHYARD_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]);
+  test('reads the Redis URL from the file of its Secret, and has it in no environment variable', () => {
+    const { env, args } = containerOf(renderChart('manager', 'redis.existingSecret=redis'));
+    expect([env, args.filter((arg) => arg.startsWith('--redis'))]).toEqual([
+      undefined,
+      ['--redis-url-file=/etc/switchyard/redis-url/url'],
+    ]);
+    expect(managerConfig('redis.existingSecret=redis').redis).toEqual({
+      servers: { kind: 'Single', urlFile: '/etc/switchyard/redis-url/url' },
+    });
   });
 });
 

@@ -255,9 +255,23 @@ const egressOf = (chart: Chart, ...values: string[]): Egress[] =>
   (one(renderChart(chart, ...values), 'NetworkPolicy')['spec'] as { egress: Egress[] }).egress;
 
 describe('Redis', () => {
-  const urlOf = (objects: readonly Rendered[]): unknown =>
-    deploymentOf(objects).template.spec.containers[0]?.env?.find((each) => (each as { name: string }).name === 'SWITCHYARD_REDIS_URL');
-  const fromSecret = (name: string, key = 'url') => ({ name: 'SWITCHYARD_REDIS_URL', valueFrom: { secretKeyRef: { name, key } } });
+  /** Volume, mount and flag of the file that holds the URL. */
+  const urlOf = (objects: readonly Rendered[]): unknown => {
+    const { containers, volumes } = deploymentOf(objects).template.spec;
+    const isUrl = ({ name }: { readonly name: string }): boolean => name === 'redis-url';
+    const found = [
+      ...volumes.filter(isUrl),
+      ...((containers[0]?.volumeMounts ?? []) as { name: string }[]).filter(isUrl),
+      ...(containers[0]?.args ?? []).filter((arg) => arg.startsWith('--redis-url')),
+    ];
+    expect(JSON.stringify(containers[0]?.env ?? [])).not.toContain('REDIS');
+    return found.length === 0 ? undefined : found;
+  };
+  const fromSecret = (secretName: string, key = 'url') => [
+    { name: 'redis-url', secret: { secretName, items: [{ key, path: 'url' }] } },
+    { name: 'redis-url', mountPath: '/etc/switchyard/redis-url', readOnly: true },
+    '--redis-url-file=/etc/switchyard/redis-url/url',
+  ];
   const secretOf = (objects: readonly Rendered[]): string => {
     const secret = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === 'test-switchyard-manager-redis');
     return Buffer.from((secret?.['data'] as { url: string } | undefined)?.url ?? '', 'base64').toString();

@@ -25,6 +25,10 @@ test('one server, sentinels, or nodes of a cluster', () => {
     servers: { kind: 'Single', url: 'rediss://r:1' },
     tls: { caFile: '/ca' },
   });
+  expect(redisOf('--redis-url-file=/u', '--redis-tls-ca-file=/ca')).toEqual({
+    servers: { kind: 'Single', urlFile: '/u' },
+    tls: { caFile: '/ca' },
+  });
   expect(redisOf('--redis-sentinels=a:1, [::1]:2', '--redis-sentinel-name=main', '--redis-password-file=/p')).toEqual({
     servers: {
       kind: 'Sentinel',
@@ -57,6 +61,9 @@ test('on a cluster the shared queue has a prefix with a hash tag', () => {
 describe('is refused, with the remedy', () => {
   test.each([
     [['--redis-url=redis://a', '--redis-cluster-nodes=a:1'], 'give one of them'],
+    [['--redis-url=redis://:secret@a', '--redis-url-file=/u'], '--redis-url, --redis-url-file,'],
+    [['--redis-url-file=/u', '--redis-sentinels=a:1', '--redis-sentinel-name=x'], 'give one of them'],
+    [['--redis-url-file=/u', '--redis-cluster-nodes=a:1'], 'give one of them'],
     [['--redis-sentinels=a:1'], '--redis-sentinel-name'],
     [['--redis-sentinels=a', '--redis-sentinel-name=x'], 'HOST:PORT'],
     [['--redis-cluster-nodes=a:0'], 'HOST:PORT'],
