@@ -63,8 +63,6 @@ export interface WorkerSide {
   isFenced(): Promise<boolean>;
   /** The worker is killed. */
   killWorker(): Promise<void>;
-  /** The worker is killed and started with another `--fence-after`; resolves when it runs. */
-  restartWorker(fenceAfter: string): Promise<void>;
   /** Of the copy, or left behind by it. */
   pods(name: string): Promise<readonly Pod[]>;
   /** As a user of that cluster deletes the copy with kubectl. */
@@ -111,7 +109,7 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
     program.onLine(keep(name));
     return program;
   };
-  const startWorker = async (name: string, { kubeconfigFile }: ClusterProgram, fenceAfter: string) => {
+  const startWorker = async (name: string, kubeconfigFile: string, fenceAfter: string) => {
     const program = start(`worker-${name}`, 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, `--fence-after=${fenceAfter}`]);
     return { program, http: (await program.find((line) => /"http":"(http:[^"]+)"/.exec(line)?.[1])) ?? '' };
   };
@@ -120,7 +118,7 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
     const wire = programs.use(await startTcpProxy({ host: '127.0.0.1', port }));
     const kubeconfig = plane.kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wire.port}`);
     await joinCluster(home, name, kubeconfig);
-    let worker = await startWorker(name, plane, `${FENCE_SECONDS}s`);
+    const worker = await startWorker(name, plane.kubeconfigFile, `${FENCE_SECONDS}s`);
     const killWorker = async (): Promise<void> => {
       worker.program.kill();
       await worker.program.whenEnded();
@@ -136,10 +134,6 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
       },
       isFenced: async () => total(parseSamples(await (await fetch(`${worker.http}/metrics`)).text()), 'switchyard_worker_fenced') > 0,
       killWorker,
-      async restartWorker(fenceAfter) {
-        await killWorker();
-        worker = await startWorker(name, plane, fenceAfter);
-      },
       pods: async (job) => (await client.list(PODS, { namespace: NAMESPACE, labelSelector: `${JOB_NAME_LABEL}=${job}` })).items,
       deleteCopy: async (job, propagationPolicy) =>
         void (await client.delete(JOBS, { namespace: NAMESPACE, name: job }, { propagationPolicy })),
