@@ -8,14 +8,14 @@ import path from 'node:path';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
-import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
 import { prepared } from '../../manager/prepare-job.ts';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
-import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
-import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import type { Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
+import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, JOB_NAME_LABEL, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { ControlPlaneController } from '../../shared/controlplane/controllers/controllers.ts';
-import { JOBS, LEASES, NAMESPACES } from '../../shared/api/resources.ts';
+import { JOBS, LEASES, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
@@ -36,7 +36,9 @@ export interface PartitionWorld extends AsyncDisposable {
   /** Submits a Job of one pod. */
   submit(name: string, options?: SubmitOptions): Promise<void>;
   job(name: string): Promise<Job>;
-  clusterState(name: string): Promise<{ readonly ready: boolean; readonly lostSince: string | undefined }>;
+  cluster(name: string): Promise<WorkerCluster>;
+  /** Has the Jobs of the cluster run elsewhere, as `switchyard clusters drain` does. */
+  drain(name: string): Promise<void>;
   /** What the programs printed last. */
   said(): string;
 }
@@ -59,6 +61,13 @@ export interface WorkerSide {
   renewedMs(): Promise<number | undefined>;
   /** Whether the worker has stopped the copies of the manager. */
   isFenced(): Promise<boolean>;
+  /** The worker is killed. */
+  killWorker(): Promise<void>;
+  /** Of the copy, or left behind by it. */
+  pods(name: string): Promise<readonly Pod[]>;
+  /** As a user of that cluster deletes the copy with kubectl. */
+  deleteCopy(name: string, propagationPolicy: 'Background' | 'Orphan'): Promise<void>;
+  deletePod(name: string): Promise<void>;
 }
 
 /** Short times that yet trip no fence on a machine with little time to spare: a fence lasts five renewals. */
@@ -85,23 +94,35 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
     lines.push(`${name}: ${line}`);
     if (lines.length > LINES_KEPT) lines.shift();
   };
-  const start = (name: string, main: string, flags: readonly string[]): ChildProgram => {
-    const program = starting.use(new ChildProgram(name, [process.execPath, path.join(ROOT, main), ...flags]));
-    program.onLine(keep(name));
-    return program;
-  };
-
   const etcd = isServerReal() ? starting.use(await startRealEtcd()) : undefined;
   const startPlane = async (name: string, controllers: readonly ControlPlaneController[]): Promise<ClusterProgram> =>
     starting.use(await startClusterProgram({ name, controllers, etcd, onLine: keep(name) }));
 
+  const [homePlane, ...planes] = await Promise.all([
+    startPlane('home', CONTROLLERS),
+    ...WORKERS.map((name) => startPlane(name, [...CONTROLLERS, 'node-agent'])),
+  ]);
+  // Programs that are started later end with the others, before their control planes.
+  const programs = starting.use(new AsyncDisposableStack());
+  const start = (name: string, main: string, flags: readonly string[]): ChildProgram => {
+    const program = programs.use(new ChildProgram(name, [process.execPath, path.join(ROOT, main), ...flags]));
+    program.onLine(keep(name));
+    return program;
+  };
+  const startWorker = async (name: string, kubeconfigFile: string, fenceAfter: string) => {
+    const program = start(`worker-${name}`, 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, `--fence-after=${fenceAfter}`]);
+    return { program, http: (await program.find((line) => /"http":"(http:[^"]+)"/.exec(line)?.[1])) ?? '' };
+  };
   const join = async (home: KubeClient, name: string, plane: ClusterProgram): Promise<WorkerSide> => {
-    const { kubeconfigFile, port, client } = plane;
-    const wire = starting.use(await startTcpProxy({ host: '127.0.0.1', port }));
+    const { port, client } = plane;
+    const wire = programs.use(await startTcpProxy({ host: '127.0.0.1', port }));
     const kubeconfig = plane.kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wire.port}`);
     await joinCluster(home, name, kubeconfig);
-    const worker = start(`worker-${name}`, 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, `--fence-after=${FENCE_SECONDS}s`]);
-    const http = (await worker.find((line) => /"http":"(http:[^"]+)"/.exec(line)?.[1])) ?? '';
+    const worker = await startWorker(name, plane.kubeconfigFile, `${FENCE_SECONDS}s`);
+    const killWorker = async (): Promise<void> => {
+      worker.program.kill();
+      await worker.program.whenEnded();
+    };
     return {
       name,
       wire,
@@ -111,14 +132,15 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
         const { items } = await client.list(LEASES, { namespace: DEFAULT_LEASE_NAMESPACE, labelSelector: ORIGIN_LABEL });
         return items[0] && readOriginLease(items[0])?.renewedMs;
       },
-      isFenced: async () => total(parseSamples(await (await fetch(`${http}/metrics`)).text()), 'switchyard_worker_fenced') > 0,
+      isFenced: async () => total(parseSamples(await (await fetch(`${worker.http}/metrics`)).text()), 'switchyard_worker_fenced') > 0,
+      killWorker,
+      pods: async (job) => (await client.list(PODS, { namespace: NAMESPACE, labelSelector: `${JOB_NAME_LABEL}=${job}` })).items,
+      deleteCopy: async (job, propagationPolicy) =>
+        void (await client.delete(JOBS, { namespace: NAMESPACE, name: job }, { propagationPolicy })),
+      deletePod: async (pod) => void (await client.delete(PODS, { namespace: NAMESPACE, name: pod })),
     };
   };
 
-  const [homePlane, ...planes] = await Promise.all([
-    startPlane('home', CONTROLLERS),
-    ...WORKERS.map((name) => startPlane(name, [...CONTROLLERS, 'node-agent'])),
-  ]);
   const home = homePlane.client;
   await setUpQueue(home, onClusterLost);
   const joined = planes.map(async (plane, index) => join(home, WORKERS[index] ?? '', plane));
@@ -144,10 +166,9 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
     submit: async (name, { command = recorder.command(name), ...options } = {}) =>
       void (await home.create(JOBS, prepared(aJob(name, { ...options, command })))),
     job: (name) => home.get(JOBS, { namespace: NAMESPACE, name }),
-    async clusterState(name) {
-      const { status } = await home.get(WORKER_CLUSTERS, { namespace: '', name });
-      return { ready: hasTrueCondition(status?.conditions, 'Ready'), lostSince: status?.lostSince };
-    },
+    cluster: (name) => home.get(WORKER_CLUSTERS, { namespace: '', name }),
+    drain: async (name) =>
+      void (await home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state: 'Draining' } } })),
     said: () => lines.join('\n'),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -29,6 +29,15 @@ const patience = (seconds = 0) => ({ timeout: seconds * 1000 + PATIENCE_MS, inte
 /** On a machine that has little time to spare. */
 const AT_ONCE_MS = 30_000;
 
+/** A worker that is gone does not renew its Lease, and counts as gone when its time is over. */
+const WORKER_LEASE_SECONDS = 40;
+/** Its Jobs say so after this time. */
+const ABSENCE_SECONDS = 60;
+/** A copy that vanished is made again after this time and the grace period of its pods; whether these have ended is looked at every ten seconds. */
+const COPY_GONE_SECONDS = 20 + GRACE_SECONDS;
+/** Shorter than the fence. */
+const BLIP_SECONDS = 5;
+
 let world: PartitionWorld;
 afterEach(() => world?.[Symbol.asyncDispose]());
 
@@ -45,6 +54,16 @@ const placementOf = async (name: string): Promise<string | undefined> => placeme
 const clusterLabelOf = async (name: string): Promise<string | undefined> => (await world.job(name)).metadata.labels?.[CLUSTER_LABEL];
 const told = async (name: string): Promise<string> =>
   findCondition((await world.job(name)).status?.conditions, 'Dispatched')?.message ?? '';
+const clusterState = async (name: string): Promise<{ readonly ready: boolean; readonly lostSince: string | undefined }> => {
+  const { status } = await world.cluster(name);
+  return { ready: hasTrueCondition(status?.conditions, 'Ready'), lostSince: status?.lostSince };
+};
+const reasonOf = async (name: string, type: 'Able' | 'Ready' | 'WorkerAlive'): Promise<string> => {
+  const condition = findCondition((await world.cluster(name)).status?.conditions, type);
+  return `${condition?.status} ${condition?.reason}`;
+};
+const fencedOf = async (side: WorkerSide): Promise<string | undefined> =>
+  findCondition((await side.copy('sum'))?.status?.conditions, 'Fenced')?.status;
 const isComplete = async (name: string): Promise<boolean> => hasTrueCondition((await world.job(name)).status?.conditions, 'Complete');
 
 /** Signs of life that are younger than this are those of a process that runs. */
@@ -79,7 +98,7 @@ describe.runIf(isSlow)('a worker cluster that is out of reach', { timeout: TEST_
     await start('Requeue');
     const { here, there } = await run('sum');
     here.wire.cut(direction);
-    await expect.poll(async () => (await world.clusterState(here.name)).lostSince, patience()).toBeDefined();
+    await expect.poll(async () => (await clusterState(here.name)).lostSince, patience()).toBeDefined();
 
     // By itself: nobody but its worker and its control plane is there.
     await expect.poll(() => here.isFenced(), patience(FENCE_SECONDS)).toBe(true);
@@ -93,13 +112,13 @@ describe.runIf(isSlow)('a worker cluster that is out of reach', { timeout: TEST_
     expect(await clusterLabelOf('sum')).toBe(there.name);
     expect((await here.copy('sum'))?.spec.suspend).toBe(false);
 
-    const { lostSince = '' } = await world.clusterState(here.name);
+    const { lostSince = '' } = await clusterState(here.name);
     // In whole seconds.
     expect(await here.renewedMs()).toBeLessThan(Date.parse(lostSince) + 1_000);
 
     here.wire.mend();
     await expect.poll(() => here.copy('sum'), patience()).toBeUndefined();
-    await expect.poll(() => world.clusterState(here.name), patience()).toEqual({ ready: true, lostSince: undefined });
+    await expect.poll(() => clusterState(here.name), patience()).toEqual({ ready: true, lostSince: undefined });
     await expect.poll(() => here.isFenced(), patience()).toBe(false);
     await world.submit('next', { clusters: here.name, command: ['true'] });
     await expect.poll(() => isComplete('next'), patience()).toBe(true);
@@ -121,7 +140,7 @@ describe.runIf(isSlow)('a control plane that is paused', { timeout: TEST_LIMIT_M
     const { here } = await run('sum');
     const before = pidsOf(running('sum'));
     here.plane.pause();
-    await expect.poll(async () => (await world.clusterState(here.name)).lostSince, patience()).toBeDefined();
+    await expect.poll(async () => (await clusterState(here.name)).lostSince, patience()).toBeDefined();
     await expect.poll(() => told('sum'), patience()).toContain('it is not moved: its ClusterQueue has it wait (onClusterLost: Wait)');
     await expect.poll(() => here.isFenced(), patience(FENCE_SECONDS)).toBe(true);
     // For longer than after which it would have moved.
@@ -132,7 +151,7 @@ describe.runIf(isSlow)('a control plane that is paused', { timeout: TEST_LIMIT_M
     // Its worker now does what it could not do: the pod makes room for another one, there.
     here.plane.resume();
     await expect.poll(() => pidsOf(running('sum')).filter((pid) => !before.includes(pid)), patience()).toHaveLength(1);
-    await expect.poll(() => world.clusterState(here.name), patience()).toEqual({ ready: true, lostSince: undefined });
+    await expect.poll(() => clusterState(here.name), patience()).toEqual({ ready: true, lostSince: undefined });
     await expect.poll(() => here.isFenced(), patience()).toBe(false);
     expect(new Set(world.recorder.runs('sum').map(({ epoch }) => epoch))).toEqual(new Set([1]));
     world.recorder.finish('sum');
@@ -159,9 +178,88 @@ describe.runIf(isSlow)('a control plane that is paused', { timeout: TEST_LIMIT_M
     await expect.poll(() => podsOf(1)[0]?.untilMs, patience()).toBeDefined();
     expect((podsOf(1)[0]?.untilMs ?? Number.NaN) - resumedMs).toBeLessThan(AT_ONCE_MS);
     await expect.poll(() => here.copy('sum'), patience()).toBeUndefined();
-    await expect.poll(() => world.clusterState(here.name), patience()).toEqual({ ready: true, lostSince: undefined });
+    await expect.poll(() => clusterState(here.name), patience()).toEqual({ ready: true, lostSince: undefined });
     await expect.poll(() => here.isFenced(), patience()).toBe(false);
     expect(podsOf(1)).toHaveLength(1);
     expect(podsOf(2)).toMatchObject([{ endingMs: undefined, untilMs: undefined }]);
+  });
+});
+
+describe.runIf(isSlow)('a cluster whose worker is gone', { timeout: TEST_LIMIT_MS }, () => {
+  test('the worker is killed for good: the Job says so, stays while its pod runs, and moves once a user has deleted the copy and the pod has ended', async () => {
+    await start('Requeue');
+    const { here, there } = await run('sum');
+    const before = pidsOf(running('sum'));
+    await here.killWorker();
+    await expect.poll(() => reasonOf(here.name, 'WorkerAlive'), patience(WORKER_LEASE_SECONDS)).toMatch(/^False /);
+    expect((await clusterState(here.name)).ready).toBe(false);
+    await expect.poll(() => told('sum'), patience(ABSENCE_SECONDS)).toContain(`no worker runs it on cluster "${here.name}"`);
+    expect(await told('sum')).toContain('It goes on once there is one');
+    expect(await told('sum')).toContain('kubectl delete job -n team sum --cascade=background');
+
+    await world.drain(here.name);
+    await expect.poll(async () => (await here.copy('sum'))?.spec.suspend, patience()).toBe(true);
+    await sleep(systemClock, LOST_SECONDS * 1000);
+    expect(pidsOf(running('sum'))).toEqual(before);
+    expect([await placementOf('sum'), await there.copy('sum')]).toEqual([`${here.name} 1`, undefined]);
+    expect(await told('sum')).toContain('kubectl delete job -n team sum --cascade=background');
+
+    await here.deleteCopy('sum', 'Background');
+    await expect.poll(() => epochsRunning('sum'), patience(COPY_GONE_SECONDS)).toEqual([2]);
+    expect(await placementOf('sum')).toBe(`${there.name} 2`);
+    // Nobody is there to take the finalizer off the pod by which its Job controller counts it.
+    expect(await here.pods('sum')).toMatchObject([
+      { metadata: { finalizers: ['batch.kubernetes.io/job-tracking'] }, status: { phase: 'Failed' } },
+    ]);
+    world.recorder.finish('sum');
+    await expect.poll(() => isComplete('sum'), patience()).toBe(true);
+    expectOneAtATime('sum');
+  });
+});
+
+describe.runIf(isSlow)('a copy that is deleted without its pods', { timeout: TEST_LIMIT_MS }, () => {
+  test('no other pod is made, there or elsewhere, before its process has ended; the Job says which pod it is, and then runs again', async () => {
+    await start('Requeue');
+    const { here, there } = await run('sum');
+    const before = pidsOf(running('sum'));
+    await here.deleteCopy('sum', 'Orphan');
+    await expect.poll(() => told('sum'), patience()).toContain('pods of it are still there');
+    // The pods are looked at several times meanwhile.
+    await sleep(systemClock, LOST_SECONDS * 1000);
+    expect(pidsOf(running('sum'))).toEqual(before);
+    expect(await Promise.all([here, there].map((side) => side.copy('sum')))).toEqual([undefined, undefined]);
+    expect(world.recorder.pods('sum')).toHaveLength(1);
+
+    const [, pod = ''] = /kubectl delete pod -n team (\S+)$/.exec(await told('sum')) ?? [];
+    await here.deletePod(pod);
+    await expect.poll(() => pidsOf(running('sum')).filter((pid) => !before.includes(pid)), patience(COPY_GONE_SECONDS)).toHaveLength(1);
+    world.recorder.finish('sum');
+    await expect.poll(() => isComplete('sum'), patience()).toBe(true);
+    expect(world.recorder.pods('sum')).toHaveLength(2);
+    expectOneAtATime('sum');
+  });
+});
+
+describe.runIf(isSlow)('a worker cluster that comes and goes', { timeout: TEST_LIMIT_MS }, () => {
+  test('whose fence trips again and again takes no Jobs, and the Job that it stopped each time ends on the other cluster', async () => {
+    await start('Requeue');
+    const { here, there } = await run('sum');
+    const isUnsteady = async (): Promise<boolean> => (await reasonOf(here.name, 'Able')) === 'False Unsteady';
+    while (!(await isUnsteady())) {
+      here.wire.cut();
+      await sleep(systemClock, BLIP_SECONDS * 1000);
+      here.wire.mend();
+      await sleep(systemClock, BLIP_SECONDS * 1000);
+      here.wire.cut();
+      await expect.poll(async () => (await fencedOf(here)) === 'True' || (await isUnsteady()), patience(FENCE_SECONDS)).toBe(true);
+      here.wire.mend();
+      await expect.poll(async () => (await fencedOf(here)) !== 'True' || (await isUnsteady()), patience()).toBe(true);
+    }
+    await expect.poll(() => epochsRunning('sum'), patience()).toEqual([2]);
+    expect(await placementOf('sum')).toBe(`${there.name} 2`);
+    world.recorder.finish('sum');
+    await expect.poll(() => isComplete('sum'), patience()).toBe(true);
+    expect(await placementOf('sum')).toBe(`${there.name} 2`);
+    expectOneAtATime('sum');
   });
 });

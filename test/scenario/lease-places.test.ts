@@ -14,6 +14,7 @@ import { LEASES, NAMESPACES } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { withoutWorkerLease, writeWorkerLease } from '../support/worker-presence.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 const OURS = DEFAULT_LEASE_NAMESPACE;
@@ -88,6 +89,23 @@ describe('a manager of this release', () => {
     await world.settle(15_000);
     expect((await client.list(LEASES, { namespace: FORMER })).items).toEqual([]);
     expect((await client.list(LEASES, { namespace: OURS })).items.map(({ metadata }) => metadata.name)).toEqual([NAME]);
+  });
+
+  test('finds a worker that makes the namespace of the Leases only after the manager has looked there', async () => {
+    const { client } = await world.addWorker('us-2', {});
+    await withoutWorkerLease(client);
+    await world.settle(5_000);
+    expect((await client.list(LEASES, { namespace: FORMER })).items.map(({ metadata }) => metadata.name)).toEqual([NAME]);
+    await client.create(NAMESPACES, { metadata: { name: OURS } });
+    await writeWorkerLease(
+      client,
+      { fenceToken: 'new', fenceAfterSeconds: 60 },
+      { holderIdentity: 'worker', leaseDurationSeconds: 40 },
+      OURS,
+    );
+    await world.settle(25_000);
+    const [ours] = (await client.list(LEASES, { namespace: OURS })).items.filter(({ metadata }) => metadata.name === NAME);
+    expect(ours && readOriginLease(ours)?.reconciled).toBe('new');
   });
 
   test('follows its worker when that is upgraded, without being out of contact, and answers it in both namespaces', async () => {

@@ -21,6 +21,7 @@ export async function writeWorkerLease(
   client: KubeClient,
   announcement: Partial<WorkerAnnouncement>,
   spec: NonNullable<Lease['spec']>,
+  namespace = 'kube-system',
 ): Promise<void> {
   const annotations = workerAnnotations({
     controllerName: WORKER_CONTROLLER_NAME,
@@ -30,12 +31,12 @@ export async function writeWorkerLease(
     renewalsSeen: new Map(),
     ...announcement,
   });
-  const body = { metadata: { ...leaseOf(announcement.controllerName), labels: { [WORKER_LABEL]: 'true' }, annotations }, spec };
+  const body = { metadata: { ...leaseOf(announcement.controllerName), namespace, labels: { [WORKER_LABEL]: 'true' }, annotations }, spec };
   try {
     await client.create(LEASES, body);
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    await client.patch(LEASES, leaseOf(announcement.controllerName), { type: 'merge', body });
+    await client.patch(LEASES, { ...leaseOf(announcement.controllerName), namespace }, { type: 'merge', body });
   }
 }
 

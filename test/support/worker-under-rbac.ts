@@ -65,7 +65,8 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
     controllers: ['garbage-collector', 'namespace'],
   });
   const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
-  for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...options.namespaces]) await client.create(NAMESPACES, { metadata: { name } });
+  for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...options.namespaces])
+    await client.create(NAMESPACES, { metadata: { name } });
   const presence = await announceWorker(client, clock);
   const rendered = renderChart('worker', ...(options.values ?? []));
   for (const resource of ACCESS_KINDS) {

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { workerLeaseName } from '../../../../shared/api/fence-leases.ts';
 import type { Lease } from '../../../../shared/api/kubernetes.ts';
-import { LEASES } from '../../../../shared/api/resources.ts';
+import { LEASES, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane } from '../../../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
@@ -49,6 +49,24 @@ beforeEach(async () => {
   lease = createWorkerLease({ ...common, identity: 'pod-1' });
 });
 afterEach(() => plane.close());
+
+test('makes the namespace of its Lease where there is none, and it may', async () => {
+  const missing = { client: admin, clock, namespace: 'leases', controllerName: CONTROLLER, renewEveryMs: 10_000, identity: 'pod-1' };
+  await createWorkerLease(missing).renew(ANNOUNCEMENT, new AbortController().signal);
+  expect((await admin.list(LEASES, { namespace: 'leases' })).items).toHaveLength(1);
+});
+
+test('says what to do where it may not make that namespace', async () => {
+  const client: KubeClient = {
+    ...admin,
+    get: (...given) => admin.get(...given),
+    create: (resource, ...given) => (resource === NAMESPACES ? Promise.reject(new Error('forbidden')) : admin.create(resource, ...given)),
+  };
+  const missing = { client, clock, namespace: 'leases', controllerName: CONTROLLER, renewEveryMs: 10_000, identity: 'pod-1' };
+  await expect(createWorkerLease(missing).renew(ANNOUNCEMENT, new AbortController().signal)).rejects.toThrow(
+    'namespace "leases" of the Lease does not exist: make it, or name another one (--lease-namespace)',
+  );
+});
 
 const renew = (): Promise<string> => lease.renew(ANNOUNCEMENT, new AbortController().signal);
 const present = (): Promise<Lease> => admin.get(LEASES, KEY);
