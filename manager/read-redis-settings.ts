@@ -75,7 +75,8 @@ function readAtMost(file: string, bytesMax: number): string | undefined {
   const descriptor = openSync(file, 'r');
   try {
     let length = 0;
-    for (let read = 1; read > 0 && length <= bytesMax; length += read) read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    for (let read = 1; read > 0 && length <= bytesMax; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
     return length > bytesMax ? undefined : bytes.toString('utf8', 0, length);
   } finally {
     closeSync(descriptor);

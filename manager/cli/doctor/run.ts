@@ -68,7 +68,13 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
 /** ioredis takes a while to load. */
 const redis = async (config: RedisConfig | undefined, now: () => number): Promise<readonly Check[]> =>
   config === undefined
-    ? [note('redis', 'is not looked at: nobody says where it is', '--redis-url or --redis-url-file (SWITCHYARD_REDIS_URL, SWITCHYARD_REDIS_URL_FILE), as the manager has it')]
+    ? [
+        note(
+          'redis',
+          'is not looked at: nobody says where it is',
+          '--redis-url or --redis-url-file (SWITCHYARD_REDIS_URL, SWITCHYARD_REDIS_URL_FILE), as the manager has it',
+        ),
+      ]
     : judgeRedisFound(await (await import('./look-at-redis.ts')).lookAtRedis(config, now));
 
 const admissionKind = <T extends KubeObject>(kind: string): Resource<T> => ({

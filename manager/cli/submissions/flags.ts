@@ -48,7 +48,8 @@ export function wayChoice(values: FlagValues<typeof SUBMISSION_FLAGS>, via: 'red
       if (queue === undefined) throw new FlagError('--submission-queue: is missing; write the name of a SubmissionQueue of the namespace');
       return { via: 'http', server, caFile: values['server-ca'], tokenFile: values['token-file'], queue };
     case 'redis':
-      if (url === undefined) throw new FlagError('--redis-url: is missing; write that of the Redis that carries submissions, or --redis-url-file');
+      if (url === undefined)
+        throw new FlagError('--redis-url: is missing; write that of the Redis that carries submissions, or --redis-url-file');
       return { via: 'redis', url, prefix: values['redis-prefix'], queue: queue ?? SUBMISSION_QUEUE };
     default:
       throw new FlagError('--key: which queue is meant? Write --server URL for the manager’s HTTP API, or --redis-url URL');

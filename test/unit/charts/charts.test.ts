@@ -378,10 +378,7 @@ describe('what the manager chart passes to the program', () => {
 
   test('reads the Redis URL from the file of its Secret, and has it in no environment variable', () => {
     const { env, args } = containerOf(renderChart('manager', 'redis.existingSecret=redis'));
-    expect([env, args.filter((arg) => arg.startsWith('--redis'))]).toEqual([
-      undefined,
-      ['--redis-url-file=/etc/switchyard/redis-url/url'],
-    ]);
+    expect([env, args.filter((arg) => arg.startsWith('--redis'))]).toEqual([undefined, ['--redis-url-file=/etc/switchyard/redis-url/url']]);
     expect(managerConfig('redis.existingSecret=redis').redis).toEqual({
       servers: { kind: 'Single', urlFile: '/etc/switchyard/redis-url/url' },
     });
