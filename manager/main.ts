@@ -47,9 +47,10 @@ import { createWorkerConnector } from './worker-connection.ts';
 async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const home = accessTo(config);
+  const redis = config.redis && readRedisSettings(config.redis);
   const traces = traceDestination(config.tracing.otlpEndpoint, process.env);
   const drainMs = DRAIN_MS + (config.webhook?.shutdownDelayMs ?? 0);
-  return runProgram({ clock: systemClock, log, drainMs }, (signal) => runManager(config, home, traces, log, signal));
+  return runProgram({ clock: systemClock, log, drainMs }, (signal) => runManager({ ...config, redis }, home, traces, log, signal));
 }
 
 function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
@@ -62,7 +63,7 @@ function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
 }
 
 async function runManager(
-  settings: ManagerConfig,
+  settings: Omit<ManagerConfig, 'redis'> & { readonly redis: RedisSettings | undefined },
   homeAccess: ClusterAccess,
   traces: TraceDestination | undefined,
   log: Logger,
@@ -76,9 +77,13 @@ async function runManager(
   const { leaderElection, managerId, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
+<<<<<<< HEAD
   // No renewal waits for a connection that the work has.
   const electionTransport = createHttpTransport(homeAccess, log);
   const redis = settings.redis && readRedisSettings(settings.redis);
+=======
+  const { redis } = settings;
+>>>>>>> redisurl
   const submissions = redis && {
     ...(await submissionSource(redis, settings, log)),
     // The gate in front of it has the limit.

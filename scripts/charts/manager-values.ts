@@ -77,7 +77,9 @@ export const MANAGER_VALUES: ChartValue = group('', {
   redis: group(
     'Redis carries submissions only; nothing that is already a Job depends on it. Without one the manager takes no submissions.',
     {
-      url: text('redis://[user:password@]host:port[/db]. The chart puts it into a Secret, which the manager reads as a file.', '', { pattern: '^(rediss?://.+)?$' }),
+      url: text('redis://[user:password@]host:port[/db]. The chart puts it into a Secret, which the manager reads as a file.', '', {
+        pattern: '^(rediss?://.+)?$',
+      }),
       existingSecret: text("Instead: a Secret of the release's namespace whose key holds the URL."),
       existingSecretKey: text('The key of that Secret.', 'url', { minLength: 1 }),
       sentinels: flagValue(FLAGS, 'redis-sentinels', { default: [], about: 'Instead: HOST:PORT of sentinels, which know the master.' }),

@@ -232,9 +232,9 @@ test('every command prints JSON that can be read', { timeout: LIMIT_MS }, async 
     'clusters cordon': ['east', ...home],
     'clusters uncordon': ['east', ...home],
     'clusters drain': ['east', ...home],
-    uncordon: ['east', ...home],
     cordon: ['east', ...home],
     drain: ['east', ...home],
+    uncordon: ['east', ...home],
     'import kueue': [kueue],
     completion: ['bash'],
   };
