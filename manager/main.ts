@@ -77,13 +77,9 @@ async function runManager(
   const { leaderElection, managerId, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
-<<<<<<< HEAD
   // No renewal waits for a connection that the work has.
   const electionTransport = createHttpTransport(homeAccess, log);
-  const redis = settings.redis && readRedisSettings(settings.redis);
-=======
   const { redis } = settings;
->>>>>>> redisurl
   const submissions = redis && {
     ...(await submissionSource(redis, settings, log)),
     // The gate in front of it has the limit.
