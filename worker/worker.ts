@@ -51,6 +51,8 @@ export type WorkerSettings = {
   readonly batchPeriodMs: number;
   /** '': all namespaces. */
   readonly namespace: string;
+  /** Namespaces in which no pods are created: names, or beginnings of names and `*`. Absent: none. */
+  readonly deniedNamespaces?: readonly string[];
 };
 
 export type WorkerDeps = {
@@ -246,6 +248,7 @@ export function createWorker(deps: WorkerDeps): Worker {
             recorder,
             metrics,
             batchPeriodMs,
+            deniedNamespaces: settings.deniedNamespaces ?? [],
             ...given({ tails }),
           }),
         },

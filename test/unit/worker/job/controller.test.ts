@@ -56,6 +56,7 @@ function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobM
     log: silentLogger,
     controllerName: 'kubernetes.io/job-controller',
     batchPeriodMs: 1_000,
+    deniedNamespaces: [],
   };
   const reconcile = createJobReconciler(deps);
   // The server has no such Job: a status cannot be written.
