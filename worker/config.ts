@@ -1,4 +1,9 @@
-import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  DEFAULT_LEASE_NAMESPACE,
+  FORMER_LEASE_NAMESPACE,
+  WORKER_CONTROLLER_NAME,
+} from '../shared/api/names.ts';
 import {
   durationMs,
   FlagError,

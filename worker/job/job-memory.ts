@@ -58,7 +58,13 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
   const backoffs = new Map<string, BackoffRecord>();
   const endsBegun = new Map<string, Verdict>();
   const goneSinceMs = new Map<string, number>();
-  const sets = { finished: new Set<string>(), delegated: new Set<string>(), denied: new Set<string>(), surveyed: new Set<string>(), capped: new Set<string>() };
+  const sets = {
+    finished: new Set<string>(),
+    delegated: new Set<string>(),
+    denied: new Set<string>(),
+    surveyed: new Set<string>(),
+    capped: new Set<string>(),
+  };
   function forgetProgress(jobUid: string): void {
     backoffs.delete(jobUid);
     endsBegun.delete(jobUid);

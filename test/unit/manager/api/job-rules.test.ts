@@ -22,7 +22,10 @@ test('a Job that is too large says so', () => {
 test('a Job of a denied namespace names the flag and the remedy; a manifest without a namespace is not judged by it', () => {
   const problems = (namespace: string | undefined, deniedNamespaces = DEFAULT_JOB_RULES.deniedNamespaces) => {
     const job = aHomeJob();
-    return ruleProblems({ ...job, metadata: { ...job.metadata, namespace: namespace as string } }, { ...DEFAULT_JOB_RULES, deniedNamespaces });
+    return ruleProblems(
+      { ...job, metadata: { ...job.metadata, namespace: namespace as string } },
+      { ...DEFAULT_JOB_RULES, deniedNamespaces },
+    );
   };
   const remedy = 'create the Job in another namespace, or ask an administrator to change that flag';
   expect(problems('kube-system')).toEqual([
