@@ -245,7 +245,7 @@ describe('what the manager chart passes to the program', () => {
         store: { kind: 'Directory', path: '/var/lib/switchyard/history' },
         limits: { ageMs: 30 * 24 * 3_600_000, bytesMax: 512 * 1024 * 1024 },
       },
-      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false },
+      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false, deniedNamespaces: ['kube-*'] },
       podFenceImage: 'ghcr.io/switchyard/switchyard:0.1.0',
       logLevel: 'info',
     });
@@ -422,6 +422,7 @@ describe('the worker chart', () => {
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
       namespace: '',
+      deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
       keepLogs: 'Failed',
