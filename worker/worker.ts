@@ -219,6 +219,11 @@ export function createWorker(deps: WorkerDeps): Worker {
     pods.addHandler(invariants.handler);
     const tails = logs === undefined || logs.keepLogs === 'None' ? undefined : createTails(logs);
     jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
+    const deniedJobs = new Counter({
+      name: 'switchyard_worker_denied_jobs_total',
+      help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
+      registers: [registry],
+    });
     const shared = { client, jobs, pods, memory, controllerName, clock, log };
     const concurrency = settings.concurrentJobSyncs;
     const onChange = (origin: string | undefined): void => {
@@ -249,6 +254,7 @@ export function createWorker(deps: WorkerDeps): Worker {
             metrics,
             batchPeriodMs,
             deniedNamespaces: settings.deniedNamespaces ?? [],
+            deniedJobs,
             ...given({ tails }),
           }),
         },

@@ -58,6 +58,8 @@ export type JobReconcilerDeps = {
   readonly batchPeriodMs: number;
   /** Namespaces in which no pods are created: names, or beginnings of names and `*`. */
   readonly deniedNamespaces: readonly string[];
+  /** Counts the Jobs that get no pods for their namespace. */
+  readonly deniedJobs: { inc(): void };
 };
 
 /** How soon to look again when the cache has not seen our own writes yet. */
@@ -180,7 +182,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     const { uid, namespace } = job.metadata;
     if (memory.denied.has(uid)) return;
     memory.denied.add(uid);
-    metrics.jobDenied();
+    deps.deniedJobs.inc();
     log.warn('no pods are created for the job: its namespace is denied', { denied: entry });
     const remedy = 'run the Job in another namespace, or ask an administrator of this cluster to change that flag';
     const message = `No pods are created: namespace ${namespace} is denied by --denied-namespaces of the worker (${entry}); ${remedy}`;

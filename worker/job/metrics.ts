@@ -20,8 +20,6 @@ export interface JobMetrics {
   terminatedPodTracked(event: 'add' | 'delete'): void;
   externallyManaged(controllerName: string): void;
   staleSyncSkipped(resource: WrittenResource): void;
-  /** A Job gets no pods for its namespace. */
-  jobDenied(): void;
 }
 
 const SYNC_BUCKETS = Array.from({ length: 15 }, (_, k) => 0.004 * 2 ** k);
@@ -65,12 +63,6 @@ export function createJobMetrics(registry: Registry): JobMetrics {
     'resource',
   ]);
 
-  const denied = new Counter({
-    name: 'switchyard_worker_denied_jobs_total',
-    help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
-    registers,
-  });
-
   return {
     synced(job, result, action, seconds) {
       const labels = { completion_mode: modeOf(job), result, action };
@@ -100,7 +92,6 @@ export function createJobMetrics(registry: Registry): JobMetrics {
     terminatedPodTracked: (event) => tracked.inc({ event }),
     externallyManaged: (controller_name) => external.inc({ controller_name }),
     staleSyncSkipped: (resource) => staleSkips.inc({ group: GROUPS[resource], resource }),
-    jobDenied: () => denied.inc(),
   };
 }
 

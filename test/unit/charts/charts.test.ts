@@ -320,6 +320,13 @@ describe('what the manager chart passes to the program', () => {
     expect(managerConfig('config.workerAddressDeny=null').workerAddressDeny).toEqual(['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128']);
   });
 
+  test('denies no namespace where the list is empty, and those that it names', () => {
+    expect(managerConfig('config.deniedNamespaces:=[]').jobRules.deniedNamespaces).toEqual([]);
+    expect(managerConfig('config.deniedNamespaces={kube-*,vault}').jobRules.deniedNamespaces).toEqual(['kube-*', 'vault']);
+    expect(workerConfig('config.deniedNamespaces:=[]').deniedNamespaces).toEqual([]);
+    expect(workerConfig('config.deniedNamespaces={kube-*,vault}').deniedNamespaces).toEqual(['kube-*', 'vault']);
+  });
+
   test('says what the values say', () => {
     const config = managerConfig(
       'config.managerId=prod',
