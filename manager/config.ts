@@ -1,3 +1,4 @@
+import { deniedBy, SYSTEM_NAMESPACES } from '../shared/api/denied-namespaces.ts';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import { DASHBOARD_FLAGS, dashboardConfigOf, type DashboardConfig } from './dashboard-flags.ts';
@@ -20,6 +21,7 @@ import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
   CONFIG_FILE_FLAGS,
+  deniedNamespacesFlag,
   leaderElectionFlags,
   leaderElectionOf,
   LOG_FLAGS,
@@ -229,6 +231,9 @@ const FLAGS = {
   'kueue-queue-label': {
     about: 'new Jobs may name their queue by the label kueue.x-k8s.io/queue-name, too; not where Kueue itself looks after Jobs',
   },
+  'denied-namespaces': deniedNamespacesFlag(
+    'Jobs of these namespaces are refused, or wait with reason InvalidJob; those that were admitted before run on',
+  ),
   'worker-memory-limit': {
     value: 'MIB',
     fallback: String(WORKER_MEMORY_MIB),
@@ -354,6 +359,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
       bytesMax: flags['max-job-bytes'],
       resourceClaims: flags['resource-claims'],
       kueueQueueLabel: flags['kueue-queue-label'],
+      deniedNamespaces: flags['denied-namespaces'],
     },
     logLevel: flags['log-level'],
   };
@@ -407,7 +413,7 @@ function queueName(given: string): string {
 function submissionNamespaces(given: string): readonly string[] | '*' {
   if (given === '*') return given;
   const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || each.startsWith('kube-'));
+  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || deniedBy(SYSTEM_NAMESPACES, each) !== undefined);
   if (wrong === undefined && names.length > 0) return names;
   throw new FlagError(
     `${JSON.stringify(wrong ?? given)} is no namespace for submissions; write names of namespaces that are not kube-*, or * for all of these`,

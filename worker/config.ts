@@ -1,4 +1,9 @@
-import { DEFAULT_LEASE_NAMESPACE, FORMER_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  DEFAULT_LEASE_NAMESPACE,
+  FORMER_LEASE_NAMESPACE,
+  WORKER_CONTROLLER_NAME,
+} from '../shared/api/names.ts';
 import {
   durationMs,
   FlagError,
@@ -16,6 +21,7 @@ import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
   CONFIG_FILE_FLAGS,
+  deniedNamespacesFlag,
   leaderElectionFlags,
   leaderElectionOf,
   LOG_FLAGS,
@@ -86,6 +92,9 @@ const FLAGS = {
     parse: durationMs,
   },
   namespace: { value: 'NAME', about: 'the only namespace to look at; default: all', parse: text },
+  'denied-namespaces': deniedNamespacesFlag(
+    `no pods are created for Jobs of these namespaces; no part of a worker that replaces the built-in controller (--controller-name ${BUILT_IN_JOB_CONTROLLER_NAME})`,
+  ),
   'fence-after': {
     value: 'DURATION',
     fallback: '60s',
@@ -143,6 +152,8 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     concurrentTtlSyncs: flags['concurrent-ttl-after-finished-syncs'],
     batchPeriodMs: flags['job-batch-period'],
     namespace: flags.namespace ?? '',
+    // The cluster's own Jobs are run in its own namespaces.
+    deniedNamespaces: flags['controller-name'] === BUILT_IN_JOB_CONTROLLER_NAME ? [] : flags['denied-namespaces'],
     fenceAfterMs: flags['fence-after'],
     leaseNamespace: flags['lease-namespace'],
     formerLeaseNamespace: flags['former-lease-namespace'],

@@ -51,6 +51,8 @@ export type WorkerSettings = {
   readonly batchPeriodMs: number;
   /** '': all namespaces. */
   readonly namespace: string;
+  /** Namespaces in which no pods are created: names, or beginnings of names and `*`. Absent: none. */
+  readonly deniedNamespaces?: readonly string[];
 };
 
 export type WorkerDeps = {
@@ -217,6 +219,11 @@ export function createWorker(deps: WorkerDeps): Worker {
     pods.addHandler(invariants.handler);
     const tails = logs === undefined || logs.keepLogs === 'None' ? undefined : createTails(logs);
     jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
+    const deniedJobs = new Counter({
+      name: 'switchyard_worker_denied_jobs_total',
+      help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
+      registers: [registry],
+    });
     const shared = { client, jobs, pods, memory, controllerName, clock, log };
     const concurrency = settings.concurrentJobSyncs;
     const onChange = (origin: string | undefined): void => {
@@ -246,6 +253,8 @@ export function createWorker(deps: WorkerDeps): Worker {
             recorder,
             metrics,
             batchPeriodMs,
+            deniedNamespaces: settings.deniedNamespaces ?? [],
+            deniedJobs,
             ...given({ tails }),
           }),
         },

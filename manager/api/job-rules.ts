@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.ts';
 import type { FieldProblem } from './field-problem.ts';
 import { requestsOfJob } from './job-requests.ts';
 import { sizeProblems } from './job-size.ts';
@@ -12,21 +13,41 @@ export type JobRules = {
   readonly resourceClaims: ResourceClaimsRule;
   /** Whether a new Job may name its queue by Kueue's label, too. */
   readonly kueueQueueLabel: boolean;
+  /** Namespaces of which no Job is taken: names, or beginnings of names and `*`. */
+  readonly deniedNamespaces: readonly string[];
 };
 
 export const RESOURCE_CLAIMS_RULES = ['Refuse', 'Ignore'] as const;
 export type ResourceClaimsRule = (typeof RESOURCE_CLAIMS_RULES)[number];
 
-export const DEFAULT_JOB_RULES: JobRules = { bytesMax: 256 * 1024, resourceClaims: 'Refuse', kueueQueueLabel: false };
+export const DEFAULT_JOB_RULES: JobRules = {
+  bytesMax: 256 * 1024,
+  resourceClaims: 'Refuse',
+  kueueQueueLabel: false,
+  deniedNamespaces: SYSTEM_NAMESPACES,
+};
 
 /** Upstream's bound for Indexed Jobs, here for all: Kubernetes is not made for clusters of many more pods. */
 export const PODS_AT_ONCE_MAX = 100_000;
 
 /** Why a Job is not taken, whatever quota there is. Only its size is judged of one that is too large. */
-export function ruleProblems(job: DeepReadonly<Unsaved<Job>>, { bytesMax, resourceClaims }: JobRules): FieldProblem[] {
+export function ruleProblems(job: DeepReadonly<Unsaved<Job>>, { bytesMax, resourceClaims, deniedNamespaces }: JobRules): FieldProblem[] {
   const size = sizeProblems(job, bytesMax);
   if (size.length > 0) return size;
-  return [...podCountProblems(job), ...requestProblems(job), ...(resourceClaims === 'Ignore' ? [] : claimProblems(job))];
+  return [
+    ...namespaceProblems(job, deniedNamespaces),
+    ...podCountProblems(job),
+    ...requestProblems(job),
+    ...(resourceClaims === 'Ignore' ? [] : claimProblems(job)),
+  ];
+}
+
+/** A manifest may not name its namespace yet: then the Job is judged once it is in one. */
+function namespaceProblems({ metadata: { namespace } }: DeepReadonly<Unsaved<Job>>, denied: readonly string[]): FieldProblem[] {
+  const entry = namespace === undefined ? undefined : deniedBy(denied, namespace);
+  if (entry === undefined) return [];
+  const remedy = 'create the Job in another namespace, or ask an administrator to change that flag';
+  return [{ field: 'metadata.namespace', problem: `is "${namespace}", which is denied by --denied-namespaces (${entry}); ${remedy}` }];
 }
 
 function podCountProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] {

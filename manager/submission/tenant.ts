@@ -1,3 +1,4 @@
+import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.ts';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { SHARED_TENANT } from '../../shared/api/names.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
@@ -171,8 +172,8 @@ function isReserved(prefix: string, namespace: string): boolean {
   return /^switchyard(:|$)/.test(bare) && bare !== own && !bare.startsWith(`${own}:`);
 }
 
-/** Namespaces of Kubernetes itself: no submission of anybody goes there. */
-export const isSystemNamespace = (namespace: string): boolean => namespace.startsWith('kube-');
+/** Namespaces of Kubernetes itself: no submission of anybody goes there, whatever --denied-namespaces says. */
+export const isSystemNamespace = (namespace: string): boolean => deniedBy(SYSTEM_NAMESPACES, namespace) !== undefined;
 
 export const mayUseNamespace = ({ namespaces }: Tenant, namespace: string): boolean =>
   !isSystemNamespace(namespace) && (namespaces === '*' || namespaces.includes(namespace));

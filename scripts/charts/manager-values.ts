@@ -139,6 +139,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       'max-job-bytes': 262_144,
       'resource-claims': 'Refuse',
       'kueue-queue-label': false,
+      'denied-namespaces': ['kube-*'],
     }),
     workerMemoryLimit: flagValue(FLAGS, 'worker-memory-limit', {
       default: 32,

@@ -63,6 +63,11 @@ export const WORKER_VALUES: ChartValue = group('', {
       about: 'job, ttl-after-finished. The latter only where the built-in TTL controller does not run.',
     }),
     ...flagValues(FLAGS, { 'concurrent-job-syncs': 5 }),
+    deniedNamespaces: flagValue(FLAGS, 'denied-namespaces', {
+      default: ['kube-*'],
+      about:
+        'No pods are created for Jobs of these namespaces: names, or beginnings of names and *. Empty: none is denied. No part of a worker that replaces the built-in Job controller.',
+    }),
     fenceAfter: flagValue(FLAGS, 'fence-after', {
       default: '60s',
       about:

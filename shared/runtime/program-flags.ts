@@ -1,4 +1,5 @@
 /** Flags that several programs have: each means the same everywhere. */
+import { DENIED_NAMESPACE_PATTERN, SYSTEM_NAMESPACES } from '../api/denied-namespaces.ts';
 import {
   bindAddress,
   durationMs,
@@ -51,6 +52,21 @@ export const METRICS_FLAGS = {
     about: 'show /metrics only to bearer tokens that the API server knows (TokenReview) and lets get /metrics (SubjectAccessReview)',
   },
 } satisfies FlagTable;
+
+/** A deny list of namespaces, which manager and worker have each; `what` is what it means for them. */
+export const deniedNamespacesFlag = (what: string) => ({
+  value: 'NAMESPACE,...',
+  fallback: SYSTEM_NAMESPACES.join(),
+  about: `${what}. Names, or beginnings of names and *; empty: none is denied`,
+  parse: shaped({ type: 'array', items: { type: 'string', pattern: DENIED_NAMESPACE_PATTERN } }, deniedNamespaces),
+});
+
+function deniedNamespaces(given: string): readonly string[] {
+  const entries = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const wrong = entries.find((each) => !new RegExp(DENIED_NAMESPACE_PATTERN).test(each));
+  if (wrong === undefined) return entries;
+  throw new FlagError(`${JSON.stringify(wrong)} is neither a namespace nor the beginning of names and *; write such as kube-*,vault`);
+}
 
 /** Undefined: plain HTTP, unless there is a certificate from elsewhere. */
 export function metricsFilesOf(flags: FlagValues<typeof METRICS_FLAGS>): CertificateFiles | undefined {

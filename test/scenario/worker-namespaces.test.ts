@@ -216,6 +216,24 @@ describe('a manager that is bound to two namespaces', () => {
   });
 });
 
+describe('a namespace that the manager denies', () => {
+  beforeEach(onAClockThatStandsStill);
+
+  test('has its Jobs wait with the flag as the reason, and others go ahead', async () => {
+    await join('open', {}, [], [...TENANTS, 'kube-batch']);
+    await world.home.create(NAMESPACES, { metadata: { name: 'kube-batch' } });
+    await world.home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: 'kube-batch' }, spec: { clusterQueue: 'main' } });
+    await submit('kube-batch', 'denied');
+    await submit('team-a', 'one');
+    await world.settle(5_000);
+    expect(await conditionAt('kube-batch', 'denied', 'QuotaReserved')).toBe(
+      'False InvalidJob: metadata.namespace: is "kube-batch", which is denied by --denied-namespaces (kube-*); create the Job in another namespace, or ask an administrator to change that flag',
+    );
+    expect((await jobAt('kube-batch', 'denied')).spec.suspend).toBe(true);
+    expect(await copiesOn('open')).toEqual(['team-a/one']);
+  });
+});
+
 describe('a namespace that is missing on a cluster', () => {
   beforeEach(onAClockThatStandsStill);
 

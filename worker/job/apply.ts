@@ -47,6 +47,7 @@ export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan,
   const untouched = { active, deleted: 0, deletedReady: 0 };
   switch (plan.kind) {
     case 'leave':
+    case 'deny':
       return { ...untouched, action: 'reconciling' };
     case 'keep':
       return { ...untouched, action: 'tracking' };

@@ -24,6 +24,13 @@ export type ClaimDeps = {
   readonly memory: JobMemory;
 };
 
+export type ClaimRules = {
+  /** A rule of the Job asks the failed among the counted pods every time. */
+  readonly withFailed: boolean;
+  /** Whether it gets pods that match and have no controller. */
+  readonly mayAdopt: boolean;
+};
+
 export type ClaimedPods = {
   readonly pods: readonly DeepReadonly<Pod>[];
   /** UIDs of those adopted just now: the cache shows neither their owner nor their finalizer yet. */
@@ -32,9 +39,9 @@ export type ClaimedPods = {
 
 /**
  * The counted pods are looked at once, and when the labels of one have changed: all that can happen to them is their
- * release. `withFailed`: a rule of the Job asks the failed among them every time.
+ * release.
  */
-export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFailed: boolean): Promise<ClaimedPods> {
+export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, { withFailed, mayAdopt }: ClaimRules): Promise<ClaimedPods> {
   const { pods, memory } = deps;
   const { uid } = job.metadata;
   const requirements = requirementsOf(job.spec.selector);
@@ -46,7 +53,7 @@ export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFai
   const notMatching = claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];
   const toRelease = mayChange ? notMatching : notMatching.filter(hasTrackingFinalizer);
   const letGo = mayChange ? release : removeFinalizer;
-  const orphans = mayChange ? findAdoptable(pods, job, requirements) : [];
+  const orphans = mayChange && mayAdopt ? findAdoptable(pods, job, requirements) : [];
   // Counted ones are marked before the first await: labels that change meanwhile take the mark away again.
   if (survey) memory.surveyed.add(uid);
   if (toRelease.length === 0 && orphans.length === 0) return { pods: claimed, adopted: new Set() };

@@ -3,6 +3,7 @@
  * UPSTREAM.md; what wakes a Job is in triggers.ts.
  */
 import type { DeepReadonly, Job, JobStatus, Pod } from '../../shared/api/kubernetes.ts';
+import { deniedBy } from '../../shared/api/denied-namespaces.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
@@ -55,6 +56,10 @@ export type JobReconcilerDeps = {
   readonly controllerName: string;
   /** Shortest delay of a sync that waits for a back-off, in milliseconds. */
   readonly batchPeriodMs: number;
+  /** Namespaces in which no pods are created: names, or beginnings of names and `*`. */
+  readonly deniedNamespaces: readonly string[];
+  /** Counts the Jobs that get no pods for their namespace. */
+  readonly deniedJobs: { inc(): void };
 };
 
 /** How soon to look again when the cache has not seen our own writes yet. */
@@ -137,7 +142,8 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
 
   async function sync(key: string, job: DeepReadonly<Job>): Promise<void> {
     const startedMs = clock.now();
-    const view = viewJob(job, deps.fence.stateOf(job));
+    const denied = deniedBy(deps.deniedNamespaces, job.metadata.namespace);
+    const view = viewJob(job, deps.fence.stateOf(job), denied !== undefined);
     const log = deps.log.with({ namespace: view.namespace, job: view.name, ...given({ trace_id: traceOfCopy(job)?.traceId }) });
     if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
@@ -151,6 +157,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const nowMs = clock.now();
       const decision = decide(observation, nowMs); // 5
       wakeLater(key, observation, decision);
+      if (decision.plan.kind === 'deny' && denied !== undefined) tellDenied(job, denied, log);
       // UPSTREAM.md D9.
       if (decision.plan.kind === 'create' && deps.fence.isUnsure(job)) await confirm(key, job);
       const applied = await applyPods(deps, job, decision); // 6
@@ -168,6 +175,18 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     } finally {
       metrics.synced(view, result, action, (clock.now() - startedMs) / 1000);
     }
+  }
+
+  /** Once for each Job: it may wait for as long as it likes. */
+  function tellDenied(job: DeepReadonly<Job>, entry: string, log: Logger): void {
+    const { uid, namespace } = job.metadata;
+    if (memory.denied.has(uid)) return;
+    memory.denied.add(uid);
+    deps.deniedJobs.inc();
+    log.warn('no pods are created for the job: its namespace is denied', { denied: entry });
+    const remedy = 'run the Job in another namespace, or ask an administrator of this cluster to change that flag';
+    const message = `No pods are created: namespace ${namespace} is denied by --denied-namespaces of the worker (${entry}); ${remedy}`;
+    recorder.event(JOBS, job, 'Warning', 'NamespaceDenied', message);
   }
 
   /** Throws unless the server has this very version of the Job. */

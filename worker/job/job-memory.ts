@@ -28,6 +28,8 @@ export interface JobMemory {
   goneForMs(jobUid: string): number;
   /** Jobs of other controllers that the log knows of. */
   readonly delegated: Set<string>;
+  /** Jobs without pods for their namespace that this was told of. */
+  readonly denied: Set<string>;
   /** Jobs whose counted pods have been compared with the selector since one of them changed its labels. */
   readonly surveyed: Set<string>;
   /** Jobs whose last sync was capped: it did as much as one sync may, and there is more to do. */
@@ -56,7 +58,13 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
   const backoffs = new Map<string, BackoffRecord>();
   const endsBegun = new Map<string, Verdict>();
   const goneSinceMs = new Map<string, number>();
-  const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>(), capped: new Set<string>() };
+  const sets = {
+    finished: new Set<string>(),
+    delegated: new Set<string>(),
+    denied: new Set<string>(),
+    surveyed: new Set<string>(),
+    capped: new Set<string>(),
+  };
   function forgetProgress(jobUid: string): void {
     backoffs.delete(jobUid);
     endsBegun.delete(jobUid);

@@ -18,6 +18,8 @@ export type JobView = {
   readonly suspended: boolean;
   /** What its manager's absence allows: Hold, no new pods; Fenced, none at all. */
   readonly fence: FenceState;
+  /** Its namespace is denied: it gets no pods, neither new ones nor those that nobody owns. */
+  readonly denied: boolean;
   readonly indexed: boolean;
   /** Undefined for a work queue; always known for an Indexed Job. */
   readonly completions: number | undefined;
@@ -47,7 +49,7 @@ export type StoredStatus = DeepReadonly<JobStatus> & {
 
 const DEFAULT_BACKOFF_LIMIT = 6;
 
-export function viewJob(job: DeepReadonly<Job>, fence: FenceState = 'Open'): JobView {
+export function viewJob(job: DeepReadonly<Job>, fence: FenceState = 'Open', denied = false): JobView {
   const { metadata, spec } = job;
   const specDefects: string[] = [];
   const statusDefects: string[] = [];
@@ -64,6 +66,7 @@ export function viewJob(job: DeepReadonly<Job>, fence: FenceState = 'Open'): Job
     deleting: isDeleting(job),
     suspended: spec.suspend === true,
     fence,
+    denied,
     indexed,
     completions: indexed ? (completions ?? 0) : completions,
     parallelism: count('spec.parallelism', spec.parallelism) ?? 1,

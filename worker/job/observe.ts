@@ -12,7 +12,7 @@ export async function observe(deps: ClaimDeps, job: DeepReadonly<Job>, view: Job
   // or counted twice in this one.
   const satisfied = memory.expectations.satisfied(view.uid);
   const removalPending = new Set(memory.finalizerExpectations.pending(view.uid));
-  const { pods, adopted } = await claimPods(deps, job, mayFailByPod(view));
+  const { pods, adopted } = await claimPods(deps, job, { withFailed: mayFailByPod(view), mayAdopt: !view.denied });
   const views = pods.map((pod) =>
     viewPod(pod, {
       onlyReplaceFailed: view.replacesFailedOnly,

@@ -22,6 +22,8 @@ export type PodPlan =
   | { readonly kind: 'remove'; readonly pods: readonly PodView[] }
   /** As many as there should be. */
   | { readonly kind: 'keep' }
+  /** Pods are missing, and none may be created in this namespace. */
+  | { readonly kind: 'deny' }
   /** Pods are missing, but the back-off is not over. */
   | { readonly kind: 'wait'; readonly forMs: number }
   | { readonly kind: 'create'; readonly slots: readonly PodSlot[]; readonly reason: CreationReason };
@@ -41,7 +43,7 @@ export type PodSlot = {
  * 1. Suspended, or fenced: everything goes. Held by its fence: nothing changes.
  * 2. Too many, or duplicates: remove. Deletion and creation never happen in one sync.
  * 3. Enough, the terminating ones included where those are not replaced: keep.
- * 4. Too few: wait for the back-off, or create.
+ * 4. Too few: wait for the back-off, or create; in a namespace that is denied, neither.
  */
 export function scaleJob(job: JobView, tally: Tally, backoff: BackoffRecord, nowMs: number): PodPlan {
   const active = tally.active.length;
@@ -52,6 +54,7 @@ export function scaleJob(job: JobView, tally: Tally, backoff: BackoffRecord, now
   if (surplus.length > 0) return { kind: 'remove', pods: surplus.slice(0, MAX_PODS_PER_SYNC) }; // 2
   const missing = wanted - active - (job.replacesFailedOnly ? tally.terminating.length : 0);
   if (missing <= 0) return { kind: 'keep' }; // 3
+  if (job.denied) return { kind: 'deny' }; // 4
   const reason = creationReason(job, tally);
   const count = Math.min(missing, MAX_PODS_PER_SYNC);
   if (job.backoffLimitPerIndex !== undefined) return planPerIndex(job, tally, count, reason, nowMs); // 4

@@ -245,7 +245,7 @@ describe('what the manager chart passes to the program', () => {
         store: { kind: 'Directory', path: '/var/lib/switchyard/history' },
         limits: { ageMs: 30 * 24 * 3_600_000, bytesMax: 512 * 1024 * 1024 },
       },
-      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false },
+      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false, deniedNamespaces: ['kube-*'] },
       podFenceImage: 'ghcr.io/switchyard/switchyard:0.1.0',
       logLevel: 'info',
     });
@@ -318,6 +318,13 @@ describe('what the manager chart passes to the program', () => {
   test('denies worker clusters no address where the list is empty, and those of the program’s default where there is none', () => {
     expect(managerConfig('config.workerAddressDeny:=[]').workerAddressDeny).toEqual([]);
     expect(managerConfig('config.workerAddressDeny=null').workerAddressDeny).toEqual(['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128']);
+  });
+
+  test('denies no namespace where the list is empty, and those that it names', () => {
+    expect(managerConfig('config.deniedNamespaces:=[]').jobRules.deniedNamespaces).toEqual([]);
+    expect(managerConfig('config.deniedNamespaces={kube-*,vault}').jobRules.deniedNamespaces).toEqual(['kube-*', 'vault']);
+    expect(workerConfig('config.deniedNamespaces:=[]').deniedNamespaces).toEqual([]);
+    expect(workerConfig('config.deniedNamespaces={kube-*,vault}').deniedNamespaces).toEqual(['kube-*', 'vault']);
   });
 
   test('says what the values say', () => {
@@ -425,6 +432,7 @@ describe('the worker chart', () => {
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
       namespace: '',
+      deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
       keepLogs: 'Failed',

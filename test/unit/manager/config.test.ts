@@ -51,6 +51,16 @@ describe('the manager’s configuration', () => {
     expect(() => read(['--requeuing-timestamp=creation'])).toThrow(/--requeuing-timestamp/);
   });
 
+  test('takes no Jobs of namespaces of Kubernetes itself, or of those that are named', () => {
+    const denied = (...args: string[]) => read(args).jobRules.deniedNamespaces;
+    expect(denied()).toEqual(['kube-*']);
+    expect(denied('--denied-namespaces', 'kube-*, vault')).toEqual(['kube-*', 'vault']);
+    expect(denied('--denied-namespaces', '')).toEqual([]);
+    expect(() => denied('--denied-namespaces', 'kube-*,*')).toThrow(
+      'is neither a namespace nor the beginning of names and *; write such as kube-*,vault',
+    );
+  });
+
   test('shares fairly only where it is told to', () => {
     expect(read([])).toMatchObject({ fairSharing: undefined, admissionFairSharing: undefined });
     expect(read(['--fair-sharing']).fairSharing).toEqual({ preemptionStrategies: ['LessThanOrEqualToFinalShare', 'LessThanInitialShare'] });

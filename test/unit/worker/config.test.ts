@@ -23,6 +23,7 @@ describe('flags', () => {
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
       namespace: '',
+      deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
       keepLogs: 'Failed',
@@ -34,6 +35,13 @@ describe('flags', () => {
       metricsAuthentication: false,
       logLevel: 'info',
     });
+  });
+
+  test('namespaces are denied to copies, not to the Jobs of a cluster whose built-in controller is replaced', () => {
+    const denied = ['--denied-namespaces', 'kube-*,vault'];
+    expect(configOf(denied).deniedNamespaces).toEqual(['kube-*', 'vault']);
+    expect(configOf([...denied, '--controller-name', 'kubernetes.io/job-controller']).deniedNamespaces).toEqual([]);
+    expect(complaintOf('--denied-namespaces', 'Vault')).toMatch(/^--denied-namespaces: "Vault" is neither a namespace nor/);
   });
 
   test('a flag outranks its environment variable, which outranks the default', () => {

@@ -251,6 +251,43 @@ describe('whose Job it is', () => {
     ).toBe(2);
   });
 
+  test('a Job of a denied namespace gets no pods, new or adopted, and says so once; those from before are counted, and stop with it', async () => {
+    await world.createJob({ completions: 3, parallelism: 2 });
+    await world.pass();
+    await world.restart({ deniedNamespaces: ['vault', 'n*'] });
+    await world.createJob({}, 'late');
+    await world.createPod({ name: 'loose', labels: (await world.job('late'))!.spec.template.metadata!.labels! });
+    const [ended] = await world.pods();
+    await world.setPod(ended!, SUCCEEDED);
+    await world.pass();
+    await world.patchJob({ metadata: { labels: { touched: 'yes' } } }, 'late');
+    await world.pass();
+    expect(await world.status()).toMatchObject({ active: 1, succeeded: 1 });
+    expect((await world.pods()).map(({ metadata }) => [metadata.labels?.['job-name'], metadata.ownerReferences?.length ?? 0])).toEqual([
+      ['job', 1],
+      ['job', 1],
+      ['late', 0],
+    ]);
+    const message =
+      'No pods are created: namespace ns is denied by --denied-namespaces of the worker (n*); run the Job in another namespace, or ask an administrator of this cluster to change that flag';
+    expect((await world.events())[`Warning NamespaceDenied: ${message}`]).toBe(2);
+    const logged = world.warnings.filter((line) => line.message === 'no pods are created for the job: its namespace is denied');
+    expect(logged.map(({ level, fields }) => [level, fields?.['job'], fields?.['denied']])).toEqual([
+      ['warn', 'late', 'n*'],
+      ['warn', 'job', 'n*'],
+    ]);
+    expect(await world.metric('switchyard_worker_denied_jobs_total')).toBe(2);
+    await world.patchJob({ spec: { suspend: true } });
+    await world.pass();
+    expect((await world.pods()).map(({ metadata }) => metadata.deletionTimestamp === undefined && metadata.name)).toContain('loose');
+    expect(await world.status()).toMatchObject({ succeeded: 1 });
+    expect((await world.status()).active ?? 0).toBe(0);
+
+    await world.restart({ deniedNamespaces: ['vault'] });
+    await world.pass();
+    expect(await world.status('late')).toMatchObject({ active: 1 });
+  });
+
   test('a Job created anew under its name is judged anew', async () => {
     await world.createJob({ managedBy: 'example.com/other' });
     await world.pass();

@@ -19,6 +19,22 @@ test('a Job that is too large says so', () => {
   ]);
 });
 
+test('a Job of a denied namespace names the flag and the remedy; a manifest without a namespace is not judged by it', () => {
+  const problems = (namespace: string | undefined, deniedNamespaces = DEFAULT_JOB_RULES.deniedNamespaces) => {
+    const job = aHomeJob();
+    return ruleProblems(
+      { ...job, metadata: { ...job.metadata, namespace: namespace as string } },
+      { ...DEFAULT_JOB_RULES, deniedNamespaces },
+    );
+  };
+  const remedy = 'create the Job in another namespace, or ask an administrator to change that flag';
+  expect(problems('kube-system')).toEqual([
+    { field: 'metadata.namespace', problem: `is "kube-system", which is denied by --denied-namespaces (kube-*); ${remedy}` },
+  ]);
+  expect(problems('team', ['kube-*', 'team'])[0]?.problem).toMatch(/^is "team", .* \(team\); /);
+  expect([problems('team'), problems(undefined), problems('kube-system', [])]).toEqual([[], [], []]);
+});
+
 describe('what its pods ask for', () => {
   const ofPod = (pod: object): Job => aJob({ template: { spec: { containers: [{ name: 'main' }], ...pod } } });
   const asking = (requests: Record<string, string>): Job => ofPod({ containers: [{ name: 'main', resources: { requests } }] });

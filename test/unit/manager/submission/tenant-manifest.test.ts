@@ -163,6 +163,19 @@ describe('a submission', () => {
     expect(refusal(shared, withMetadata({}))).toBe('accepted');
   });
 
+  test('of a namespace that the manager denies is Invalid, with the flag that says so', () => {
+    const rules = { ...DEFAULT_JOB_RULES, deniedNamespaces: ['kube-*', 'vault*'] };
+    const shared = testTenant({ namespaces: '*' });
+    expect(() => manifestOf(shared, submission(withMetadata({ namespace: 'vault-2' })), rules)).toThrow(
+      /^Invalid: metadata\.namespace: is "vault-2", which is denied by --denied-namespaces \(vault\*\); /,
+    );
+    // Those of Kubernetes itself stay closed to submissions where the list is empty.
+    const none = { ...DEFAULT_JOB_RULES, deniedNamespaces: [] };
+    expect(() => manifestOf(shared, submission(withMetadata({ namespace: 'kube-system' })), none)).toThrow(
+      /^Forbidden: .*of Kubernetes itself/,
+    );
+  });
+
   test('that names the LocalQueue of somebody else is Forbidden, by whichever label', () => {
     expect(refusal(TEAM, MANIFEST)).toMatch(
       /^Forbidden: metadata\.labels\[switchyard\.dev\/queue-name\]: is "main", and submissions of this queue may name small, large; /,

@@ -56,6 +56,8 @@ function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobM
     log: silentLogger,
     controllerName: 'kubernetes.io/job-controller',
     batchPeriodMs: 1_000,
+    deniedNamespaces: [],
+    deniedJobs: { inc: () => undefined },
   };
   const reconcile = createJobReconciler(deps);
   // The server has no such Job: a status cannot be written.

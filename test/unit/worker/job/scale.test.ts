@@ -45,6 +45,21 @@ describe('hands off', () => {
   });
 });
 
+describe('in a namespace that is denied', () => {
+  const denied = { denied: true };
+  test('no pod is created, not for a back-off that is over either', () => {
+    expect(planOf(aJob({ completions: 10, parallelism: 3 }), [], denied)).toBe('deny');
+    expect(planOf(aJob(), [aPod({ phase: 'Failed' })], denied)).toBe('deny');
+  });
+  test('those that there are stay, and go when they are too many, when the Job is suspended or when its fence stops it', () => {
+    const two = aJob({ completions: 5, parallelism: 2 });
+    expect(planOf(two, pods(2), denied)).toBe('keep');
+    expect(planOf(two, pods(3), denied)).toMatch(/^remove \S+$/);
+    expect(planOf(aJob({ suspend: true }), pods(1), denied)).toMatch(/^remove \S+$/);
+    expect(planOf(two, pods(1), { fence: 'Fenced', ...denied })).toMatch(/^remove \S+$/);
+  });
+});
+
 describe('suspension', () => {
   test('removes every active pod, without a limit', () => {
     const { plan } = decideOn(aJob({ suspend: true, completions: 700, parallelism: 700 }), pods(700));

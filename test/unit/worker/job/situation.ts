@@ -137,6 +137,7 @@ export const pods = (count: number, situation: PodSituation = {}): Pod[] =>
 
 export type Circumstances = {
   fence?: FenceState;
+  denied?: boolean;
   satisfied?: boolean;
   backoff?: BackoffRecord;
   removalPending?: readonly string[];
@@ -144,7 +145,7 @@ export type Circumstances = {
 };
 
 export function observe(job: Job, seen: readonly Pod[], circumstances: Circumstances = {}): Observation {
-  const view = viewJob(job, circumstances.fence);
+  const view = viewJob(job, circumstances.fence, circumstances.denied);
   const views = seen.map((pod) =>
     viewPod(pod, {
       onlyReplaceFailed: view.replacesFailedOnly,
@@ -174,6 +175,7 @@ export function carriedOut({ plan, tally }: Decision): PodsOutcome {
       return { active: active - plan.pods.length, deleted: plan.pods.length, deletedReady: plan.pods.filter((pod) => pod.ready).length };
     case 'wait':
       return { active: 0, deleted: 0, deletedReady: 0 };
+    case 'deny':
     case 'keep':
     case 'leave':
       return { active, deleted: 0, deletedReady: 0 };
