@@ -59,6 +59,7 @@ import { claimRecords } from './record-origin.ts';
 import { createDoors } from './submission/doors.ts';
 import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
 import { createJobTracer } from './story/job-tracer.ts';
+import { createOverrideAlarm } from './story/override-alarm.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
@@ -405,6 +406,8 @@ export function createManager(deps: ManagerDeps): Manager {
     if (canary !== undefined) informers.jobs.addHandler(canary.handler);
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
+    const overrides = createOverrideAlarm({ events, metrics: metrics.story, log: log.with({ part: 'overrides' }) });
+    informers.jobs.addHandler(overrides.handler);
     const observed = (): ObservedState => {
       const state = admission.observed();
       return { ...state, clusters: observedClusters(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
@@ -421,6 +424,7 @@ export function createManager(deps: ManagerDeps): Manager {
       if (!(await caught) || !(await claimRecords({ ...keeping, client: home }, leading))) return;
       keyProblem = undefined;
       story.lead(leading);
+      overrides.lead(leading);
       metrics.state.observe(observed);
       deps.onLeading?.();
       tracer?.lead(leading);

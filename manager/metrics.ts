@@ -412,6 +412,11 @@ function identityMetrics(registers: Registry[]) {
 
 function storyMetrics(registers: Registry[]) {
   return {
+    overrides: new Counter({
+      name: 'switchyard_job_overrides_total',
+      help: 'Writes of Jobs that passed by the rules of who may write what, as field manager switchyard-override.',
+      registers,
+    }),
     dropped: new Counter({
       name: 'switchyard_story_events_dropped_total',
       help: 'Events of the way of Jobs that were not written, because --story-event-qps had no room for them.',
@@ -434,11 +439,11 @@ function historyMetrics(registers: Registry[]) {
 function webhookMetrics(registers: Registry[]) {
   const requests = new Counter({
     name: 'switchyard_webhook_requests_total',
-    help: 'Reviews that an API server asked the webhooks for (mutate, validate), by outcome: allowed, refused, or error, where none could be given.',
+    help: 'Reviews that an API server asked the webhooks for (mutate, validate, override), by outcome: allowed, refused, or error, where none could be given.',
     labelNames: ['webhook', 'outcome'],
     registers,
   });
-  fromZero(requests, { webhook: ['mutate', 'validate'], outcome: ['allowed', 'refused', 'error'] });
+  fromZero(requests, { webhook: ['mutate', 'validate', 'override'], outcome: ['allowed', 'refused', 'error'] });
   return {
     requests,
     duration: new Histogram({

@@ -8,7 +8,13 @@ import { stringify } from 'yaml';
 import { POLICY_PARTS } from '../manager/policy/admission-policies.ts';
 import { CEL_VARIABLES } from '../manager/policy/cel-variables.ts';
 import { partsTable } from '../manager/policy/parts-table.ts';
-import { HAS_QUEUE_LABEL, MATCH_CONDITIONS, RESOURCE_RULES } from '../manager/policy/webhook-conditions.ts';
+import {
+  HAS_QUEUE_LABEL,
+  MATCH_CONDITIONS,
+  OVERRIDE_CONDITIONS,
+  OVERRIDE_WEBHOOK,
+  RESOURCE_RULES,
+} from '../manager/policy/webhook-conditions.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 export const POLICY_FILE = path.join(ROOT, 'charts', 'switchyard-manager', 'files', 'job-policy.yaml');
@@ -21,6 +27,7 @@ export const policyFile = (): string =>
       resourceRules: RESOURCE_RULES,
       hasQueueLabel: HAS_QUEUE_LABEL,
       matchConditions: MATCH_CONDITIONS,
+      override: { webhook: OVERRIDE_WEBHOOK, matchConditions: OVERRIDE_CONDITIONS },
       variables: CEL_VARIABLES,
       policies: POLICY_PARTS,
     },

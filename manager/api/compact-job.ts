@@ -61,7 +61,7 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
   const essentials =
     problem === undefined
       ? { ...essentialsOf(job), metadata: wordsOfOurs(metadata, [...ANNOTATIONS, ...TOLD_ANNOTATIONS]) }
-      : { metadata: wordsOfOurs(metadata, REFUSED_ANNOTATIONS), spec: { ...scalarsOf(job.spec), template: {} } };
+      : { metadata: wordsOfOurs(metadata, [...REFUSED_ANNOTATIONS, ACTS_ANNOTATION]), spec: { ...scalarsOf(job.spec), template: {} } };
   const labels =
     usersLabelsMax === 0 ? essentials.metadata.labels : { ...firstByName(metadata.labels, usersLabelsMax), ...essentials.metadata.labels };
   return {

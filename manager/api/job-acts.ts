@@ -4,16 +4,23 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
 import { toldText } from './told-text.ts';
 
-/** What the manager did to a Job for a user who asked for it. */
-export type JobAct = { readonly what: 'Cancel' | 'Hold' | 'Release'; readonly user: string /** RFC 3339. */; readonly at: string };
+/** What the manager did to a Job for a user who asked for it, or, Override, that a user passed by the rules of who may write what. */
+export type JobAct = {
+  readonly what: 'Cancel' | 'Hold' | 'Release' | 'Override';
+  readonly user: string /** RFC 3339. */;
+  readonly at: string;
+};
+
+/** What is looked at of a Job, and of one that is still to be stored. */
+type Acted = { readonly metadata: DeepReadonly<Pick<Job['metadata'], 'annotations'>> };
 
 /** The latest; an annotation has to stay small. */
 const ACTS_MAX = 8;
 const NAME_LENGTH_MAX = 256;
-const WORDS = ['Cancel', 'Hold', 'Release'] as const;
+const WORDS = ['Cancel', 'Hold', 'Release', 'Override'] as const;
 
-/** The latest acts on a Job, the oldest first. Worth as much as the policies of Jobs, which let nobody but the manager write them. */
-export function actsOn({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): readonly JobAct[] {
+/** The latest acts on a Job, the oldest first. Worth as much as the policies of Jobs, which let nobody but the manager write them, and who passes by those. */
+export function actsOn({ metadata }: Acted): readonly JobAct[] {
   const written = parseJson(metadata.annotations?.[ACTS_ANNOTATION] ?? '');
   if (!Array.isArray(written)) return [];
   return written.slice(-ACTS_MAX).flatMap((act: unknown) => {
@@ -26,9 +33,9 @@ export function actsOn({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): reado
 }
 
 /** The annotation with one act more. */
-export const withAct = (job: DeepReadonly<Pick<Job, 'metadata'>>, { what, user }: Omit<JobAct, 'at'>, nowMs: number): string =>
+export const withAct = (job: Acted, { what, user }: Omit<JobAct, 'at'>, nowMs: number): string =>
   JSON.stringify([...actsOn(job), { what, user: toldText(user, NAME_LENGTH_MAX), at: toWireTime(nowMs) }].slice(-ACTS_MAX));
 
-const DONE = { Cancel: 'cancelled', Hold: 'held', Release: 'released' } as const;
+const DONE = { Cancel: 'cancelled', Hold: 'held', Release: 'released', Override: 'overridden' } as const;
 /** As a sentence without its subject: `held by ann at 2026-01-01T00:00:00Z`. */
 export const actInWords = ({ what, user, at }: JobAct): string => `${DONE[what]} by ${user} at ${at}`;

@@ -1,3 +1,4 @@
+import { OVERRIDE_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
@@ -6,6 +7,7 @@ import {
   BY_THE_ACCOUNT,
   HAS_QUEUE_LABEL,
   ofInstallation,
+  OVERRIDE_CONDITIONS,
   OWN_ACCOUNT_RESOURCES,
   policyConditions,
   RESOURCE_RULES,
@@ -27,13 +29,16 @@ export type PolicyParts = {
   readonly objectSelector?: ObjectSelector;
   readonly matchConditions: readonly MatchCondition[];
   readonly validations: readonly Validation[];
+  /** What becomes of a write that fails a validation. */
+  readonly validationActions: readonly ('Deny' | 'Warn' | 'Audit')[];
 };
 
 /**
  * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the manager's
  * own words is refused even when an expression cannot be evaluated. The rules of the other are about the queue label alone, so API servers know by
  * their selector, without an expression, that a foreign Job is no concern of it; one who takes the label away is found by the Job as it was.
- * A third one limits the manager's own account.
+ * A third one limits the manager's own account. The last refuses nothing: who passes by the rules in an emergency is warned, and the audit log of the API
+ * server says so, also while no manager answers.
  */
 export const POLICY_PARTS: readonly PolicyParts[] = [
   {
@@ -42,6 +47,7 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
     resourceRules: RESOURCE_RULES.Validating,
     matchConditions: policyConditions(OWN_PARTS),
     validations: validationsOf('Fail'),
+    validationActions: ['Deny'],
   },
   {
     name: 'shared',
@@ -50,6 +56,7 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
     objectSelector: HAS_QUEUE_LABEL,
     matchConditions: policyConditions('selected'),
     validations: validationsOf('Ignore'),
+    validationActions: ['Deny'],
   },
   {
     name: 'manager',
@@ -57,6 +64,21 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
     resourceRules: OWN_ACCOUNT_RESOURCES,
     matchConditions: BY_THE_ACCOUNT,
     validations: OWN_ACCOUNT_RULES.map(validationOf),
+    validationActions: ['Deny'],
+  },
+  {
+    name: 'override',
+    failurePolicy: 'Ignore',
+    resourceRules: RESOURCE_RULES.Validating,
+    matchConditions: OVERRIDE_CONDITIONS,
+    validations: [
+      {
+        expression: 'false',
+        message: `field manager ${OVERRIDE_FIELD_MANAGER} passes by the rules of Switchyard; this write is recorded with the name of its user`,
+        reason: 'Invalid',
+      },
+    ],
+    validationActions: ['Warn', 'Audit'],
   },
 ];
 
@@ -90,7 +112,7 @@ type PolicySpec = {
 
 /** The policies of an installation called `release`, and their bindings, as the chart makes them. */
 export const admissionPolicies = (release: string, identities: Identities): readonly PolicyObject[] =>
-  POLICY_PARTS.flatMap(({ name, failurePolicy, resourceRules, objectSelector, matchConditions, validations }) => {
+  POLICY_PARTS.flatMap(({ name, failurePolicy, resourceRules, objectSelector, matchConditions, validations, validationActions }) => {
     const metadata = { name: `${release}-${name}` };
     const spec: PolicySpec = {
       failurePolicy,
@@ -101,6 +123,6 @@ export const admissionPolicies = (release: string, identities: Identities): read
     };
     return [
       { kind: 'ValidatingAdmissionPolicy', metadata, spec },
-      { kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: { policyName: metadata.name, validationActions: ['Deny'] } },
+      { kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: { policyName: metadata.name, validationActions } },
     ];
   });

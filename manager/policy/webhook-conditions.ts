@@ -13,6 +13,9 @@ import { anyChangedWhen, type Place } from './write-rule.ts';
 export type MatchCondition = { readonly name: string; readonly expression: string };
 export type WebhookKind = 'Mutating' | 'Validating';
 
+/** The webhook that notes who passes by the rules. It is asked last and never waited for long, and what it cannot note passes all the same. */
+export const OVERRIDE_WEBHOOK = { name: 'overrides.switchyard.dev', failurePolicy: 'Ignore', timeoutSeconds: 5 } as const;
+
 const JOB = { apiGroups: ['batch'], apiVersions: ['v1'], scope: 'Namespaced' } as const;
 
 /** Which requests an API server asks about at all: `rules` of the webhooks, and `resourceRules` of the policies. */
@@ -55,9 +58,8 @@ const TOUCHES_OURS = [
 
 const BY_THE_MANAGER = inlined('variables.byManager');
 /** On purpose and by name, with the right to. Asked last: the authorizer is the dearest question of all. */
-const OVERRIDDEN =
-  `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)}` +
-  ` && authorizer.group(${quoted(SWITCHYARD_GROUP)}).resource('jobs').namespace(request.namespace).check('override').allowed()`;
+const MAY_OVERRIDE = `authorizer.group(${quoted(SWITCHYARD_GROUP)}).resource('jobs').namespace(request.namespace).check('override').allowed()`;
+const OVERRIDDEN = `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)} && ${MAY_OVERRIDE}`;
 
 /** What prepareJob makes a queue of: Kueue's label without ours, where the installation takes it. */
 const HAS_KUEUES_QUEUE =
@@ -81,6 +83,17 @@ function concerns(parts: readonly { readonly place: Place; readonly name: string
 const inOrder = (name: string, ...questions: readonly string[]): readonly MatchCondition[] => [
   { name, expression: questions.map((each) => `(${each})`).join(' && ') },
 ];
+
+/**
+ * When an API server notes that somebody passes by the rules: of every such write of a Job that is the manager's or has a name of ours. It is asked in this
+ * order because hardly anybody calls himself so.
+ */
+export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(
+  'overrides-the-rules',
+  `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)}`,
+  concerns(SEEN_PARTS),
+  MAY_OVERRIDE,
+);
 
 /** When a policy with rules about these parts is asked; `selected` where a selector has found out whether it is concerned. */
 export const policyConditions = (

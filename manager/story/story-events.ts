@@ -40,10 +40,14 @@ function queued(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   return normal(JobEventReason.Queued, after.record === undefined ? 'waits to be admitted' : 'waits to be admitted again');
 }
 
-/** Two acts at one moment are told as one, of the later. */
+/** Two acts at one moment are told as one, of the later. Who passes by the rules is told of in an Event that must not be dropped (override-alarm.ts). */
 function actedOn(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const last = actsOn(after.job).at(-1);
-  if (last === undefined || before.job.metadata.annotations?.[ACTS_ANNOTATION] === after.job.metadata.annotations?.[ACTS_ANNOTATION])
+  if (
+    last === undefined ||
+    last.what === 'Override' ||
+    before.job.metadata.annotations?.[ACTS_ANNOTATION] === after.job.metadata.annotations?.[ACTS_ANNOTATION]
+  )
     return undefined;
   return normal(JobEventReason.ActedOn, actInWords(last));
 }

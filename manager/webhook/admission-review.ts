@@ -1,6 +1,7 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
+import { ACTS_ANNOTATION, CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
+import { withAct } from '../api/job-acts.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
@@ -72,22 +73,40 @@ export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_
     ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
     ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
   ];
-  if (operations.length === 0) return { uid, allowed: true };
-  return { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };
+  return operations.length === 0 ? { uid, allowed: true } : patched(uid, operations);
 }
 
 /** Of a label or annotation, as a JSON pointer. */
 const pathOf = (place: 'labels' | 'annotations', name: string): string => `/metadata/${place}/${name.replace('/', '~1')}`;
 
+/**
+ * Notes on the Job who passes by the rules. Whatever the write itself says of acts gives way to what stood there before. The answer counts for the API
+ * server that asked alone, so nobody who merely reaches this port gets a name onto a Job.
+ */
+export function noteOverride({ uid, object, oldObject, userInfo: { username } }: AdmissionRequest, nowMs: number): AdmissionResponse {
+  if (object === undefined || username === undefined) return { uid, allowed: true };
+  const acts = withAct(oldObject ?? { metadata: {} }, { what: 'Override', user: username }, nowMs);
+  return patched(uid, [annotationOperation(object, ACTS_ANNOTATION, acts)]);
+}
+
 /** As the API server says; what the manifest says of it means nothing. */
 function creatorOperations(username: string | undefined, { metadata }: Job): object[] {
   const name = CREATED_BY_ANNOTATION;
-  if (username === undefined || metadata.annotations?.[name] === username) return [];
-  // A map that is empty is not sent.
-  return metadata.annotations === undefined
-    ? [{ op: 'add', path: '/metadata/annotations', value: { [name]: username } }]
-    : [{ op: 'add', path: pathOf('annotations', name), value: username }];
+  return username === undefined || metadata.annotations?.[name] === username ? [] : [annotationOperation({ metadata }, name, username)];
 }
+
+/** A map that is empty is not sent. */
+const annotationOperation = ({ metadata }: Pick<Job, 'metadata'>, name: string, value: string): object =>
+  metadata.annotations === undefined
+    ? { op: 'add', path: '/metadata/annotations', value: { [name]: value } }
+    : { op: 'add', path: pathOf('annotations', name), value };
+
+const patched = (uid: string, operations: readonly object[]): AdmissionResponse => ({
+  uid,
+  allowed: true,
+  patchType: 'JSONPatch',
+  patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+});
 
 /** Judges a write of a Job or of its status. */
 export function validate(request: AdmissionRequest, identities: Identities, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {

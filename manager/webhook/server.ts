@@ -13,6 +13,7 @@ import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,
   mutate,
+  noteOverride,
   readAdmissionReview,
   validate,
   type AdmissionRequest,
@@ -32,7 +33,7 @@ export type WebhookDeps = {
   readonly log: Logger;
 };
 
-/** The admission webhooks for Jobs: `/mutate` and `/validate`. */
+/** The admission webhooks for Jobs: `/mutate` and `/validate`, and `/override`, which notes who passes by their rules. */
 export interface WebhookServer {
   /** Answers one request; for serving it some other way than by {@link listen}. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -73,6 +74,7 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 export function createWebhookServer({ certificate, identities, onSharedIdentity, rules, metrics, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
     '/mutate': (request) => mutate(request, rules),
+    '/override': (request) => noteOverride(request, clock.now()),
     '/validate': (request) => {
       const { userInfo, fieldManager } = request;
       if (recognize(userInfo.username, fieldManager, identities).sharesIdentity)

@@ -36,6 +36,17 @@ export const PROGRAM_ALERTS: readonly Alert[] = [
       'About {{ $value | printf "%.0f" }} entries of history (records, exit codes, ends of logs) were dropped in the last $window, because the store took too long.',
   },
   {
+    name: 'SwitchyardJobOverridden',
+    program: 'manager',
+    severity: 'warning',
+    for: '1m',
+    thresholds: { window: '1h' },
+    expr: 'sum(increase(switchyard_job_overrides_total{job=~"$job"}[$window])) > 0',
+    summary: 'somebody passed by the rules of who may write what',
+    description:
+      'About {{ $value | printf "%.0f" }} writes of Jobs in the last $window came from the field manager switchyard-override, which neither the webhook nor the admission policies judge. Events Overridden of the Jobs name the users.',
+  },
+  {
     name: 'SwitchyardSyncErrors',
     program: 'worker',
     severity: 'warning',

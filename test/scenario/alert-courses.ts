@@ -129,6 +129,12 @@ export const COURSES: readonly Course[] = [
     series: { [ofManager('switchyard_history_entries_total', 'result="dropped"')]: `0x${BEGINS - 1} 1x19 1+1x${PART - 1} 120x${PART - 1}` },
     edgeAt: BEGINS + 4,
   },
+  {
+    alert: 'SwitchyardJobOverridden',
+    edge: 'a Job was overridden this very minute',
+    series: { [ofManager('switchyard_job_overrides_total')]: `0x${BEGINS - 1} 1x19 1+1x${PART - 1} 120x${PART - 1}` },
+    edgeAt: BEGINS,
+  },
   atThreshold('SwitchyardSyncErrors', '99 of a thousand syncs fail', {
     [syncs('success', 'west')]: counter(901, 890, 1_000),
     [syncs('error', 'west')]: counter(99, 110, 0),

@@ -70,6 +70,19 @@ export const PROGRAM_SITUATIONS: readonly Situation[] = [
       },
     ],
   },
+  {
+    name: 'an administrator passes by the rules',
+    series: healthy({ [ofManager('switchyard_job_overrides_total')]: '0x9 1x120' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardJobOverridden',
+        summary: 'somebody passed by the rules of who may write what',
+        description:
+          'About 1 writes of Jobs in the last 1h came from the field manager switchyard-override, which neither the webhook nor the admission policies judge. Events Overridden of the Jobs name the users.',
+      },
+    ],
+  },
   quiet('some entries of history were dropped an hour ago', healthy({ [dropped]: '0x9 5x170' }), '70m'),
   {
     name: 'every fifth sync of Jobs on one cluster fails',

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { creatorOf } from '../../manager/api/creator.ts';
+import { actsOn } from '../../manager/api/job-acts.ts';
 import { DEFAULT_JOB_RULES } from '../../manager/api/job-rules.ts';
 import { selfSignedCertificate } from '../../manager/cli/local/webhook-certificate.ts';
 import { createWebhookServer, type WebhookServer } from '../../manager/webhook/server.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import {
+  ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
   CREATED_BY_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
@@ -49,6 +51,13 @@ beforeAll(async () => {
   server = await hooks.listen('127.0.0.1:0');
   cluster = await startCluster(systemClock, []);
   const rendered = renderChart('manager', 'config.kueueQueueLabel=true');
+  for (const object of ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'].flatMap((kind) => ofKind(rendered, kind))) {
+    // Of the policies the one that warns: the others have tests of their own, and these here are about what the webhooks refuse.
+    if (!object.metadata.name.endsWith('-override')) continue;
+    const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings';
+    const resource: Resource = { group: 'admissionregistration.k8s.io', version: 'v1', plural, kind: object.kind, namespaced: false };
+    await cluster.client.create(resource, object as never);
+  }
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
     const [configuration] = ofKind(rendered, kind) as unknown as {
       metadata: { name: string };
@@ -146,7 +155,59 @@ test('a person may pass by the rules who says so, and who was given that right',
     clock: systemClock,
   });
   await expect(tenant.patch(JOBS, key, patch, override)).rejects.toThrow(/admission/);
-  await cluster.client.patch(JOBS, key, patch, override);
+  expect(actsOn(await cluster.client.patch(JOBS, key, patch, override))).toHaveLength(1);
+});
+
+/** Sends a merge patch as a user, as kubectl with that field manager does; what comes back, with its warnings. */
+async function patchAs(user: string, name: string, body: object, subresource = ''): Promise<{ job: Job; warnings: string[] }> {
+  const {
+    status,
+    headers,
+    body: text,
+  } = await cluster.plane.transport({ name: user, groups: ['system:masters'] }).send({
+    method: 'PATCH',
+    path: `/apis/batch/v1/namespaces/default/jobs/${name}${subresource}?fieldManager=${OVERRIDE_FIELD_MANAGER}`,
+    headers: { 'content-type': 'application/merge-patch+json', accept: 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(status).toBe(200);
+  return { job: JSON.parse(text) as Job, warnings: [headers['warning'] ?? []].flat() };
+}
+const usersOf = (job: Job): string[] => actsOn(job).map(({ what, user }) => `${what} ${user}`);
+
+test('who passes by the rules is warned, and is on the Job by the name that the API server knows', async () => {
+  await create('overridden', { [QUEUE_NAME_LABEL]: 'batch' });
+  const { job, warnings } = await patchAs('root', 'overridden', { metadata: { annotations: { [ADMISSION_ANNOTATION]: '{}' } } });
+  expect(usersOf(job)).toEqual(['Override root']);
+  expect(warnings.join()).toContain(`field manager ${OVERRIDE_FIELD_MANAGER} passes by the rules`);
+  const other = await patchAs('admin', 'overridden', { status: { active: 1 } }, '/status');
+  expect(usersOf(other.job)).toEqual(['Override root', 'Override admin']);
+  expect(other.warnings).toHaveLength(1);
+});
+
+test('who passes by the rules neither names another in the acts nor wipes them', async () => {
+  await create('wiped', { [QUEUE_NAME_LABEL]: 'batch' });
+  const forged = JSON.stringify([{ what: 'Override', user: 'bob', at: '2026-01-01T00:00:00Z' }]);
+  await patchAs('root', 'wiped', { metadata: { annotations: { [ACTS_ANNOTATION]: forged } } });
+  const { job } = await patchAs('root', 'wiped', { metadata: { annotations: { [ACTS_ANNOTATION]: null } } });
+  expect(usersOf(job)).toEqual(['Override root', 'Override root']);
+});
+
+test('the rules are passed by, with a warning, while no manager answers, and nobody is named then', async () => {
+  await create('unanswered', { [QUEUE_NAME_LABEL]: 'batch' });
+  await server.close();
+  try {
+    const { job, warnings } = await patchAs('root', 'unanswered', { metadata: { annotations: { [ADMISSION_ANNOTATION]: '{}' } } });
+    expect([usersOf(job), warnings.length]).toEqual([[], 1]);
+  } finally {
+    server = await hooks.listen(server.url.replace('https://', ''));
+  }
+});
+
+test('a Job of which nothing is ours tells nothing of whoever calls himself so', async () => {
+  await create('foreign', { app: 'x' });
+  const { job, warnings } = await patchAs('root', 'foreign', { metadata: { labels: { app: 'y' } } });
+  expect([usersOf(job), warnings]).toEqual([[], []]);
 });
 
 test('the controller of an admission check says what it has to say, and nobody else does', async () => {

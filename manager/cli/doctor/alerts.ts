@@ -30,6 +30,7 @@ export const UNSEEN_ALERTS: Readonly<Record<string, string>> = {
   SwitchyardQuotaAndRealityApart: 'switchyard_invariant_violations of the manager',
   SwitchyardInvariantViolated: 'switchyard_invariant_violations of the manager',
   SwitchyardCanaryFailing: 'switchyard_canary_runs_total of the manager',
+  SwitchyardJobOverridden: 'Events Overridden of Jobs',
   SwitchyardHistoryDropping: 'the log of the manager',
 };
 

@@ -10,7 +10,14 @@ import { given } from '../../../shared/runtime/given.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { admissionPolicies } from '../../policy/admission-policies.ts';
-import { matchConditions, objectSelectorOf, RESOURCE_RULES } from '../../policy/webhook-conditions.ts';
+import {
+  matchConditions,
+  objectSelectorOf,
+  ofInstallation,
+  OVERRIDE_CONDITIONS,
+  OVERRIDE_WEBHOOK,
+  RESOURCE_RULES,
+} from '../../policy/webhook-conditions.ts';
 import type { Identities } from '../../policy/writer.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
@@ -54,6 +61,18 @@ export async function installWebhooks(
   client: WriteClient,
   { port, certificate, identities }: { port: number; certificate: Certificate; identities: Identities },
 ): Promise<void> {
+  const called = (route: string): object => ({
+    url: `https://127.0.0.1:${port}/${route}`,
+    caBundle: Buffer.from(certificate.certPem).toString('base64'),
+  });
+  const overrideWebhook = {
+    ...OVERRIDE_WEBHOOK,
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    clientConfig: called('override'),
+    rules: RESOURCE_RULES.Validating,
+    matchConditions: ofInstallation(OVERRIDE_CONDITIONS, identities),
+  };
   for (const [kind, route] of [
     ['Mutating', 'mutate'],
     ['Validating', 'validate'],
@@ -67,14 +86,12 @@ export async function installWebhooks(
           sideEffects: 'None',
           failurePolicy: 'Fail',
           timeoutSeconds: 10,
-          clientConfig: {
-            url: `https://127.0.0.1:${port}/${route}`,
-            caBundle: Buffer.from(certificate.certPem).toString('base64'),
-          },
+          clientConfig: called(route),
           rules: RESOURCE_RULES[kind],
           ...given({ objectSelector: objectSelectorOf(kind) }),
           matchConditions: matchConditions(kind, identities),
         },
+        ...(kind === 'Validating' ? [] : [overrideWebhook]),
       ],
     };
     await client.create(admissionKind(`${kind}WebhookConfiguration`), configuration);

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { admissionPolicies } from '../../../manager/policy/admission-policies.ts';
-import { matchConditions, objectSelectorOf, RESOURCE_RULES } from '../../../manager/policy/webhook-conditions.ts';
+import {
+  matchConditions,
+  objectSelectorOf,
+  ofInstallation,
+  OVERRIDE_CONDITIONS,
+  OVERRIDE_WEBHOOK,
+  RESOURCE_RULES,
+} from '../../../manager/policy/webhook-conditions.ts';
 import type { Identities } from '../../../manager/policy/writer.ts';
 import { containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
@@ -171,12 +178,15 @@ describe('the rules of who may write what', () => {
     const objects = renderChart('manager', ...USERS);
     for (const kind of ['Mutating', 'Validating'] as const) {
       const [configuration] = ofKind(objects, `${kind}WebhookConfiguration`) as unknown as { webhooks: object[] }[];
-      expect(configuration?.webhooks).toEqual([
-        expect.objectContaining({ rules: RESOURCE_RULES[kind], matchConditions: matchConditions(kind, identities) }),
-      ]);
-      expect(configuration?.webhooks.map((webhook) => ('objectSelector' in webhook ? webhook.objectSelector : undefined))).toEqual([
-        objectSelectorOf(kind),
-      ]);
+      const [webhook = {}, ...others] = configuration?.webhooks ?? [];
+      expect(webhook).toMatchObject({ rules: RESOURCE_RULES[kind], matchConditions: matchConditions(kind, identities) });
+      expect('objectSelector' in webhook ? webhook.objectSelector : undefined).toEqual(objectSelectorOf(kind));
+      const override = {
+        ...OVERRIDE_WEBHOOK,
+        rules: RESOURCE_RULES.Validating,
+        matchConditions: ofInstallation(OVERRIDE_CONDITIONS, identities),
+      };
+      expect(others).toEqual(kind === 'Mutating' ? [expect.objectContaining(override)] : []);
     }
   });
 
@@ -185,7 +195,7 @@ describe('the rules of who may write what', () => {
       renderChart('manager', ...USERS, 'config.kueueQueueLabel=true'),
       'MutatingWebhookConfiguration',
     ) as unknown as { webhooks: object[] }[];
-    expect(configuration?.webhooks).toEqual([expect.objectContaining({ matchConditions: matchConditions('Mutating', identities, true) })]);
+    expect(configuration?.webhooks[0]).toMatchObject({ matchConditions: matchConditions('Mutating', identities, true) });
     expect(configuration?.webhooks[0]).not.toHaveProperty('objectSelector');
   });
 

@@ -22,3 +22,9 @@ test('names are one line of bounded length, and what is no list of acts says not
   for (const text of ['', '{}', '[1]', '[{"what":"Obey","user":"ann","at":"x"}]', '[{"what":"Hold","user":7,"at":"x"}]', 'no JSON'])
     expect(actsOn(bearing(text)), text).toEqual([]);
 });
+
+test('who passed by the rules is told among the acts', () => {
+  expect(actsOn(bearing(withAct({ metadata: {} }, { what: 'Override', user: 'ann' }, NOW_MS))).map(actInWords)).toEqual([
+    'overridden by ann at 2026-01-01T00:00:00Z',
+  ]);
+});

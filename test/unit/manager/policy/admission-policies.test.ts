@@ -118,7 +118,7 @@ test('whatever the webhook would refuse it is asked about, unless the manager it
 });
 
 describe('the policies', () => {
-  test('are three, each with its binding, and say for themselves who the manager is', () => {
+  test('are four, each with its binding, and say for themselves who the manager is', () => {
     const objects = admissionPolicies('release', IDENTITIES);
     expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
       'ValidatingAdmissionPolicy release-own',
@@ -127,8 +127,11 @@ describe('the policies', () => {
       'ValidatingAdmissionPolicyBinding release-shared',
       'ValidatingAdmissionPolicy release-manager',
       'ValidatingAdmissionPolicyBinding release-manager',
+      'ValidatingAdmissionPolicy release-override',
+      'ValidatingAdmissionPolicyBinding release-override',
     ]);
     expect(objects[1]?.spec).toEqual({ policyName: 'release-own', validationActions: ['Deny'] });
+    expect(objects[7]?.spec).toEqual({ policyName: 'release-override', validationActions: ['Warn', 'Audit'] });
     expect(policyVariables(IDENTITIES).slice(0, 2)).toEqual([
       { name: 'managers', expression: '["manager"]' },
       { name: 'localWorkers', expression: '["worker"]' },
@@ -140,6 +143,7 @@ describe('the policies', () => {
       ['own', 'Fail'],
       ['shared', 'Ignore'],
       ['manager', 'Fail'],
+      ['override', 'Ignore'],
     ]);
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { admissionPolicies, POLICY_PARTS } from '../../../../manager/policy/admission-policies.ts';
 import { OWN_PARTS, SEEN_PARTS } from '../../../../manager/policy/job-parts.ts';
-import { matchConditions } from '../../../../manager/policy/webhook-conditions.ts';
+import { matchConditions, ofInstallation, OVERRIDE_CONDITIONS } from '../../../../manager/policy/webhook-conditions.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, QUEUE_NAME_LABEL } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
@@ -15,6 +15,7 @@ const POLICIES = admissionPolicies('switchyard', IDENTITIES)
   .map(({ spec }) => spec);
 const MUTATING = matchConditions('Mutating', IDENTITIES);
 const VALIDATING = matchConditions('Validating', IDENTITIES);
+const OVERRIDE = ofInstallation(OVERRIDE_CONDITIONS, IDENTITIES);
 
 type Parts = { labels?: Record<string, string>; annotations?: Record<string, string>; finalizers?: string[] };
 const foreign = (parts: Parts = {}): Job =>
@@ -46,6 +47,7 @@ function costOf(request: PolicyRequest): number {
   for (const policy of POLICIES) violations(policy, request, paid);
   if (request.oldObject === undefined) matches(MUTATING, request, paid);
   matches(VALIDATING, request, paid);
+  matches(OVERRIDE, request, paid);
   return units;
 }
 

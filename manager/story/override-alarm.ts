@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { OVERRIDE_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { EventHandler } from '../../shared/kube/informer.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { actInWords, actsOn } from '../api/job-acts.ts';
+import { JobEventReason } from '../api/reasons.ts';
+import type { StoryMetrics } from '../metrics.ts';
+
+/** Says, while it leads, that somebody passed by the rules of who may write what: in the log, an Event on the Job, and a metric. */
+export interface OverrideAlarm {
+  readonly handler: EventHandler<Job>;
+  /** Says so until `signal` aborts. */
+  lead(signal: AbortSignal): void;
+}
+
+/**
+ * It goes by what stands on the Job, which the API server has stored, and not by what the webhook hears: whoever reaches the port of that may claim to be
+ * anybody. Writes of one user in one second are one.
+ */
+export function createOverrideAlarm({
+  events,
+  metrics,
+  log,
+}: {
+  readonly events: EventRecorder;
+  readonly metrics: Pick<StoryMetrics, 'overrides'>;
+  readonly log: Logger;
+}): OverrideAlarm {
+  let leading: AbortSignal | undefined;
+  const look = (job: DeepReadonly<Job>, before: DeepReadonly<Job> | undefined): void => {
+    if (leading === undefined || leading.aborted) return;
+    const known = before === undefined ? [] : actsOn(before);
+    const overrides = actsOn(job).filter((act) => act.what === 'Override' && !known.some((each) => isDeepStrictEqual(each, act)));
+    for (const act of overrides) {
+      const { namespace, name } = job.metadata;
+      metrics.overrides.inc();
+      log.warn('a write of a Job passed by the rules', { namespace, name, user: act.user, at: act.at });
+      const message = `${actInWords(act)}: as field manager ${OVERRIDE_FIELD_MANAGER}, past the rules of who may write what`;
+      events.event(JOBS, job, 'Warning', JobEventReason.Overridden, message);
+    }
+  };
+  return {
+    handler: {
+      // Of what was there at the start the manager that led before has told.
+      added: (job, isInInitialList) => (isInInitialList ? undefined : look(job, undefined)),
+      updated: look,
+    },
+    lead: (signal) => {
+      leading = signal;
+    },
+  };
+}
