@@ -135,9 +135,12 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
       isFenced: async () => total(parseSamples(await (await fetch(`${worker.http}/metrics`)).text()), 'switchyard_worker_fenced') > 0,
       killWorker,
       pods: async (job) => (await client.list(PODS, { namespace: NAMESPACE, labelSelector: `${JOB_NAME_LABEL}=${job}` })).items,
-      deleteCopy: async (job, propagationPolicy) =>
-        void (await client.delete(JOBS, { namespace: NAMESPACE, name: job }, { propagationPolicy })),
-      deletePod: async (pod) => void (await client.delete(PODS, { namespace: NAMESPACE, name: pod })),
+      deleteCopy: async (job, propagationPolicy) => {
+        await client.delete(JOBS, { namespace: NAMESPACE, name: job }, { propagationPolicy });
+      },
+      deletePod: async (pod) => {
+        await client.delete(PODS, { namespace: NAMESPACE, name: pod });
+      },
     };
   };
 
