@@ -46,6 +46,7 @@ const KINDS: readonly Resource[] = [
   kind('', 'services', 'Service', true),
   kind('apps', 'deployments', 'Deployment', true),
   kind('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', true),
+  kind('networking.k8s.io', 'networkpolicies', 'NetworkPolicy', true),
   kind(RBAC, 'clusterroles', 'ClusterRole', false),
   kind(RBAC, 'clusterrolebindings', 'ClusterRoleBinding', false),
   kind(RBAC, 'roles', 'Role', true),
@@ -226,6 +227,11 @@ const IMPERSONATION = {
     'there is no SubmissionQueue here; test/hostile/submission-tenants.test.ts uses it, and has no other rights',
   'impersonate authentication.k8s.io/userextras/submission-queue.switchyard.dev': 'likewise',
 };
+const METRICS_READ = {
+  'create authentication.k8s.io/tokenreviews':
+    'who reads metrics is asked of the API server; test/hostile/metrics-reader.test.ts reads them',
+  'create authorization.k8s.io/subjectaccessreviews': 'likewise',
+};
 const SUBMISSIONS_RARELY = {
   'get batch/jobs': 'whether the Job of a submission is there is asked where the cache does not know it',
   'get configmaps': 'a part of the ledger is read back after a write whose answer was lost',
@@ -391,10 +397,13 @@ describe('with the accounts that the charts make', () => {
         ...KEY_MADE_ANEW,
         ...IMPERSONATION,
         ...SUBMISSIONS_RARELY,
+        ...METRICS_READ,
       }),
     ).toEqual([]);
     expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), COPY_THERE)).toEqual([]);
-    expect(unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY })).toEqual([]);
+    expect(
+      unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY, ...METRICS_READ }),
+    ).toEqual([]);
   });
 
   test('with localWorker.enabled the manager’s cluster is a worker, too', async () => {
