@@ -146,8 +146,8 @@ describe.skipIf(!isSlow)('charts', () => {
           spec.template.spec.containers[0].args.filter(
             (arg) => !arg.endsWith('=') && !arg.endsWith('=false') && !arg.startsWith('--webhook-tls-'),
           );
-        // A shared queue is served where it is asked for, and no more by default.
-        const gone = chart === 'manager' ? ['--submission-queue=switchyard-submissions'] : [];
+        // A shared queue is served where it is asked for, and no more by default; Leases are in a namespace of their own.
+        const gone = [chart === 'manager' ? '--submission-queue=switchyard-submissions' : '--lease-namespace=kube-system'];
         expect(flagsOf(before).filter((flag) => !flagsOf(after).includes(flag.replace(/=true$/, '')))).toEqual(gone);
         expect(await withHelm('rollback', release, '1', '--wait=false', ...force)).toContain('Rollback was a success');
         await withHelm('upgrade', release, CHARTS[chart], '--wait=false', ...set, ...force);
