@@ -73,7 +73,7 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
     if (state !== 'Unknown' || !homeWasRestored([version], now)) return true;
     state = 'Restored';
     const lateMs = lateUntilMs - clock.monotonic();
-    if (lateMs > 0) clock.schedule(clustersChanged, lateMs);
+    if (lateMs > 0) clock.schedule(lateWritesOver, lateMs);
     look();
     onTurn();
     return true;
@@ -85,6 +85,13 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
     missing = all.filter(({ name, givenUp }) => !givenUp && !shown.has(name)).map(({ name }) => name);
     if (missing.length === 0) state = 'Settled';
     onMissing(missing);
+  }
+
+  /** What Jobs wait for has become less, though some may still wait. */
+  function lateWritesOver(): void {
+    if (state !== 'Restored') return;
+    look();
+    onTurn();
   }
 
   function clustersChanged(): void {

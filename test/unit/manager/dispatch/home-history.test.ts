@@ -70,7 +70,7 @@ test('a home that knows less than a cluster was told was restored: nothing is se
   history.clustersChanged();
   expect(history.problem()).toBeUndefined();
   expect(world.missing.at(-1)).toEqual([]);
-  expect(world.turns).toBe(2);
+  expect(world.turns).toBe(3);
 });
 
 test('a cluster that shows what it has at once counts as seen when nothing of the leader before can arrive there any more', async () => {
