@@ -21,7 +21,9 @@ export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): Fiel
   if (pod.hostNetwork === true)
     return { field: at('hostNetwork'), problem: 'must not be set: the pod fence listens on the address of the pod alone' };
   if (pod.os?.name === 'windows') return { field: at('os'), problem: 'is windows, where there is no pod fence' };
-  if ((spec.podFailurePolicy?.rules.length ?? 0) >= RULES_MAX)
+  // Go writes an empty list as null.
+  const rules: readonly unknown[] | null | undefined = spec.podFailurePolicy?.rules;
+  if ((rules?.length ?? 0) >= RULES_MAX)
     return { field: 'spec.podFailurePolicy', problem: `has ${RULES_MAX} rules, and the pod fence adds one of its own; leave one out` };
   const { initContainers = [], volumes = [] } = pod;
   const containers = pod.containers ?? [];

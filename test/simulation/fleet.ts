@@ -34,11 +34,9 @@ export interface Fleet {
   kill(): void;
   /** Asks all to stop as SIGTERM does. */
   stop(): void;
-  /** Workers that believe to be the leader. */
-  leaders(): number;
 }
 
-type Incarnation = { readonly name: string; readonly line: Line; readonly stopping: AbortController; leads: boolean; die(): void };
+type Incarnation = { readonly name: string; readonly line: Line; readonly stopping: AbortController; die(): void };
 
 export function startFleet({ network, clock, dice, trace, workers }: FleetDeps): Fleet {
   const slots: (Incarnation | undefined)[] = [];
@@ -57,7 +55,6 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
     const die = (): void => {
       if (slots[slot] !== incarnation) return;
       trace(`${name}: is dead`);
-      incarnation.leads = false;
       line.kill();
       mortal.kill();
       slots[slot] = undefined;
@@ -65,13 +62,11 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
     };
     const line = network.connect(name, mortal, die);
     const heedElection = (message: string): void => {
-      if (message === 'leadership acquired') incarnation.leads = true;
-      if (message === 'leadership released') incarnation.leads = false;
+      // One that cannot renew its Lease in time may believe that it leads, and writes nothing: `--world election` plays that.
       if (message !== 'leadership lost') return;
-      incarnation.leads = false;
       line.forbidWrites('the loss of leadership');
     };
-    const incarnation: Incarnation = { name, line, stopping, leads: false, die };
+    const incarnation: Incarnation = { name, line, stopping, die };
     slots[slot] = incarnation;
     const log = watchfulLogger(name, trace, defects, heedElection, () => network.faults.size === 0);
     const newClient = (): KubeClient => createKubeClient(line, { userAgent: name, clock: mortal });
@@ -105,7 +100,6 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
       stopped = true;
       for (const { stopping } of living()) stopping.abort(new Error('the simulation is over'));
     },
-    leaders: () => living().filter(({ leads }) => leads).length,
   };
 }
 
