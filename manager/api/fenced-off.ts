@@ -10,8 +10,10 @@ import type { AdmissionRecord } from './records.ts';
  *  1. Another manager renews the Lease there: the worker is not cut off, and stops nothing.
  *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence is through. Where there is none, his word is enough: once
  *     their pods would have ended had they been told when he said so.
- *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced, or has no pod fence where its queue asks for one: never.
- *  4. The worker has not told of a fence, or was not there any more to carry it out: never. A pod fence does not need the worker to be there.
+ *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced, or has no pod fence where its queue asks for one:
+ *     never.
+ *  4. The worker has not told of a fence, or was not there any more to carry it out: never. A pod fence does not need the worker to be
+ *     there.
  *  5. The time until clusters are given up is too short for the fence: never.
  *  6. When that time is over, and not before.
  *
@@ -64,9 +66,12 @@ const PODS_HAVE_ENDED = 'the pod fence has ended its pods there';
 const PODS_MAY_RUN_ON = 'its worker has stopped its pods there, unless the control plane of the cluster is away as well: then they run on';
 
 /**
- * How long after the fence of its worker has tripped nothing of a pod with a pod fence runs any more, whatever answers on its cluster (docs/fencing.md has the time line). The
- * last renewal of the pod may have been sent just before that. What the sidecar sees after it: a renewal that its kubelet had already, and the last one, each within
- * `afterSeconds` of the one before. The last margin holds requests under way, probes and a kubelet that is slow. Sidecars are ended after the containers.
+ * How long after the fence of its worker has tripped nothing of a pod with a pod fence runs any more, whatever answers on its cluster
+ * (docs/fencing.md has the time line). The
+ * last renewal of the pod may have been sent just before that. What the sidecar sees after it: a renewal that its kubelet had already, and
+ * the last one, each within
+ * `afterSeconds` of the one before. The last margin holds requests under way, probes and a kubelet that is slow. Sidecars are ended after
+ * the containers.
  */
 const podFenceEndsWithinMs = (afterSeconds: number, graceMs: number): number => 3 * afterSeconds * 1000 + 2 * graceMs + POD_FENCE_MARGIN_MS;
 
@@ -117,7 +122,8 @@ export type FencedJob = {
 const GRACE_PERIOD_SECONDS = 30;
 
 /**
- * Whether it is fenced, and its pods are, stands in its record, because its copy was made by that: what Job and queue say now, the copy on a cluster that is lost has not heard.
+ * Whether it is fenced, and its pods are, stands in its record, because its copy was made by that: what Job and queue say now, the copy on
+ * a cluster that is lost has not heard.
  */
 export const fencedJob = (
   graceSeconds: number,

@@ -11,7 +11,7 @@ export type JobAct = {
   readonly at: string;
 };
 
-/** What is looked at of a Job, and of one that is still to be stored. */
+/** Annotations of a Job, stored or still to be stored. */
 type Acted = { readonly metadata: DeepReadonly<Pick<Job['metadata'], 'annotations'>> };
 
 /** The latest; an annotation has to stay small. */
@@ -19,7 +19,10 @@ const ACTS_MAX = 8;
 const NAME_LENGTH_MAX = 256;
 const WORDS = ['Cancel', 'Hold', 'Release', 'Override'] as const;
 
-/** The latest acts on a Job, the oldest first. Worth as much as the policies of Jobs, which let nobody but the manager write them, and who passes by those. */
+/**
+ * The latest acts on a Job, the oldest first. Worth as much as the policies of Jobs, which let nobody but the manager write them, and who
+ * passes by those.
+ */
 export function actsOn({ metadata }: Acted): readonly JobAct[] {
   const written = parseJson(metadata.annotations?.[ACTS_ANNOTATION] ?? '');
   if (!Array.isArray(written)) return [];

@@ -10,7 +10,8 @@ export const POD_FENCE_VOLUMES = { renewal: 'switchyard-pod-fence-renewal', stat
 const RULES_MAX = 20;
 
 /**
- * Why the pods of this Job cannot have a pod fence; undefined: they can. The kubelet ends a container whose liveness probe fails, and it must not start again, so whatever has
+ * Why the pods of this Job cannot have a pod fence; undefined: they can. The kubelet ends a container whose liveness probe fails, and it
+ * must not start again, so whatever has
  * a kubelet not probe a container, or start one anew, collides with it.
  */
 export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem | undefined {
@@ -59,5 +60,5 @@ function containerProblem(container: Container, isInit: boolean): string | undef
   return undefined;
 }
 
-/** What clients send may say null. */
+/** Fields that clients send may be null. */
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;

@@ -175,7 +175,7 @@ export const JobEventReason = {
   Finished: 'Finished',
   /** The manager held, released or cancelled it for a user; the message names the user. */
   ActedOn: 'ActedOn',
-  /** Somebody passed by the rules of who may write what, as field manager `switchyard-override`; the message names the user. */
+  /** A user passed by the rules of who may write what, as field manager `switchyard-override`; the message names the user. */
   Overridden: 'Overridden',
   /** It waits; the message says for what. */
   Pending: 'Pending',

@@ -38,7 +38,10 @@ export type AdmissionRecord = {
   readonly executedSeconds?: number;
   /** Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts from the next admission on. */
   readonly unfenced?: true;
-  /** After so many seconds without a renewal each of its pods counts as cut off, and its kubelet ends it: its copy was made with a pod fence. Absent: without. */
+  /**
+   * After so many seconds without a renewal each of its pods counts as cut off, and its kubelet ends it: its copy was made with a pod
+   * fence. Absent: without.
+   */
   readonly podFence?: number;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;

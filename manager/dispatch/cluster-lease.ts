@@ -58,7 +58,8 @@ export type LeaseKept = { readonly kind: 'Held' } | { readonly kind: 'WentBack';
 
 export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
 /**
- * A renewal counts from when it was sent, so that waiting longer for its answer gives no extra time. It is within the margin that is kept for requests on their
+ * A renewal counts from when it was sent, so that waiting longer for its answer gives no extra time. It is within the margin that is kept
+ * for requests on their
  * way when a cluster is lost (`fenced-off.ts`).
  */
 const ANSWER_TIMEOUT_MS = 15_000;

@@ -35,7 +35,9 @@ export type ProbeAnswer = Pick<ProbeResult & { kind: 'Answered' }, 'kind' | 'ver
   readonly resourceVersion: string | undefined;
 };
 
-/** A call without an answer for so long is made once more beside the first, as another connection may be answered where this one is dead. */
+/**
+ * A call without an answer for so long is made once more beside the first, as another connection may be answered where this one is dead.
+ */
 const LATE_MS = 5_000;
 /** An API server that is overloaded has so long: its first answer counts, whichever call it is to. */
 const PROBE_TIMEOUT_MS = 15_000;

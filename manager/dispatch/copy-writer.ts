@@ -37,7 +37,10 @@ export interface CopyWriter {
   mark(copy: Job, marks: CopyMarks): Promise<Job>;
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
-  /** Names of the first pods of the copy of this name that have not ended, whether the copy is there or not: a user can delete it and leave them. */
+  /**
+   * Names of the first pods of the copy of this name that have not ended, whether the copy is there or not: a user can delete it and leave
+   * them.
+   */
   runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
   /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */

@@ -21,7 +21,10 @@ export interface Doubts {
   lost(localKey: string): void;
   /** It never left: there was no connection to send it on. */
   unsent(localKey: string): void;
-  /** A copy of it, or that there is none, was seen after the last write. One whose answer was lost a moment ago may be carried out after that, and stays open. */
+  /**
+   * A copy of it, or that there is none, was seen after the last write. One whose answer was lost a moment ago may be carried out after
+   * that, and stays open.
+   */
   settled(localKey: string): void;
   /** This copy is in the list, or will be. */
   listed(localKey: string, copy: DeepReadonly<Job>): void;

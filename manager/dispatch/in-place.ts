@@ -11,7 +11,8 @@ const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean
 
 /**
  * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests may be
- * any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left alone. `place` is the WorkerCluster that the record leads to.
+ * any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left alone.
+ * `place` is the WorkerCluster that the record leads to.
  */
 export function isInPlace(
   { cluster, job }: Copy,

@@ -1,5 +1,6 @@
 /**
- * Our Leases on one worker cluster, and those of its worker, by the namespaces in which they may be. Where there are two, the second is that of earlier
+ * Our Leases on one worker cluster, and those of its worker, by the namespaces in which they may be. Where there are two, the second is
+ * that of earlier
  * releases: a manager of one knows of no other, and neither does a worker. So both are kept while there is a trace of either in it.
  */
 import { originLeaseName, workerLeaseName } from '../../shared/api/fence-leases.ts';
@@ -25,7 +26,8 @@ export type LeasePlacesOptions = Omit<ClusterLeaseOptions, 'namespace'> & {
 
 export interface LeasePlaces extends Pick<ClusterLease, 'isHeld' | 'sentMs' | 'dueInMs' | 'release'> {
   /**
-   * Takes our Leases, or renews those that are due. A namespace whose Leases are refused to us is left out while we hold one in the other; all of them
+   * Takes our Leases, or renews those that are due. A namespace whose Leases are refused to us is left out while we hold one in the other;
+   * all of them
    * together are refused otherwise.
    */
   keep(clusterUid: string, signal: AbortSignal): Promise<LeaseKept>;
@@ -124,11 +126,9 @@ class Places implements LeasePlaces {
     const { state, again, lease, triedMs } = place;
     if (state === 'Open') return lease.dueInMs();
     if (state === 'Untried' || again) return 0;
-    return this.#lacksWorker() ? Math.max(0, triedMs + SHUT_AGAIN_MS - this.#options.clock.monotonic()) : Number.POSITIVE_INFINITY;
-  }
-
-  #lacksWorker(): boolean {
-    return this.#opened.every(({ watch }) => watch?.finding(true).kind === 'None');
+    return this.finding(true).kind === 'None'
+      ? Math.max(0, triedMs + SHUT_AGAIN_MS - this.#options.clock.monotonic())
+      : Number.POSITIVE_INFINITY;
   }
 
   isHeld(): boolean {

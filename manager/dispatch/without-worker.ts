@@ -3,7 +3,8 @@ import { isAtRest } from './copy-rest.ts';
 import type { ClusterView, Copy } from './mirror-group.ts';
 
 /**
- * What a Job says whose copy nobody runs, with the two ways out; undefined while its cluster has a worker, or nothing is missed of the copy. The copy alone does
+ * What a Job says whose copy nobody runs, with the two ways out; undefined while its cluster has a worker, or nothing is missed of the
+ * copy. The copy alone does
  * not tell whether its pods run on: kubelets need no Job controller.
  */
 export function withoutWorker(view: ClusterView | undefined, { cluster, job }: Copy): string | undefined {

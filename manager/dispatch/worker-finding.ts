@@ -13,7 +13,9 @@ export type WorkerFinding =
   | { readonly kind: 'Other'; readonly jobController: string; readonly worker: AnnouncedWorker }
   | { readonly kind: 'Announced'; readonly where: string; readonly pulse: Pulse; readonly worker: AnnouncedWorker };
 export type AnnouncedWorker = NonNullable<WorkerClusterStatus['worker']>;
-/** Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of. */
+/**
+ * Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of.
+ */
 export type Pulse = 'Beating' | 'Unproven' | 'Silent' | 'Stopped';
 
 /** As far as is known nobody runs the copies there. */

@@ -61,7 +61,8 @@ export type HistoryPods = {
 const MESSAGE_LENGTH_MAX = 512;
 
 /**
- * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job was
+ * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job
+ * was
  * created in a later second than the namespace.
  */
 export const belongsTo = ({ namespace, namespaceUid, created }: Of, now: NamespaceIdentity): boolean =>

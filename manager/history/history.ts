@@ -61,7 +61,8 @@ export interface History {
   /** UIDs of the Jobs that ended last. */
   latest(limit: number): Promise<ReadonlySet<string>>;
   /**
-   * Erases records, what their pods ended with and the ends of their logs; with `dryRun` it only counts. All conditions hold together, and one at
+   * Erases records, what their pods ended with and the ends of their logs; with `dryRun` it only counts. All conditions hold together, and
+   * one at
    * least is there. Entries of Jobs without a record, which have not ended, stay.
    */
   purge(which: PurgeQuery, options: { readonly dryRun: boolean }): Promise<Purged>;

@@ -57,7 +57,10 @@ export type DispatchSeen = {
  * order, and pods take their grace period.
  */
 const SETTLING_MS = 240_000;
-/** A manager cluster that has been silent for so long may not be reached: what is to be written there is not written. A bookmark comes once a minute. */
+/**
+ * A manager cluster that has been silent for so long may not be reached: what is to be written there is not written. A bookmark comes once
+ * a minute.
+ */
 const HOME_UNHEARD_MS = 90_000;
 
 export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {

@@ -13,7 +13,9 @@ import { anyChangedWhen, type Place } from './write-rule.ts';
 export type MatchCondition = { readonly name: string; readonly expression: string };
 export type WebhookKind = 'Mutating' | 'Validating';
 
-/** The webhook that notes who passes by the rules. It is asked last and never waited for long, and what it cannot note passes all the same. */
+/**
+ * The webhook that notes who passes by the rules. It is asked last and never waited for long, and what it cannot note passes all the same.
+ */
 export const OVERRIDE_WEBHOOK = { name: 'overrides.switchyard.dev', failurePolicy: 'Ignore', timeoutSeconds: 5 } as const;
 
 const JOB = { apiGroups: ['batch'], apiVersions: ['v1'], scope: 'Namespaced' } as const;
@@ -85,7 +87,8 @@ const inOrder = (name: string, ...questions: readonly string[]): readonly MatchC
 ];
 
 /**
- * When an API server notes that somebody passes by the rules: of every such write of a Job that is the manager's or has a name of ours. It is asked in this
+ * When an API server notes that somebody passes by the rules: of every such write of a Job that is the manager's or has a name of ours. It
+ * is asked in this
  * order because hardly anybody calls himself so.
  */
 export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(

@@ -17,7 +17,8 @@ export interface OverrideAlarm {
 }
 
 /**
- * It goes by what stands on the Job, which the API server has stored, and not by what the webhook hears: whoever reaches the port of that may claim to be
+ * It goes by what stands on the Job, which the API server has stored, and not by what the webhook hears: whoever reaches the port of that
+ * may claim to be
  * anybody. Writes of one user in one second are one.
  */
 export function createOverrideAlarm({

@@ -40,7 +40,10 @@ function queued(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   return normal(JobEventReason.Queued, after.record === undefined ? 'waits to be admitted' : 'waits to be admitted again');
 }
 
-/** Two acts at one moment are told as one, of the later. Who passes by the rules is told of in an Event that must not be dropped (override-alarm.ts). */
+/**
+ * Two acts at one moment are told as one, of the later. Who passes by the rules is told of in an Event that must not be dropped
+ * (override-alarm.ts).
+ */
 function actedOn(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const last = actsOn(after.job).at(-1);
   if (

@@ -409,7 +409,10 @@ class JobFailed extends Error {
 /** Whoever writes to Redis without BullMQ may have written anything. */
 const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
 
-/** Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait for ever. */
+/**
+ * Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait
+ * for ever.
+ */
 function parentProblem({ parentKey, parent }: Job, prefix: string): string | undefined {
   const named = [parentKey, parent && `${parent.queueKey}:${parent.id}`].map((key) => (key === undefined ? undefined : String(key)));
   const foreign = named.find((key) => key !== undefined && !key.startsWith(`${prefix}:`));

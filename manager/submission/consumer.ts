@@ -86,7 +86,8 @@ async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission
 }
 
 /**
- * Nobody wants the submission any more. That is written first, so that it does not come back, and so that its Job goes whenever this manager ends. What the ledger has of the
+ * Nobody wants the submission any more. That is written first, so that it does not come back, and so that its Job goes whenever this
+ * manager ends. What the ledger has of the
  * submission is withdrawn; what it has forgotten is the Job for which the submission is parked, where the seal says so.
  */
 async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {

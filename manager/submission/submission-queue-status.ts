@@ -29,7 +29,10 @@ export const READY = 'Ready';
 /** Its condition about Redis: True where nothing is wrong with it. Submissions may become Jobs all the same where it is False. */
 export const REDIS_HEALTHY = 'RedisHealthy';
 
-/** Its condition about Jobs whose submissions were cancelled or removed: False while some of them cannot be deleted; absent as long as that never was so. */
+/**
+ * Its condition about Jobs whose submissions were cancelled or removed: False while some of them cannot be deleted; absent as long as that
+ * never was so.
+ */
 export const JOBS_WITHDRAWN = 'JobsWithdrawn';
 
 /** The status of a SubmissionQueue; undefined when there is nothing new to say. */

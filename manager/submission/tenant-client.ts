@@ -15,7 +15,10 @@ export type TenantClientDeps = {
   readonly onImpersonation: (problem: string | undefined) => void;
 };
 
-/** What a tenant creates and deletes is created and deleted as its ServiceAccount, and its rights are those of that. Throws {@link ImpersonationRefused} where the manager may not. */
+/**
+ * What a tenant creates and deletes is created and deleted as its ServiceAccount, and its rights are those of that. Throws {@link
+ * ImpersonationRefused} where the manager may not.
+ */
 export function tenantClient({ manager, actor, onImpersonation }: TenantClientDeps): ReadClient & WriteClient {
   async function acting<T>(call: () => Promise<T>): Promise<T> {
     try {

@@ -14,7 +14,10 @@ export type TenantClientsDeps = {
   readonly onImpersonation: (tenant: Tenant, problem: string | undefined) => void;
 };
 
-/** Clients by which the Jobs of tenants are created and deleted: as their ServiceAccounts, or as the manager where a tenant has none. Connections are shared. */
+/**
+ * Clients by which the Jobs of tenants are created and deleted: as their ServiceAccounts, or as the manager where a tenant has none.
+ * Connections are shared.
+ */
 export function createTenantClients({
   manager,
   connect,

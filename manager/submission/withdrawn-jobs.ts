@@ -36,8 +36,10 @@ export type WithdrawnJobsDeps = {
 export type WithdrawnJob = { readonly tenant: string; readonly job: ObjectKey; readonly uid: string };
 
 /**
- * Deletes Jobs of submissions that have ended before their Jobs have, as the ServiceAccounts that created them. That a submission has ended so is in the ledger first; a leader
- * that dies between the two leaves the deletion to the next one, which finds the Job and its entry. A deletion that is refused is tried again for as long as the Job is there,
+ * Deletes Jobs of submissions that have ended before their Jobs have, as the ServiceAccounts that created them. That a submission has ended
+ * so is in the ledger first; a leader
+ * that dies between the two leaves the deletion to the next one, which finds the Job and its entry. A deletion that is refused is tried
+ * again for as long as the Job is there,
  * every five minutes at last, and told in the status of the SubmissionQueue.
  */
 export interface WithdrawnJobs {

@@ -80,7 +80,8 @@ export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_
 const pathOf = (place: 'labels' | 'annotations', name: string): string => `/metadata/${place}/${name.replace('/', '~1')}`;
 
 /**
- * Notes on the Job who passes by the rules. Whatever the write itself says of acts gives way to what stood there before. The answer counts for the API
+ * Notes on the Job who passes by the rules. Whatever the write itself says of acts gives way to what stood there before. The answer counts
+ * for the API
  * server that asked alone, so nobody who merely reaches this port gets a name onto a Job.
  */
 export function noteOverride({ uid, object, oldObject, userInfo: { username } }: AdmissionRequest, nowMs: number): AdmissionResponse {

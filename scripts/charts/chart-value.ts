@@ -66,7 +66,9 @@ export const kubernetesObject = (about: string, value: object = {}): ChartValue 
   Type.Unsafe({ type: 'object', description: about, default: value });
 export const kubernetesObjects = (about: string, value: readonly object[] = []): ChartValue =>
   Type.Unsafe({ type: 'array', items: { type: 'object' }, description: about, default: value });
-/** Who is let through by a NetworkPolicy, or where to: peers of it, or `anywhere`. `minimum` of 1: without any the program could not work. */
+/**
+ * Who is let through by a NetworkPolicy, or where to: peers of it, or `anywhere`. `minimum` of 1: without any the program could not work.
+ */
 export const peers = (about: string, value: 'anywhere' | readonly object[], minimum: 0 | 1 = 0): ChartValue =>
   Type.Unsafe({
     anyOf: [{ enum: ['anywhere'] }, { type: 'array', items: { type: 'object', minProperties: 1 }, minItems: minimum }],

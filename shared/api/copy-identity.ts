@@ -27,7 +27,8 @@ export function templateIdentity(spec: unknown): TemplateIdentity | undefined {
 }
 
 /**
- * Whose copy a pod runs for, by its spec: what the first container says that has these variables. Side by side: those of an earlier release could be
+ * Whose copy a pod runs for, by its spec: what the first container says that has these variables. Side by side: those of an earlier release
+ * could be
  * replaced by variables of the user, further down.
  */
 export function podIdentity(pod: unknown): TemplateIdentity | undefined {

@@ -1,5 +1,6 @@
 /**
- * The entry of a deny list that a namespace falls under; undefined: it is not denied. An entry is the name of a namespace, or a prefix and `*`. Manager and
+ * The entry of a deny list that a namespace falls under; undefined: it is not denied. An entry is the name of a namespace, or a prefix and
+ * `*`. Manager and
  * worker judge by the same rule, each with a list of its own (`--denied-namespaces`).
  */
 export const deniedBy = (denied: readonly string[], namespace: string): string | undefined =>

@@ -21,7 +21,8 @@ export type AccessGateDeps = {
   /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
   readonly client: RawClient;
   /**
-   * The UID of the namespace that a name means now: what was allowed in one is not kept for another one that gets its name. Absent: names are
+   * The UID of the namespace that a name means now: what was allowed in one is not kept for another one that gets its name. Absent: names
+   * are
    * not told apart.
    */
   readonly uidOf?: (namespace: string) => string | undefined;

@@ -21,7 +21,10 @@ export type LeaderElectionOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** For how long others wait for a holder that does not renew the Lease, in whole seconds; longer while server or machine are slow. Absent: 3 s. */
+  /**
+   * For how long others wait for a holder that does not renew the Lease, in whole seconds; longer while server or machine are slow. Absent:
+   * 3 s.
+   */
   readonly leaseDurationMs?: number;
   /** Told of every claim, for `fencedClient`. */
   readonly hold?: KeptLeaseHold;
@@ -38,7 +41,8 @@ export type LeaderElectionOptions = {
  * aborts when leadership is lost, also while `lead` is putting down its work: somebody else leads from then on, so
  * nothing may be written any more (`fenced-client.ts` sees to that).
  *
- * Other than there, a leader that cannot renew in time does not end: its writes wait (`lease-hold.ts`), and go on with the next renewal, which is conditional on the
+ * Other than there, a leader that cannot renew in time does not end: its writes wait (`lease-hold.ts`), and go on with the next renewal,
+ * which is conditional on the
  * one before it and so proves that nobody else has led meanwhile. It has lost when somebody else has the Lease, or after thirty seconds.
  * Who waits counts no time in which the server did not answer: the holder could not renew then either.
  *
@@ -92,7 +96,8 @@ const LAST_WORDS_MS = 2_000;
 const LOOK_JITTER = 0.5;
 
 /**
- * How long a Lease is to be where the slowest of late, of the answers to renewals and of the machine's own timers, took `slowMs`: so long that two of them, one after the
+ * How long a Lease is to be where the slowest of late, of the answers to renewals and of the machine's own timers, took `slowMs`: so long
+ * that two of them, one after the
  * other, are answered within the two thirds of it for which it lets its holder write. In milliseconds, whole seconds.
  */
 export function leaseDurationFor(leastMs: number, slowMs: number): number {

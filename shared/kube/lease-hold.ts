@@ -1,12 +1,17 @@
 import type { Clock, Timer } from '../runtime/clock.ts';
 
 /**
- * For how long the holder of an election's Lease may write. A claim counts from before it was sent, and for two thirds of its duration: others count the whole of
- * it from when they have seen the claim. After that nobody need have taken over: writes wait until the Lease has been renewed, which proves that
+ * For how long the holder of an election's Lease may write. A claim counts from before it was sent, and for two thirds of its duration:
+ * others count the whole of
+ * it from when they have seen the claim. After that nobody need have taken over: writes wait until the Lease has been renewed, which proves
+ * that
  * nobody has.
  */
 export interface LeaseHold {
-  /** Resolves once a write may be sent: at once while the Lease is held, and before the first claim. Rejects when `signal` aborts first, or the Lease is lost. */
+  /**
+   * Resolves once a write may be sent: at once while the Lease is held, and before the first claim. Rejects when `signal` aborts first, or
+   * the Lease is lost.
+   */
   writable(signal?: AbortSignal): Promise<void>;
   /** Aborts when others may take over, for what is under way then. There is a new one after the next renewal. */
   undisputed(): AbortSignal;
@@ -14,7 +19,10 @@ export interface LeaseHold {
 
 /** What the election tells of its claims. */
 export interface KeptLeaseHold extends LeaseHold {
-  /** A claim is about to be sent, and may be carried out without being answered: where it ends sooner than the one before it, that is when the hold ends. */
+  /**
+   * A claim is about to be sent, and may be carried out without being answered: where it ends sooner than the one before it, that is when
+   * the hold ends.
+   */
   sending(claim: LeaseClaim): void;
   /** The server has accepted it. Returns for how many milliseconds writes could not be sent before. */
   accepted(claim: LeaseClaim): number;
@@ -40,7 +48,10 @@ export function claimNow(clock: Clock, durationMs: number): LeaseClaim {
   return { madeMs: clock.monotonic(), madeTimeMs: clock.now(), durationMs };
 }
 
-/** For how many milliseconds this claim still lets its holder write. The steady clock may stand still while a machine sleeps, and the time of day is set: the one that says later counts. */
+/**
+ * For how many milliseconds this claim still lets its holder write. The steady clock may stand still while a machine sleeps, and the time
+ * of day is set: the one that says later counts.
+ */
 export function writableLeftMs(clock: Clock, { madeMs, madeTimeMs, durationMs }: LeaseClaim): number {
   return writableMs(durationMs) - Math.max(clock.monotonic() - madeMs, clock.now() - madeTimeMs);
 }

@@ -5,7 +5,8 @@ export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /**
-   * Milliseconds since a start of its own. It never steps, whatever becomes of the time of day: only differences mean something. It goes on while the
+   * Milliseconds since a start of its own. It never steps, whatever becomes of the time of day: only differences mean something. It goes on
+   * while the
    * machine sleeps; timers do not, and are late by that.
    */
   monotonic(): number;
@@ -20,13 +21,18 @@ export interface Timer {
 /** Longest delay that setTimeout takes; anything longer fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Sources of the time since a start: the operating system tells how long it is up in steps of a second at worst, and does not count all alike. */
+/**
+ * Sources of the time since a start: the operating system tells how long it is up in steps of a second at worst, and does not count all
+ * alike.
+ */
 const SLEEP_MS_MIN = 2_000;
 const ASK_EVERY_MS = 50;
 
 /**
- * Node's own monotonic time stands still while the machine sleeps (CLOCK_MONOTONIC), and a Lease would be held, and a fence be open, for as long as it slept
- * in addition. How long the machine is up does not (CLOCK_BOOTTIME), so that what the one is ahead of the other by more than before was sleep.
+ * Node's own monotonic time stands still while the machine sleeps (CLOCK_MONOTONIC), and a Lease would be held, and a fence be open, for as
+ * long as it slept
+ * in addition. How long the machine is up does not (CLOCK_BOOTTIME), so that what the one is ahead of the other by more than before was
+ * sleep.
  */
 export function createSteadyTime(awakeMs: () => number, upMs: () => number): () => number {
   let aheadMs = upMs() - awakeMs();

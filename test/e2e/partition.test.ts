@@ -33,7 +33,10 @@ const AT_ONCE_MS = 30_000;
 const WORKER_LEASE_SECONDS = 40;
 /** Its Jobs say so after this time. */
 const ABSENCE_SECONDS = 60;
-/** A copy that vanished is made again after this time and the grace period of its pods; whether these have ended is looked at every ten seconds. */
+/**
+ * A copy that vanished is made again after this time and the grace period of its pods; whether these have ended is looked at every ten
+ * seconds.
+ */
 const COPY_GONE_SECONDS = 20 + GRACE_SECONDS;
 /** Shorter than the fence. */
 const BLIP_SECONDS = 5;

@@ -1,4 +1,7 @@
-/** A producer with the ACL of one tenant, whose submissions name parents, dependencies and keys of others: BullMQ's scripts follow them with the rights of the manager. */
+/**
+ * A producer with the ACL of one tenant, whose submissions name parents, dependencies and keys of others: BullMQ's scripts follow them with
+ * the rights of the manager.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 /** Goal: a cluster that has no worker keeps no Job that nothing was begun for, and a Job whose worker died says so, and how to go on. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { Job, Pod } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -39,6 +39,12 @@ async function onDeadCluster(parts: { readonly started: boolean }): Promise<Job>
   return copy;
 }
 
+/** A pod that the worker of the cluster made before it died. */
+function podOf({ spec: { template } }: Job): Promise<Pod> {
+  const { metadata, spec = { containers: [] } } = template;
+  return eu.client.create(PODS, { metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...given({ labels: metadata?.labels }) }, spec });
+}
+
 test('a Job that nothing was begun for is let go: held, it rests, and released it waits for a cluster with a worker', async () => {
   await onDeadCluster({ started: false });
   await hold('true');
@@ -65,11 +71,7 @@ test('a Job that is not bound to the cluster runs elsewhere after its start time
 });
 
 test('pods that the worker has made without saying so keep the Job from counting as at rest', async () => {
-  const { metadata, spec = { containers: [] } } = (await onDeadCluster({ started: false })).spec.template;
-  const pod = await eu.client.create(PODS, {
-    metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...given({ labels: metadata?.labels }) },
-    spec,
-  });
+  const pod = await podOf(await onDeadCluster({ started: false }));
   await hold('true');
   await world.settle(3 * MINUTE);
   expect(conditionsOf(await world.job('sum'))).not.toContain('Dispatched=False AtRest');
@@ -93,11 +95,7 @@ test('a Job that runs says that its cluster has no worker, and both ways out; wi
 });
 
 test('a Job that is held goes on saying so while its pods may run, and rests once a user has deleted the copy and no pod is left', async () => {
-  const { metadata, spec = { containers: [] } } = (await onDeadCluster({ started: true })).spec.template;
-  const pod = await eu.client.create(PODS, {
-    metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...given({ labels: metadata?.labels }) },
-    spec,
-  });
+  const pod = await podOf(await onDeadCluster({ started: true }));
   await hold('true');
   await world.settle(5 * MINUTE);
   expect(await isThere(eu)).toBe(true);

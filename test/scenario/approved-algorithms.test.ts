@@ -1,5 +1,6 @@
 /**
- * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256, Ed25519 (FIPS 186-5). The rest is TLS, which is left to
+ * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256,
+ * Ed25519 (FIPS 186-5). The rest is TLS, which is left to
  * OpenSSL and so to its provider. docs/security.md says what was tried.
  */
 import { execFile, spawnSync } from 'node:child_process';
@@ -65,7 +66,10 @@ for (const call of ['digest', 'sign', 'verify', 'generateKey']) {
 require('node:module').syncBuiltinESMExports();
 process.on('exit', () => require('node:fs').writeSync(1, JSON.stringify([...used].sort())));
 `;
-/** What the programs do with cryptography, but for TLS: certificates, seals, signatures, hashes, and the scripts of BullMQ, which Redis knows by their SHA-1. */
+/**
+ * What the programs do with cryptography, but for TLS: certificates, seals, signatures, hashes, and the scripts of BullMQ, which Redis
+ * knows by their SHA-1.
+ */
 const WORK = `
 import { generateKeyPairSync } from 'node:crypto';
 const load = (file) => import(new URL(file, 'file://' + process.cwd() + '/'));

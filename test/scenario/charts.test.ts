@@ -250,7 +250,10 @@ const unused = (grants: readonly string[], used: readonly SentRequest[], explain
   const asked = new Set(used.map(({ verb, resource }) => `${verb} ${resource}`));
   return grants.filter((grant) => !asked.has(grant) && explained[grant] === undefined);
 };
-/** Whether a manager of an earlier release keeps Leases in kube-system is asked once for each connection, also where the answer is not granted. */
+/**
+ * Whether a manager of an earlier release keeps Leases in kube-system is asked once for each connection, also where the answer is not
+ * granted.
+ */
 const refusedTo = ({ line }: RunningProgram): string[] =>
   line.refused.filter((refused) => !/switchyard-origin-.* cannot get resource .*leases.* in the namespace .*kube-system/.test(refused));
 /** What the worker's chart passes. */

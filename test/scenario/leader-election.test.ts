@@ -55,7 +55,8 @@ describe('of two managers', () => {
     await world.submit('sum');
     const seconds = await secondsUntil(async () => (await world.jobsOn('eu-1')).some(({ metadata }) => metadata.name === 'sum'));
     expect(seconds).toBeGreaterThan(2);
-    // The lease lasts 3 s from when the other saw its last renewal, at a look that the dice put up to 0.75 s later; the Job is there 1.5 s after that.
+    // The lease lasts 3 s from when the other saw its last renewal, at a look that the dice put up to 0.75 s later; the Job is there 1.5 s
+    // after that.
     expect(seconds).toBeLessThan(5.5);
     await world.clock.advance(40_000);
     expect(await isComplete('sum')).toBe(true);

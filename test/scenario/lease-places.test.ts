@@ -1,4 +1,7 @@
-/** Goal: a manager of this release and workers of an earlier one, or the reverse, answer each other without a gap, and never believe an answer that is none. */
+/**
+ * Goal: a manager of this release and workers of an earlier one, or the reverse, answer each other without a gap, and never believe an
+ * answer that is none.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { originLeaseName, readOriginLease, workerAnnotations, workerLeaseName } from '../../shared/api/fence-leases.ts';

@@ -1,6 +1,8 @@
 /**
- * Goal: a namespace that enforces the Pod Security Standard `restricted` takes every pod of both charts. The embedded control plane has no such admission of its own, so that the standard
- * (https://kubernetes.io/docs/concepts/security/pod-security-standards/) is a policy here; a real API server reads the label of the namespace beside it.
+ * Goal: a namespace that enforces the Pod Security Standard `restricted` takes every pod of both charts. The embedded control plane has no
+ * such admission of its own, so that the standard
+ * (https://kubernetes.io/docs/concepts/security/pod-security-standards/) is a policy here; a real API server reads the label of the
+ * namespace beside it.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Pod, Unsaved } from '../../shared/api/kubernetes.ts';

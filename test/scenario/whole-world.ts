@@ -59,7 +59,9 @@ export type ProgramOptions = {
   /** Requests a second to each cluster; default: no limit. */
   readonly qps?: number;
   readonly line?: Line;
-  /** Of a worker: how long copies run without a sign of their manager; default: it renews no Lease, which never expires, and has no fence. */
+  /**
+   * Of a worker: how long copies run without a sign of their manager; default: it renews no Lease, which never expires, and has no fence.
+   */
   readonly fenceAfterMs?: number;
   /** Of a worker: whose Jobs it runs; default: those with `managedBy: switchyard.dev/worker`. */
   readonly controllerName?: string;

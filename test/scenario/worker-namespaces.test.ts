@@ -121,7 +121,8 @@ describe('a manager that is bound to two namespaces, over HTTPS with a token', {
     await expect.poll(suspended, { timeout: LIMIT_MS }).toBe(true);
     await world.home.delete(JOBS, { namespace: 'team-b', name: 'two' }, { propagationPolicy: 'Background' });
     await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-a/one']);
-    // The get and the list of pods prove that a running copy is gone: leaving the list may mean that only its label was edited, and its pods may be left.
+    // The get and the list of pods prove that a running copy is gone: leaving the list may mean that only its label was edited, and its
+    // pods may be left.
     const used = (): string[] => [...new Set(line.sent.map(({ verb, resource }) => `${verb} ${resource}`))].toSorted();
     await expect
       .poll(used, { timeout: LIMIT_MS })

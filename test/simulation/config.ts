@@ -14,7 +14,10 @@ export type SimulationConfig = {
   | { readonly kind: 'Soak'; readonly from: number; readonly count: number }
 );
 
-/** What is played: one cluster with a worker, a whole installation of several, such a one with a hostile tenant, of any kind or one whose Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone. */
+/**
+ * What is played: one cluster with a worker, a whole installation of several, such a one with a hostile tenant, of any kind or one whose
+ * Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone.
+ */
 export const WORLDS = ['job-controller', 'dispatch', 'tenant', 'shrinking-tenant', 'redis-tenant', 'election'] as const;
 export type World = (typeof WORLDS)[number];
 

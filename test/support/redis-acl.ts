@@ -18,7 +18,8 @@ export const managerUser = (): User => ({ username: 'switchyard-manager', passwo
 export const tenantUser = (tenant: string): User => ({ username: `tenant-${tenant}`, password: `CHANGE-ME-${tenant}` });
 
 /**
- * Every key that the tenant with this prefix may not write, with its content. What the manager notes of the tenant itself is left out: those keys tell of
+ * Every key that the tenant with this prefix may not write, with its content. What the manager notes of the tenant itself is left out:
+ * those keys tell of
  * the tenant's own submissions.
  */
 export async function keysOutside(

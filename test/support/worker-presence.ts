@@ -40,7 +40,9 @@ export async function writeWorkerLease(
   }
 }
 
-/** A worker without a fence has announced itself on this cluster, and is there until somebody else writes its Lease, or `stop` is called. */
+/**
+ * A worker without a fence has announced itself on this cluster, and is there until somebody else writes its Lease, or `stop` is called.
+ */
 export async function announceWorker(
   client: KubeClient,
   clock: Clock,

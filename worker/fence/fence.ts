@@ -64,7 +64,10 @@ export interface Fence {
    * the watch of Jobs may tell later than the watch of Leases tells of the answer.
    */
   isUnsure(job: DeepReadonly<Job>): boolean;
-  /** Whether this origin's manager is in reach, as far as its Lease tells; false also where the worker may not see that. Without any fence all are. */
+  /**
+   * Whether this origin's manager is in reach, as far as its Lease tells; false also where the worker may not see that. Without any fence
+   * all are.
+   */
   isInReach(origin: string): boolean;
   /** The server was asked, and this is what it has. */
   confirmed(job: DeepReadonly<Job>): void;

@@ -140,7 +140,10 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
     renewalsSeen: (nowMs) => new Map([...fences].flatMap(([origin, fence]) => toRemember(origin, fence, nowMs))),
   };
 
-  /** The fence before this version: of the first Lease of an origin that is seen, or of one in another namespace, which may say more of before. */
+  /**
+   * The fence before this version: of the first Lease of an origin that is seen, or of one in another namespace, which may say more of
+   * before.
+   */
   function seenFirst(origin: string, version: LeaseVersion, nowMs: number, place: string): OriginFence {
     const before = fences.get(origin);
     const entry = remembered.get(origin);

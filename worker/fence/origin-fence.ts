@@ -88,7 +88,8 @@ export function firstFence(
 
 /**
  * The fence once this version of the Lease is seen, of which is known that it was not there before `afterMs`. An answer is to a token that was
- * announced with `fenceAfterMs`, and has that one bind from then on. An origin may have a Lease in each of two namespaces: renewals of both count.
+ * announced with `fenceAfterMs`, and has that one bind from then on. An origin may have a Lease in each of two namespaces: renewals of both
+ * count.
  */
 export function withLease(
   fence: OriginFence,

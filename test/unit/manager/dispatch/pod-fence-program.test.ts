@@ -1,4 +1,7 @@
-/** Goal: the very text that runs in the pods answers only while renewals that are certain to be recent arrive, whatever is late, old, or started anew. */
+/**
+ * Goal: the very text that runs in the pods answers only while renewals that are certain to be recent arrive, whatever is late, old, or
+ * started anew.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import { BOOT_ID, FencedNode } from '../../../support/fenced-node.ts';
 

@@ -111,7 +111,8 @@ test('the time that the answer to a renewal takes is not added to the time that 
   await clock.advance(5_200);
   const answer = Promise.withResolvers<void>();
   server.heldAnswers.set('a', answer.promise);
-  // The renewal after 5.5 s is answered after 7 s, and nothing is answered after it: writes are sent until 7.5 s, and it has lost after 35.5 s.
+  // The renewal after 5.5 s is answered after 7 s, and nothing is answered after it: writes are sent until 7.5 s, and it has lost after
+  // 35.5 s.
   await clock.advance(1_800);
   server.cutOff.add('a');
   answer.resolve();
