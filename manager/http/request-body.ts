@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteRoom } from '../../shared/runtime/byte-room.ts';
+import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
 import { RequestRefused } from './route.ts';
 
 /** Bodies of nearly all requests are small, and are read without asking; the others share one room. */
@@ -47,4 +48,18 @@ export async function readJson(
   } finally {
     giveBack();
   }
+}
+
+/** How long a client has to send the body of a request that is refused. */
+const DISCARD_MS = 2_000;
+
+/**
+ * Reads the body of a refused request and keeps none of it. Clients that write their whole body before they read would otherwise find their
+ * connection reset, and never see the answer.
+ */
+export async function discardBody(request: IncomingMessage, clock: Clock): Promise<void> {
+  if (request.complete || request.destroyed || request.headers.expect !== undefined) return;
+  const read = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve));
+  request.resume();
+  await endsWithin(clock, DISCARD_MS, read);
 }

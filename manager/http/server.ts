@@ -16,7 +16,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { entryOfAnswer, entryOfError, type AuditedRequest } from '../audit/audited-request.ts';
 import type { ApiMetrics } from '../metrics.ts';
 import { matchRoute } from './match-route.ts';
-import { readJson } from './request-body.ts';
+import { discardBody, readJson } from './request-body.ts';
 import { RequestRefused, statusOf, type ApiAnswer, type Parameters, type Route } from './route.ts';
 import { sendEvents } from './send-events.ts';
 
@@ -214,6 +214,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       if (error instanceof RequestRefused && !response.headersSent) {
         // What is left of a body that nobody reads must not be taken for the next request.
         if (!request.complete) response.setHeader('connection', 'close');
+        if (error.status === 413) await discardBody(request, clock);
         return sendJson(response, error.status, statusOf(error.status, error.reason, error.message), error.headers);
       }
       if (!stop.signal.aborted) log.warn('a request could not be served', { path: pathOf(request), error });

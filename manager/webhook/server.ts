@@ -69,7 +69,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
   requestMs: 10_000,
   answerMs: 30_000,
 };
-const HANDSHAKE_TIMEOUT_MS = 5_000;
+const HANDSHAKE_TIMEOUT_MS = API_SERVER_WAIT_MS;
 
 export function createWebhookServer({ certificate, identities, onSharedIdentity, rules, metrics, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {

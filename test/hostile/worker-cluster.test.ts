@@ -88,7 +88,7 @@ beforeAll(async () => {
     registry,
     clock: systemClock,
     log,
-    limits: { ...WORKER_LIMITS, answerMs: 3_000 },
+    limits: { ...WORKER_LIMITS, answerMs: 10_000 },
   });
   world = await createDispatchWorld({
     workers: ['honest-one'],

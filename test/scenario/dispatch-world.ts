@@ -181,8 +181,12 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     return {
       async stop() {
         abort.abort(new Error('stopped by the test'));
+        let ended = false;
+        const end = done.finally(() => (ended = true));
         if (fakeClock !== undefined) await settle(5_000);
-        await done;
+        // Writes that a silent cluster does not answer are waited for.
+        for (let seconds = 5; fakeClock !== undefined && !ended && seconds < 120; seconds++) await settle(1_000);
+        await end;
       },
     };
   };

@@ -158,9 +158,7 @@ test('whatever is on its way is none: Jobs that come, run, move, end and are del
   expect(Math.min(...values.map(({ value }) => value))).toBeGreaterThan(10);
 });
 
-test('nothing is taken for broken while the manager cluster does not answer: what is to be written there cannot be', {
-  timeout: 300_000,
-}, async () => {
+test('nothing is taken for broken while the manager cluster does not answer: what is to be written there cannot be', async () => {
   await aSettledWorld();
   await world.submit('sum', on('eu-1'));
   await world.settle(1_000);
