@@ -2,7 +2,7 @@
  * A manager cluster and two worker clusters in real time: each control plane, the manager and each worker is a process of its own, and
  * between the manager and each worker cluster is a wire that can be cut. Pods are processes of this machine.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
@@ -63,6 +63,11 @@ export interface WorkerSide {
   isFenced(): Promise<boolean>;
   /** The worker is killed. */
   killWorker(): Promise<void>;
+  /**
+   * Starts a worker with another `--fence-after` that comes to its control plane only once what is returned is called, which kills the one before. So a restart
+   * takes no longer on a busy machine than the manager waits.
+   */
+  nextWorker(fenceAfter: string): Promise<() => Promise<void>>;
   /** Of the copy, or left behind by it. */
   pods(name: string): Promise<readonly Pod[]>;
   /** As a user of that cluster deletes the copy with kubectl. */
@@ -115,10 +120,11 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
   };
   const join = async (home: KubeClient, name: string, plane: ClusterProgram): Promise<WorkerSide> => {
     const { port, client } = plane;
-    const wire = programs.use(await startTcpProxy({ host: '127.0.0.1', port }));
-    const kubeconfig = plane.kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wire.port}`);
-    await joinCluster(home, name, kubeconfig);
-    const worker = await startWorker(name, plane.kubeconfigFile, `${FENCE_SECONDS}s`);
+    const startWire = async () => programs.use(await startTcpProxy({ host: '127.0.0.1', port }));
+    const through = ({ port: wired }: TcpProxy): string => plane.kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wired}`);
+    const wire = await startWire();
+    await joinCluster(home, name, through(wire));
+    let worker = await startWorker(name, plane.kubeconfigFile, `${FENCE_SECONDS}s`);
     const killWorker = async (): Promise<void> => {
       worker.program.kill();
       await worker.program.whenEnded();
@@ -134,6 +140,18 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
       },
       isFenced: async () => total(parseSamples(await (await fetch(`${worker.http}/metrics`)).text()), 'switchyard_worker_fenced') > 0,
       killWorker,
+      async nextWorker(fenceAfter) {
+        const closed = await startWire();
+        closed.cut();
+        const kubeconfigFile = path.join(directory, `next-worker-${name}.kubeconfig`);
+        writeFileSync(kubeconfigFile, through(closed), { mode: 0o600 });
+        const next = await startWorker(name, kubeconfigFile, fenceAfter);
+        return async () => {
+          await killWorker();
+          worker = next;
+          closed.mend();
+        };
+      },
       pods: async (job) => (await client.list(PODS, { namespace: NAMESPACE, labelSelector: `${JOB_NAME_LABEL}=${job}` })).items,
       deleteCopy: async (job, propagationPolicy) => {
         await client.delete(JOBS, { namespace: NAMESPACE, name: job }, { propagationPolicy });

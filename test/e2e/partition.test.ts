@@ -218,6 +218,33 @@ describe.runIf(isSlow)('a cluster whose worker is gone', { timeout: TEST_LIMIT_M
     await expect.poll(() => isComplete('sum'), patience()).toBe(true);
     expectOneAtATime('sum');
   });
+
+  test.each(['10m', '0'])(
+    'the worker is restarted with --fence-after=%s while its manager is out of reach: the fence of before binds',
+    async (fenceAfter) => {
+      await start('Requeue');
+      const { here, there } = await run('sum');
+      const replaceWorker = await here.nextWorker(fenceAfter);
+      here.wire.cut();
+      await replaceWorker();
+      await expect.poll(() => fencedOf(here), patience(FENCE_SECONDS)).toBe('True');
+      await expect.poll(() => epochsRunning('sum'), patience(GRACE_SECONDS)).not.toContain(1);
+      await expect.poll(() => epochsRunning('sum'), patience(LOST_SECONDS)).toEqual([2]);
+      expect(await placementOf('sum')).toBe(`${there.name} 2`);
+      expect((await world.cluster(here.name)).status?.worker?.fenceAfterSeconds).toBe(FENCE_SECONDS);
+
+      here.wire.mend();
+      await expect.poll(() => here.copy('sum'), patience()).toBeUndefined();
+      await expect
+        .poll(async () => (await world.cluster(here.name)).status?.worker?.fenceAfterSeconds, patience())
+        .toBe(fenceAfter === '0' ? 0 : 600);
+      await world.submit('next', { clusters: here.name, command: ['true'] });
+      await expect.poll(() => isComplete('next'), patience()).toBe(true);
+      world.recorder.finish('sum');
+      await expect.poll(() => isComplete('sum'), patience()).toBe(true);
+      expectOneAtATime('sum');
+    },
+  );
 });
 
 describe.runIf(isSlow)('a copy that is deleted without its pods', { timeout: TEST_LIMIT_MS }, () => {
