@@ -2,11 +2,8 @@
  * One-pod Jobs over two worker clusters, in turn while a third one is well and while it is a black hole: its connections stay open, and nothing comes
  * through them. Copies run there all the time. What the third one does must cost the others nothing.
  */
-import { JOBS } from '../../shared/api/resources.ts';
 import { wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { aJob, NAMESPACE } from './dispatch.ts';
-import { startFleet, startFleetManager, type FleetManager, type Load } from './fleet-world.ts';
+import { startFleet, startFleetManager, throughProxy, type Load } from './fleet-world.ts';
 import { defineSuite } from './suite.ts';
 
 /** What Jobs a second on the others may lose. */
@@ -36,9 +33,9 @@ export async function measureDarkCluster(jobs: number, copies: number, pairs: nu
   await using resources = new AsyncDisposableStack();
   const { kubeconfigs } = await startFleet(3, resources);
   const [east = '', west = '', third = ''] = kubeconfigs.keys();
-  const { proxy, kubeconfig } = await behindProxy(kubeconfigs.get(third) ?? '', resources);
+  const { proxy, kubeconfig } = await throughProxy(kubeconfigs.get(third) ?? '', resources);
   const manager = await startFleetManager(new Map([...kubeconfigs, [third, kubeconfig]]), resources);
-  await runCopies(manager, third, copies);
+  await manager.occupy(third, copies);
   const both = `${east},${west}`;
   await manager.load('warm-up', Math.min(jobs, 300), both);
   const phases: (Load & { dark: boolean })[] = [];
@@ -59,22 +56,6 @@ function ratio(phases: DarkFigures['phases'], value: (load: Load) => number): nu
     return phase.dark && before !== undefined && after !== undefined ? [value(phase) / ((value(before) + value(after)) / 2)] : [];
   });
   return ratios.reduce((sum, each) => sum + each, 0) / ratios.length;
-}
-
-async function behindProxy(kubeconfig: string, resources: AsyncDisposableStack): Promise<{ proxy: TcpProxy; kubeconfig: string }> {
-  const port = Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(kubeconfig)?.[1]);
-  const proxy = resources.use(await startTcpProxy({ host: '127.0.0.1', port }));
-  return { proxy, kubeconfig: kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${proxy.port}`) };
-}
-
-/** Resolves when all are dispatched. */
-async function runCopies({ home }: FleetManager, cluster: string, count: number): Promise<void> {
-  for (let index = 0; index < count; index++) await home.create(JOBS, aJob(`stay-${index}`, cluster));
-  const isDispatched = async (): Promise<boolean> => {
-    const { items } = await home.list(JOBS, { namespace: NAMESPACE });
-    return items.every(({ status }) => status?.conditions?.some(({ type, status: is }) => type === 'Dispatched' && is === 'True') === true);
-  };
-  while (!(await isDispatched())) await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
 export function print({ phases, throughput, cost }: DarkFigures): void {

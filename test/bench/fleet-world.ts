@@ -1,18 +1,23 @@
 import path from 'node:path';
-import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { joinCluster } from '../../manager/cli/local/set-up.ts';
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { CLUSTER_LABEL } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { findCondition } from '../../shared/kube/conditions.ts';
+import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
+import { sleep, systemClock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
+import { inParallel } from '../../worker/in-parallel.ts';
 import { ChildProgram } from '../support/child-program.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { startBenchCluster } from './cluster.ts';
-import { createAndAwait, setUpQueues, watchCompletions, type Completions } from './dispatch.ts';
+import { aJob, createAndAwait, NAMESPACE, setUpQueues, watchCompletions, type Completions } from './dispatch.ts';
 import { cpuSecondsOf } from './process-figures.ts';
 
 /** Worker clusters that all live in one process and complete every copy at once, and a manager, a program of its own, for any number of them. */
@@ -26,8 +31,15 @@ export interface FleetManager {
   readonly completions: Completions;
   /** Jobs that may run on these clusters, or on all, created as fast as the API server takes them. */
   load(name: string, jobs: number, clusters?: string): Promise<Load>;
+  /** The same at a rate; resolves to the milliseconds from the answer to each create until the Job is Complete, ascending. */
+  latencies(name: string, jobs: number, perSecond: number, clusters: string): Promise<readonly number[]>;
+  /** Dispatches so many Jobs to this cluster whose copies run for ever. */
+  occupy(cluster: string, jobs: number): Promise<void>;
+  /** Ends the manager and starts another one that keeps its default rates. */
+  restartWithRates(): Promise<void>;
 }
 
+const CREATORS = 16;
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** It ends with `resources`. */
@@ -44,7 +56,6 @@ export async function startFleet(count: number, resources: AsyncDisposableStack)
 export async function startFleetManager(
   kubeconfigs: ReadonlyMap<string, string>,
   resources: AsyncDisposableStack,
-  flags: readonly string[] = [],
 ): Promise<FleetManager> {
   const cluster = await startBenchCluster(undefined);
   resources.defer(() => cluster.stop());
@@ -52,12 +63,16 @@ export async function startFleetManager(
   const home = createKubeClient(createHttpTransport(access, silentLogger), { userAgent: 'switchyard-bench', clock: systemClock });
   await setUpQueues(home);
   for (const [name, kubeconfig] of kubeconfigs) await joinCluster(home, name, kubeconfig);
-  const limits = [`--kubeconfig=${cluster.kubeconfigFile}`, '--kube-api-qps=0', '--worker-api-qps=0', '--log-level=error', ...flags];
-  const command = [process.execPath, '--max-semi-space-size=8', path.join(ROOT, 'manager', 'main.ts'), ...limits] as const;
-  const manager = resources.use(new ChildProgram('the manager', command));
+  const start = (rates: readonly string[]): ChildProgram => {
+    const flags = [`--kubeconfig=${cluster.kubeconfigFile}`, '--log-level=error', ...rates];
+    const command = [process.execPath, '--max-semi-space-size=8', path.join(ROOT, 'manager', 'main.ts'), ...flags] as const;
+    return resources.use(new ChildProgram('the manager', command));
+  };
+  let manager = start(['--kube-api-qps=0', '--worker-api-qps=0']);
   const ending = new AbortController();
   resources.defer(async () => ending.abort(new Error('the measurement is over')));
-  await Promise.race([allReady(home, [...kubeconfigs.keys()], ending.signal), manager.failsWhenEnded()]);
+  const ready = () => Promise.race([allReady(home, [...kubeconfigs.keys()], ending.signal), manager.failsWhenEnded()]);
+  await ready();
   const completions = watchCompletions(home, ending.signal);
   return {
     home,
@@ -69,7 +84,37 @@ export async function startFleetManager(
       const seconds = (performance.now() - before.ms) / 1000;
       return { perSecond: jobs / seconds, managerMs: ((cpuSecondsOf(manager.pid) - before.cpu) * 1000) / jobs };
     },
+    async latencies(name, jobs, perSecond, clusters) {
+      const names = Array.from({ length: jobs }, (_each, index) => `${name}-${index}`);
+      const all = createAndAwait(home, completions, names, perSecond, { clusters });
+      return (await Promise.race([all, manager.failsWhenEnded()])).toSorted((a, b) => a - b);
+    },
+    async occupy(name, jobs) {
+      const names = Array.from({ length: jobs }, (_each, index) => `stay-${name}-${index}`);
+      await inParallel(names, CREATORS, async (job) => void (await home.create(JOBS, aJob(job, name))));
+      const isDispatched = async (): Promise<boolean> => {
+        const { items } = await home.list(JOBS, { namespace: NAMESPACE, labelSelector: `${CLUSTER_LABEL}=${name}` });
+        return items.filter(({ status }) => hasTrueCondition(status?.conditions, 'Dispatched')).length >= jobs;
+      };
+      while (!(await isDispatched())) await sleep(systemClock, 500);
+    },
+    async restartWithRates() {
+      manager.kill();
+      await manager.whenEnded();
+      manager = start([]);
+      await ready();
+    },
   };
+}
+
+/** A worker cluster behind a wire that can be cut. */
+export async function throughProxy(
+  kubeconfig: string,
+  resources: AsyncDisposableStack,
+): Promise<{ readonly proxy: TcpProxy; readonly kubeconfig: string }> {
+  const port = Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(kubeconfig)?.[1]);
+  const proxy = resources.use(await startTcpProxy({ host: '127.0.0.1', port }));
+  return { proxy, kubeconfig: kubeconfig.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${proxy.port}`) };
 }
 
 async function allReady(home: KubeClient, names: readonly string[], signal: AbortSignal): Promise<void> {
@@ -82,12 +127,11 @@ async function allReady(home: KubeClient, names: readonly string[], signal: Abor
     random: Math.random,
     log: silentLogger,
   });
-  clusters.addHandler({
-    updated: ({ metadata, status }) => {
-      if (findCondition(status?.conditions, 'Ready')?.status === 'True') missing.delete(metadata.name);
-      if (missing.size === 0) done.resolve();
-    },
-  });
+  const seen = ({ metadata, status }: DeepReadonly<WorkerCluster>): void => {
+    if (hasTrueCondition(status?.conditions, 'Ready')) missing.delete(metadata.name);
+    if (missing.size === 0) done.resolve();
+  };
+  clusters.addHandler({ added: seen, updated: seen });
   void clusters.run(signal);
   await done.promise;
 }

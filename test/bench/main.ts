@@ -42,6 +42,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'flapping-clusters',
+    {
+      about: 'what twenty worker clusters that come and go together cost the Jobs of others: time until a final status is home',
+      load: async () => (await import('./flapping-clusters.ts')).flappingClustersSuite,
+    },
+  ],
+  [
     'many-clusters',
     {
       about: 'a hundred worker clusters against two: Jobs a second, CPU of the manager per Job',

@@ -13,6 +13,7 @@ import { objectKey } from '../../shared/kube/keys.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { silentLogger as log } from '../../shared/runtime/logger.ts';
+import { announceWorker } from '../support/worker-presence.ts';
 import { A_BIG_NODE, NAMESPACE } from './dispatch.ts';
 
 /** Copies of such a name run for ever. */
@@ -29,6 +30,7 @@ async function startCluster(): Promise<string> {
   await client.create(NODES, { metadata: { name: 'node-1' }, spec: {} });
   await client.patchStatus(NODES, { namespace: '', name: 'node-1' }, { type: 'merge', body: { status: A_BIG_NODE } });
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  await announceWorker(client, clock);
   reportCompletions(client);
   const { kubeconfig } = await plane.listen({ host: '127.0.0.1', port: 0, plain: false });
   return kubeconfig;

@@ -23,6 +23,7 @@ import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { inParallel } from '../../../worker/in-parallel.ts';
 import { ChildProgram } from '../../support/child-program.ts';
+import { announceWorker } from '../../support/worker-presence.ts';
 import { startBenchCluster } from '../cluster.ts';
 import { startFleet } from '../fleet-world.ts';
 import { outline } from '../restart/crowded-world.ts';
@@ -78,6 +79,8 @@ export async function startBusyYard(resources: AsyncDisposableStack, options: Bu
     const file = path.join(directory, name);
     writeFileSync(file, kubeconfig);
     workers.push(clientOf(file));
+    const presence = await announceWorker(clientOf(file), systemClock);
+    resources.defer(async () => presence.stop());
     await joinCluster(home, name, kubeconfig);
   }
   const ending = new AbortController();

@@ -11,6 +11,7 @@ import { createInformer } from '../../../shared/kube/informer.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import type { ChildProgram } from '../../support/child-program.ts';
+import { announceWorker } from '../../support/worker-presence.ts';
 import { A_BIG_NODE, aJob, NAMESPACE, setUpQueues } from '../dispatch.ts';
 import { startDurablePlane, type DurablePlane } from './durable-plane.ts';
 import { readStoredJobs, storeTwins, twinOf } from './multiplied-jobs.ts';
@@ -61,6 +62,8 @@ export async function createCrowdedWorld(
     await client.create(NODES, { metadata: { name: 'node-1' }, spec: {} });
     await client.patchStatus(NODES, { namespace: '', name: 'node-1' }, { type: 'merge', body: { status: A_BIG_NODE } });
     await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+    const presence = await announceWorker(client, systemClock);
+    resources.defer(async () => presence.stop());
     await joinCluster(home.client, name, readFileSync(kubeconfigFile, 'utf8'));
   }
   await takeThere([...samples, WAITING_SAMPLE], workers, home, startManager);

@@ -1,0 +1,71 @@
+/**
+ * One-pod Jobs over two steady worker clusters, while nothing happens and while all other clusters, on which many Jobs run, come and go together. What is
+ * written about a flap must not keep anybody's final status waiting. The manager has its default rates, because that is what all writes share.
+ */
+import { sleep, systemClock } from '../../shared/runtime/clock.ts';
+import { wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
+import { startFleet, startFleetManager, throughProxy } from './fleet-world.ts';
+import { defineSuite } from './suite.ts';
+
+/** What the slowest of a hundred final statuses may lose. */
+const DELAY_MS_MAX = 1_000;
+/** Long enough for a probe to fail, and for a Lease to be renewed again. */
+const CUT_MS = 40_000;
+const MENDED_MS = 20_000;
+/** Of the Jobs that are measured: a quarter of what the rates of the manager carry. */
+const JOBS_PER_SECOND = 5;
+
+const FLAGS = {
+  clusters: { value: 'N', fallback: '20', about: 'worker clusters that come and go', parse: wholeNumber(1, 100) },
+  jobs: { value: 'N', fallback: '1000', about: 'that run on each of them', parse: wholeNumber(1) },
+  flaps: { value: 'N', fallback: '2', about: 'how often they go and come back', parse: wholeNumber(1, 20) },
+} satisfies FlagTable;
+
+export const flappingClustersSuite = defineSuite(FLAGS, ({ clusters, jobs, flaps }) => async () => {
+  const figures = await measureFlaps(clusters, jobs, flaps);
+  print(clusters, jobs, figures);
+  return delayOf(figures) <= DELAY_MS_MAX;
+});
+
+export type FlapFigures = {
+  /** From the answer to the create until the Job is Complete at home, in milliseconds, ascending. */
+  readonly steadyMs: readonly number[];
+  readonly flappingMs: readonly number[];
+};
+
+async function measureFlaps(clusters: number, jobs: number, flaps: number): Promise<FlapFigures> {
+  await using resources = new AsyncDisposableStack();
+  const { kubeconfigs } = await startFleet(clusters + 2, resources);
+  const [first, second, ...others] = kubeconfigs;
+  if (first === undefined || second === undefined) throw new Error('there are fewer than two clusters');
+  const wired = await Promise.all(others.map(async ([name, kubeconfig]) => ({ name, ...(await throughProxy(kubeconfig, resources)) })));
+  const all = new Map([first, second, ...wired.map(({ name, kubeconfig }) => [name, kubeconfig] as const)]);
+  const manager = await startFleetManager(all, resources);
+  for (const { name } of wired) await manager.occupy(name, jobs);
+  await manager.restartWithRates();
+  const steady = `${first[0]},${second[0]}`;
+  const measure = (phase: string): Promise<readonly number[]> =>
+    manager.latencies(phase, ((CUT_MS + MENDED_MS) / 1000) * flaps * JOBS_PER_SECOND, JOBS_PER_SECOND, steady);
+  await measure('warm-up');
+  const steadyMs = await measure('steady');
+  const flapping = measure('flapping');
+  for (let flap = 0; flap < flaps; flap++) {
+    for (const { proxy } of wired) proxy.cut();
+    await sleep(systemClock, CUT_MS);
+    for (const { proxy } of wired) proxy.mend();
+    await sleep(systemClock, MENDED_MS);
+  }
+  return { steadyMs, flappingMs: await flapping };
+}
+
+/** Of an ascending list, the value that this share of it does not exceed. */
+const at = (ascending: readonly number[], share: number): number => ascending[Math.ceil(ascending.length * share) - 1] ?? NaN;
+const delayOf = ({ steadyMs, flappingMs }: FlapFigures): number => at(flappingMs, 0.99) - at(steadyMs, 0.99);
+
+function print(clusters: number, jobs: number, figures: FlapFigures): void {
+  const line = (title: string, ms: readonly number[]): string =>
+    `  ${title.padEnd(10)} ${ms.length} Jobs, created to Complete: p50 ${at(ms, 0.5).toFixed(0)} ms, p99 ${at(ms, 0.99).toFixed(0)} ms, max ${at(ms, 1).toFixed(0)} ms`;
+  console.log(line('steady', figures.steadyMs));
+  console.log(line('flapping', figures.flappingMs));
+  console.log(`  p99 beside ${clusters} clusters of ${jobs} Jobs that come and go: ${delayOf(figures).toFixed(0)} ms more (at most ${DELAY_MS_MAX})`);
+}
