@@ -66,7 +66,8 @@ const OURS = { namespace: 'other', name: 'ours' };
 beforeAll(async () => {
   server = await startServerUnderTest();
   admin = server.client;
-  for (const name of ['switchyard', 'team', 'other', 'vault', 'istio-system', 'vaults']) await admin.create(NAMESPACES, { metadata: { name } });
+  for (const name of ['switchyard', 'team', 'other', 'vault', 'istio-system', 'vaults'])
+    await admin.create(NAMESPACES, { metadata: { name } });
   const rendered = renderChart('manager', 'config.submissionQueue=switchyard-submissions', 'config.submissionNamespaces={team}', DENIED);
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   const answer = await admin.raw({
@@ -158,7 +159,10 @@ describe('a stolen manager token', () => {
     });
     await refused(creating(aJob('kube-system', 'mine', MANAGED, QUEUED)), /belongs to Kubernetes itself/);
     for (const namespace of ['vault', 'istio-system'])
-      await refused(creating(aJob(namespace, 'mine', MANAGED, QUEUED)), /is denied by --denied-namespaces .*, and the manager creates no Jobs there/);
+      await refused(
+        creating(aJob(namespace, 'mine', MANAGED, QUEUED)),
+        /is denied by --denied-namespaces .*, and the manager creates no Jobs there/,
+      );
     await creating(aJob('vaults', 'mine', MANAGED, QUEUED))();
     await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
   });

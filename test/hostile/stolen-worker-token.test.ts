@@ -96,9 +96,11 @@ beforeAll(async () => {
   // Of upstream's controllers one would take what is left behind from the worker.
   server = await startServerUnderTest({ controllers: [], whoseControllers: 'ours' });
   admin = server.client;
-  for (const name of ['switchyard', 'team', 'vault', 'istio-system', 'vaults', DEFAULT_LEASE_NAMESPACE]) await admin.create(NAMESPACES, { metadata: { name } });
+  for (const name of ['switchyard', 'team', 'vault', 'istio-system', 'vaults', DEFAULT_LEASE_NAMESPACE])
+    await admin.create(NAMESPACES, { metadata: { name } });
   // Pods name the account of their namespace, which no controller makes here.
-  for (const namespace of ['team', 'kube-system', 'vault', 'istio-system']) await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
+  for (const namespace of ['team', 'kube-system', 'vault', 'istio-system'])
+    await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
   const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}');
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];

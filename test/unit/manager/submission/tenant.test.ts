@@ -106,9 +106,9 @@ describe('a queue is not served', () => {
   });
 
   test('in a namespace of Kubernetes itself', () => {
-    expect(tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), RULES), [], { managerIdentity: true, deniedNamespaces: [] })?.reason).toBe(
-      'SystemNamespace',
-    );
+    expect(
+      tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), RULES), [], { managerIdentity: true, deniedNamespaces: [] })?.reason,
+    ).toBe('SystemNamespace');
   });
 
   test('in a namespace that is denied, and says which flag and entry deny it, and what to do', () => {
