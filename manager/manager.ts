@@ -242,6 +242,7 @@ export function createManager(deps: ManagerDeps): Manager {
     bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,
     managerIdentity: submissions?.managerIdentity ?? false,
     isRedisCluster: submissions?.isRedisCluster ?? false,
+    deniedNamespaces: rules.deniedNamespaces,
   };
   const doors =
     submissions?.openDoor &&

@@ -26,7 +26,9 @@ export const ROOT_KINDS: readonly (readonly [model: string, group: string, versi
   ['V1PodDisruptionBudget', 'policy', 'v1', 'PodDisruptionBudget'],
   ['V1Eviction', 'policy', 'v1', 'Eviction'],
   ['V1PriorityClass', 'scheduling.k8s.io', 'v1', 'PriorityClass'],
-  ...['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass'].map((kind) => [`V1${kind}`, 'storage.k8s.io', 'v1', kind] as const),
+  ...['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'].map(
+    (kind) => [`V1${kind}`, 'storage.k8s.io', 'v1', kind] as const,
+  ),
   ['V1Scale', 'autoscaling', 'v1', 'Scale'],
   ['V1CustomResourceDefinition', 'apiextensions.k8s.io', 'v1', 'CustomResourceDefinition'],
   ...words(`
@@ -179,7 +181,7 @@ export const ALWAYS_EMITTED: ReadonlySet<string> = new Set(
     DeploymentCondition.lastUpdateTime DeploymentCondition.lastTransitionTime ReplicaSetCondition.lastTransitionTime
     StatefulSetCondition.lastTransitionTime DaemonSetCondition.lastTransitionTime
     ReplicationControllerCondition.lastTransitionTime
-    StatefulSetStatus.availableReplicas
+    StatefulSetStatus.availableReplicas VolumeError.time
     DeploymentSpec.strategy StatefulSetSpec.updateStrategy DaemonSetSpec.updateStrategy ReplicaSetSpec.template
     NetworkPolicySpec.podSelector
     NodeStatus.daemonEndpoints NodeStatus.nodeInfo NodeDaemonEndpoints.kubeletEndpoint ServiceStatus.loadBalancer
@@ -211,6 +213,8 @@ export const EMPTY_MAPS_KEPT: ReadonlySet<string> = new Set(['ConfigMap.data', '
 /** Optional strings that are pointers: an empty string stays. */
 export const POINTER_STRINGS: ReadonlySet<string> = new Set(
   words(`
+    VolumeAttachmentSource.persistentVolumeName PersistentVolumeSpec.volumeAttributesClassName LocalVolumeSource.fsType
+    AzureFilePersistentVolumeSource.secretNamespace PersistentVolumeClaimStatus.currentVolumeAttributesClassName
     JobSpec.completionMode JobSpec.managedBy JobSpec.podReplacementPolicy JobStatus.failedIndexes CronJobSpec.timeZone
     SuccessPolicyRule.succeededIndexes PodFailurePolicyOnExitCodesRequirement.containerName
     PodSpec.runtimeClassName PodSpec.preemptionPolicy PodSpec.hostnameOverride Container.restartPolicy
@@ -255,7 +259,12 @@ export const VALUE_SCALARS: ReadonlySet<string> = new Set([
   ...['CephFS', 'Cinder', 'FC', 'Flex', 'Glusterfs', 'ISCSI', 'NFS', 'Portworx', 'Quobyte', 'RBD', 'ScaleIO', 'StorageOS', 'AzureFile'].map(
     (source) => `${source}VolumeSource.readOnly`,
   ),
+  ...['CSI', 'CephFS', 'Cinder', 'Flex', 'ISCSI', 'RBD', 'ScaleIO', 'StorageOS', 'AzureFile'].map(
+    (source) => `${source}PersistentVolumeSource.readOnly`,
+  ),
   ...words(`
+    ISCSIPersistentVolumeSource.chapAuthDiscovery ISCSIPersistentVolumeSource.chapAuthSession
+    ScaleIOPersistentVolumeSource.sslEnabled ReplicationControllerSpec.minReadySeconds
     PersistentVolumeClaimVolumeSource.readOnly ISCSIVolumeSource.chapAuthDiscovery ISCSIVolumeSource.chapAuthSession
     ScaleIOVolumeSource.sslEnabled VolumeMountStatus.readOnly ServiceSpec.publishNotReadyAddresses
     ServiceSpec.healthCheckNodePort ServicePort.nodePort NodeSpec.unschedulable ContainerImage.sizeBytes

@@ -54,12 +54,14 @@ export type TenantRules = {
   readonly managerIdentity: boolean;
   /** A Redis Cluster takes the keys of one queue only where they share a hash tag. */
   readonly isRedisCluster?: boolean;
+  /** Those of --denied-namespaces, where no Job is admitted. */
+  readonly deniedNamespaces: readonly string[];
 };
 
 /** The tenant of a SubmissionQueue. */
 export function tenantOf(
   { metadata, spec }: DeepReadonly<SubmissionQueueObject>,
-  { bytesMax, isRedisCluster = false }: Omit<TenantRules, 'managerIdentity'>,
+  { bytesMax, isRedisCluster = false }: Pick<TenantRules, 'bytesMax' | 'isRedisCluster'>,
 ): Tenant {
   const { namespace, name, uid } = metadata;
   const { limits = {}, serviceAccountName } = spec;
@@ -118,6 +120,7 @@ const defaultPrefix = (namespace: string): string => `switchyard:tenant:${namesp
 export type TenantProblem = {
   readonly reason:
     | 'SystemNamespace'
+    | 'DeniedNamespace'
     | 'PrefixTaken'
     | 'ReservedPrefix'
     | 'PrefixWithoutHashTag'
@@ -133,13 +136,20 @@ export type TenantProblem = {
 export function tenantProblem(
   tenant: Tenant,
   earlier: readonly Tenant[],
-  { managerIdentity, isRedisCluster = false }: Omit<TenantRules, 'bytesMax'>,
+  { managerIdentity, isRedisCluster = false, deniedNamespaces }: Omit<TenantRules, 'bytesMax'>,
 ): TenantProblem | undefined {
   const { prefix, queue } = tenant.redis;
   if (isSystemNamespace(tenant.namespace)) {
     return {
       reason: 'SystemNamespace',
       message: 'namespaces of Kubernetes itself take no submissions; make the SubmissionQueue in another',
+    };
+  }
+  const denied = deniedBy(deniedNamespaces, tenant.namespace);
+  if (denied !== undefined) {
+    return {
+      reason: 'DeniedNamespace',
+      message: `the namespace ${tenant.namespace} is denied by --denied-namespaces (${denied}), and Jobs there are refused; make the SubmissionQueue in another namespace, or ask an administrator to change that flag`,
     };
   }
   const other = earlier.find(({ redis }) => redis.prefix === prefix && redis.queue === queue);

@@ -18,6 +18,7 @@ import { ofKind, renderChart } from '../support/helm.ts';
 import { startServerUnderTest, type ServerUnderTest } from '../support/server-under-test.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+const DENIED = 'config.deniedNamespaces={kube-*,vault,istio-*}';
 const ACCOUNT = { namespace: 'switchyard', name: 'test-switchyard-manager' };
 const SUBMITTER = 'system:serviceaccount:other:switchyard-submitter';
 
@@ -65,8 +66,9 @@ const OURS = { namespace: 'other', name: 'ours' };
 beforeAll(async () => {
   server = await startServerUnderTest();
   admin = server.client;
-  for (const name of ['switchyard', 'team', 'other']) await admin.create(NAMESPACES, { metadata: { name } });
-  const rendered = renderChart('manager', 'config.submissionQueue=switchyard-submissions', 'config.submissionNamespaces={team}');
+  for (const name of ['switchyard', 'team', 'other', 'vault', 'istio-system', 'vaults'])
+    await admin.create(NAMESPACES, { metadata: { name } });
+  const rendered = renderChart('manager', 'config.submissionQueue=switchyard-submissions', 'config.submissionNamespaces={team}', DENIED);
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   const answer = await admin.raw({
     method: 'POST',
@@ -146,7 +148,7 @@ describe('a stolen manager token', () => {
     ],
   ])('%s', async (_what, attempt, why) => refused(attempt, why));
 
-  test('makes no Job in kube-* either where the shared queue goes to all namespaces, and RBAC lets it', async () => {
+  test('makes no Job in kube-* or a denied namespace either where the shared queue goes to all namespaces, and RBAC lets it', async () => {
     const [role] = ofKind(renderChart('manager', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}'), 'ClusterRole').filter(
       ({ metadata }) => metadata.name === 'test-switchyard-manager-cluster',
     );
@@ -156,6 +158,12 @@ describe('a stolen manager token', () => {
       interval: 100,
     });
     await refused(creating(aJob('kube-system', 'mine', MANAGED, QUEUED)), /belongs to Kubernetes itself/);
+    for (const namespace of ['vault', 'istio-system'])
+      await refused(
+        creating(aJob(namespace, 'mine', MANAGED, QUEUED)),
+        /is denied by --denied-namespaces .*, and the manager creates no Jobs there/,
+      );
+    await creating(aJob('vaults', 'mine', MANAGED, QUEUED))();
     await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
   });
 

@@ -96,10 +96,12 @@ beforeAll(async () => {
   // Of upstream's controllers one would take what is left behind from the worker.
   server = await startServerUnderTest({ controllers: [], whoseControllers: 'ours' });
   admin = server.client;
-  for (const name of ['switchyard', 'team', DEFAULT_LEASE_NAMESPACE]) await admin.create(NAMESPACES, { metadata: { name } });
+  for (const name of ['switchyard', 'team', 'vault', 'istio-system', 'vaults', DEFAULT_LEASE_NAMESPACE])
+    await admin.create(NAMESPACES, { metadata: { name } });
   // Pods name the account of their namespace, which no controller makes here.
-  for (const namespace of ['team', 'kube-system']) await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
-  const rendered = renderChart('worker');
+  for (const namespace of ['team', 'kube-system', 'vault', 'istio-system'])
+    await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
+  const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}');
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];
   await admin.create(JOBS, aJob('team', 'foreign', { suspend: true }));
@@ -111,6 +113,9 @@ beforeAll(async () => {
   await admin.create(PODS, aPod('team', 'bare'));
   await admin.create(PODS, aPod('team', 'to-adopt'));
   await admin.create(PODS, aPod('kube-system', 'static'));
+  await admin.create(PODS, aPod('vault', 'static'));
+  const there = await admin.create(JOBS, aJob('vault', 'copy', BY_WORKER, COPY));
+  await admin.create(PODS, aPod('vault', 'from-before', ofCopy(there)));
   await admin.create(PODS, aPod('team', 'of-copy', ofCopy(copy)));
   await admin.create(PODS, aPod('team', 'left-behind', { finalizers: [JOB_TRACKING_FINALIZER] }));
   await admin.create(LEASES, aLease('kube-scheduler', 'kube-system'));
@@ -145,6 +150,7 @@ const theManager = (): KubeClient => manager;
 
 describe('a stolen token of the worker', () => {
   const NO_JOBS_POD = /names no Job as the controller/;
+  const NO_PODS_THERE = /is denied by --denied-namespaces .*, and the worker starts no pods there/;
   const patching =
     (key: { namespace: string; name: string }, patch: Patch): Attempt =>
     () =>
@@ -162,6 +168,9 @@ describe('a stolen token of the worker', () => {
     ['deletes no pod without a controller', () => worker.delete(PODS, at('bare')), NO_JOBS_POD],
     ['changes no pod of another controller, nor makes it a Job’s', patching(at('web'), merge({ metadata: OF_JOB })), NO_JOBS_POD],
     ['adopts no pod of kube-system', patching(at('static', 'kube-system'), merge({ metadata: OF_JOB })), /belongs to Kubernetes itself/],
+    ['makes no pod in a namespace that is denied', () => worker.create(PODS, aPod('vault', 'mine', OF_JOB)), NO_PODS_THERE],
+    ['nor in one that is denied by its beginning', () => worker.create(PODS, aPod('istio-system', 'mine', OF_JOB)), NO_PODS_THERE],
+    ['adopts no pod there', patching(at('static', 'vault'), merge({ metadata: OF_JOB })), NO_PODS_THERE],
     ['puts no image of its own into a pod of a Job', patching(at('of-copy'), otherImage), /the worker leaves it as it is/],
     [
       'patches no aws-auth',
@@ -198,6 +207,7 @@ describe('a stolen token of the worker', () => {
     await worker.patch(PODS, at('next'), merge({ metadata: { ownerReferences: null } }));
     await worker.patch(PODS, at('left-behind'), merge({ metadata: { finalizers: null } }));
     await worker.delete(PODS, at('of-copy'));
+    await worker.delete(PODS, at('from-before', 'vault'));
     await worker.replaceStatus(JOBS, { ...copy, status: { ready: 0 } } as never);
     await worker.create(CONFIG_MAPS, aMap('team', logTailsName('u')));
     await worker.patch(CONFIG_MAPS, at(logTailsName('u')), merge({ binaryData: { pod: '' } }));
@@ -213,12 +223,15 @@ describe('a stolen token of the manager on a worker cluster', () => {
     () =>
       manager.create(JOBS, job);
   const NO_COPY = /the manager creates copies alone/;
+  const NO_COPIES_THERE = /is denied by --denied-namespaces of the worker .*, and the manager creates no Jobs there/;
   const NOT_OURS = /the manager neither changes nor deletes what is no copy/;
   test.each<[string, Attempt, RegExp]>([
     ['makes no plain Job', creating(aJob('team', 'mine', {})), NO_COPY],
     ['makes no Job for the built-in Job controller by calling it a copy', creating(aJob('team', 'mine', {}, COPY)), NO_COPY],
     ['makes no Job of the worker that is no copy', creating(aJob('team', 'mine', BY_WORKER)), NO_COPY],
     ['makes no copy in kube-system', creating(aJob('kube-system', 'mine', BY_WORKER, COPY)), /belongs to Kubernetes itself/],
+    ['makes no copy in a namespace that the worker denies', creating(aJob('vault', 'mine', BY_WORKER, COPY)), NO_COPIES_THERE],
+    ['nor in one that it denies by its beginning', creating(aJob('istio-system', 'mine', BY_WORKER, COPY)), NO_COPIES_THERE],
     ['starts no Job that is no copy', () => manager.patch(JOBS, at('foreign'), merge({ spec: { suspend: false } })), NOT_OURS],
     ['makes no copy of it', () => manager.patch(JOBS, at('foreign'), labelled), NOT_OURS],
     ['writes no status of it', () => manager.patchStatus(JOBS, at('foreign'), merge({ status: { failed: 1 } })), NOT_OURS],
@@ -234,6 +247,7 @@ describe('a stolen token of the manager on a worker cluster', () => {
 
   test('is still good for what the manager does: copies, also damaged ones, and its own Lease', async () => {
     await manager.create(JOBS, aJob('team', 'new-copy', BY_WORKER, COPY));
+    await manager.create(JOBS, aJob('vaults', 'new-copy', BY_WORKER, COPY));
     await manager.patch(JOBS, at('new-copy'), merge({ spec: { suspend: false } }));
     for (const name of ['without-label', 'without-marks']) await manager.patch(JOBS, at(name), labelled);
     await manager.patchStatus(JOBS, at('copy'), merge({ status: { ready: 0 } }));

@@ -41,3 +41,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) -}}
 {{- with .Values.image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
+
+{{- /* Whether the namespace of a request is among the denied ones of an installation, but for kube-*, which rules of their own are about: a CEL expression, whole names first; empty: there are no others. */}}
+{{- define "switchyard.inDeniedNamespace" -}}
+{{- $names := list -}}
+{{- $terms := list -}}
+{{- range without .Values.config.deniedNamespaces "kube-*" -}}
+{{- if hasSuffix "*" . -}}
+{{- $terms = append $terms (printf "request.namespace.startsWith(%s)" (trimSuffix "*" . | toJson)) -}}
+{{- else -}}
+{{- $names = append $names . -}}
+{{- end -}}
+{{- end -}}
+{{- if $names -}}
+{{- $terms = prepend $terms (printf "request.namespace in %s" (toJson $names)) -}}
+{{- end -}}
+{{- join " || " $terms -}}
+{{- end -}}

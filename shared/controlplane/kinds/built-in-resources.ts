@@ -14,10 +14,13 @@ import { limitRangeStrategy } from './limit-range.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { networkPolicyStrategy } from './network-policy.ts';
 import { nodeStrategy } from './node.ts';
+import { persistentVolumeClaimStrategy } from './persistent-volume-claim.ts';
+import { persistentVolumeStrategy } from './persistent-volume.ts';
 import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
 import { podStrategy } from './pod-strategy.ts';
 import { priorityClassStrategy } from './priority-class.ts';
 import { replicaSetStrategy } from './replica-set.ts';
+import { replicationControllerStrategy } from './replication-controller.ts';
 import { runtimeClassStrategy } from './runtime-class.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { secretStrategy } from './secret.ts';
@@ -25,6 +28,7 @@ import { serviceAccountStrategy } from './service-account.ts';
 import { serviceStrategy } from './service.ts';
 import { statefulSetStrategy } from './stateful-set.ts';
 import { storageClassStrategy } from './storage-class.ts';
+import { volumeAttachmentStrategy } from './volume-attachment.ts';
 
 type Description = {
   readonly group?: string;
@@ -59,7 +63,27 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   resource({ kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], strategy: limitRangeStrategy }),
   resource({ kind: 'Namespace', plural: 'namespaces', shortNames: ['ns'], clusterScoped: true, strategy: namespaceStrategy }),
   resource({ kind: 'Node', plural: 'nodes', shortNames: ['no'], clusterScoped: true, strategy: nodeStrategy }),
+  resource({
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    shortNames: ['pv'],
+    clusterScoped: true,
+    strategy: persistentVolumeStrategy,
+  }),
+  resource({
+    kind: 'PersistentVolumeClaim',
+    plural: 'persistentvolumeclaims',
+    shortNames: ['pvc'],
+    strategy: persistentVolumeClaimStrategy,
+  }),
   resource({ kind: 'Pod', plural: 'pods', shortNames: ['po'], categories: ['all'], strategy: podStrategy }),
+  resource({
+    kind: 'ReplicationController',
+    plural: 'replicationcontrollers',
+    shortNames: ['rc'],
+    categories: ['all'],
+    strategy: replicationControllerStrategy,
+  }),
   resource({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], strategy: resourceQuotaStrategy }),
   resource({ kind: 'Secret', plural: 'secrets', strategy: secretStrategy }),
   resource({ kind: 'Service', plural: 'services', shortNames: ['svc'], categories: ['all'], strategy: serviceStrategy }),
@@ -125,5 +149,12 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
     shortNames: ['sc'],
     clusterScoped: true,
     strategy: storageClassStrategy,
+  }),
+  resource({
+    group: 'storage.k8s.io',
+    kind: 'VolumeAttachment',
+    plural: 'volumeattachments',
+    clusterScoped: true,
+    strategy: volumeAttachmentStrategy,
   }),
 ];

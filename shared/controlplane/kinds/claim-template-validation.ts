@@ -1,7 +1,8 @@
 import { parseQuantity } from '../../kube/quantity.ts';
-import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
+import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
 import { validateAnnotations, validateLabels } from '../apimachinery/object-meta-validation.ts';
+import { validateAccessModes } from './access-modes.ts';
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import type { DecodedVolume } from './decoded.ts';
 import { validateLabelSelector } from './label-selector-validation.ts';
@@ -9,7 +10,6 @@ import { validateLabelSelector } from './label-selector-validation.ts';
 type ClaimTemplate = NonNullable<NonNullable<DecodedVolume['ephemeral']>['volumeClaimTemplate']>;
 type ClaimSpec = NonNullable<ClaimTemplate['spec']>;
 
-const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const TEMPLATE_METADATA: readonly string[] = ['annotations', 'labels'];
 
 /** ValidatePersistentVolumeClaimTemplate, for generic ephemeral volumes. */
@@ -25,15 +25,10 @@ export const validateClaimTemplate = ({ metadata = {}, spec = {} }: ClaimTemplat
 /** ValidatePersistentVolumeClaimSpec. */
 export const validateClaimSpec = (spec: ClaimSpec, path: string): FieldError[] => {
   const { selector, accessModes = [], resources = {}, storageClassName = '' } = spec;
-  const modes = accessModes ?? [];
   const storage = resources.requests?.['storage'];
   const errors: FieldError[] = [];
-  if (modes.length === 0) errors.push(required(`${path}.accessModes`, 'at least 1 access mode is required'));
   if (selector !== undefined) errors.push(...validateLabelSelector(selector, `${path}.selector`));
-  for (const mode of modes) if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(`${path}.accessModes`, mode, ACCESS_MODES));
-  if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod')) {
-    errors.push(forbidden(`${path}.accessModes`, 'may not use ReadWriteOncePod with other access modes'));
-  }
+  errors.push(...validateAccessModes(accessModes ?? [], path, 'at least 1 access mode is required'));
   if (storage === undefined) errors.push(required(`${path}.resources[storage]`));
   else if (parseQuantity(storage).nanos <= 0n) errors.push(invalid(`${path}.resources[storage]`, storage, 'must be greater than zero'));
   if (storageClassName !== '') errors.push(...validateFormat(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems));

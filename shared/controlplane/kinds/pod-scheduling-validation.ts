@@ -75,7 +75,7 @@ export const validateAffinity = (affinity: Affinity | undefined, path: string): 
 const validateWeight = (weight: number, path: string): FieldError[] =>
   weight <= 0 || weight > 100 ? [invalid(path, weight, 'must be in the range 1-100')] : [];
 
-const validateNodeSelectorTerms = (terms: readonly NodeSelectorTerm[], path: string): FieldError[] =>
+export const validateNodeSelectorTerms = (terms: readonly NodeSelectorTerm[], path: string): FieldError[] =>
   terms.length === 0
     ? [required(path, 'must have at least one node selector term')]
     : terms.flatMap((term, i) => validateNodeSelectorTerm(term, `${path}[${i}]`, true));

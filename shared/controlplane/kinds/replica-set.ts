@@ -42,7 +42,7 @@ export const replicaSetStrategy: ResourceStrategy = {
     prepareForUpdate: keepSpec,
     validateUpdate: (next, previous) => [
       ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-      ...validateStatus(asReplicaSet(next).status ?? {}),
+      ...validateReplicaCounts(asReplicaSet(next).status ?? {}),
     ],
   },
   hasScale: true,
@@ -106,13 +106,15 @@ function validateReplicaSet({ metadata, spec = {} }: DecodedReplicaSet): FieldEr
   return [...errors, ...validateLastingTemplate(template)];
 }
 
-/** ValidateReplicaSetStatus. */
-function validateStatus(status: Decoded<ReplicaSetStatus>): FieldError[] {
+const COUNTS = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const;
+type Count = (typeof COUNTS)[number];
+
+/** ValidateReplicaSetStatus, which ReplicationControllers share. */
+export function validateReplicaCounts(status: Pick<Decoded<ReplicaSetStatus>, Count>): FieldError[] {
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
-  const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const;
   const parts = (['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const).filter((part) => (status[part] ?? 0) > replicas);
   return [
-    ...counts.flatMap((count) => validateNonNegative(status[count], `status.${count}`)),
+    ...COUNTS.flatMap((count) => validateNonNegative(status[count], `status.${count}`)),
     ...parts.map((part) => invalid(`status.${part}`, status[part], 'cannot be greater than status.replicas')),
     ...(availableReplicas > readyReplicas
       ? [invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas')]

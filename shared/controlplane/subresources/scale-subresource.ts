@@ -138,10 +138,13 @@ const pathsOf = (customResources: CustomResources, resource: ServedResource): Sc
       : undefined;
 
 /** The Scale of an object, and whether the object has a count at all. */
-function shownScale({ custom }: ServedResource, object: AnyObject, paths: ScalePaths): ReturnType<typeof scaleOf> {
+function shownScale({ custom, definition }: ServedResource, object: AnyObject, paths: ScalePaths): ReturnType<typeof scaleOf> {
   const found = scaleOf(object, paths);
   if (custom) return found;
-  const { selector } = (object['spec'] ?? {}) as { readonly selector?: Parameters<typeof formatSelector>[0] };
+  const { selector: stored } = (object['spec'] ?? {}) as { readonly selector?: object };
+  // ReplicationControllers are older than selectors with expressions.
+  const selector: Parameters<typeof formatSelector>[0] =
+    definition.kind === 'ReplicationController' ? { matchLabels: { ...stored } } : stored;
   const { scale, hasReplicas } = found;
   return { scale: { ...scale, status: { ...(scale['status'] as object), selector: formatSelector(selector) } }, hasReplicas };
 }

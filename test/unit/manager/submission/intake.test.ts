@@ -63,7 +63,7 @@ beforeEach(() => {
       await slow;
       consumed.splice(consumed.indexOf(label), 1);
     },
-    tenantRules: { bytesMax: 1_000, managerIdentity: false },
+    tenantRules: { bytesMax: 1_000, managerIdentity: false, deniedNamespaces: [] },
     clock,
     log: silentLogger,
   });

@@ -8,7 +8,7 @@ const object = (spec: SubmissionQueueSpec = {}, metadata: object = {}): Submissi
 });
 const BYTES = 1_000;
 const RULES = { bytesMax: BYTES };
-const ON_A_CLUSTER = { bytesMax: BYTES, managerIdentity: true, isRedisCluster: true };
+const ON_A_CLUSTER = { bytesMax: BYTES, managerIdentity: true, isRedisCluster: true, deniedNamespaces: [] };
 
 describe('the tenant of a SubmissionQueue', () => {
   test('has what the object says, and defaults that are its own', () => {
@@ -85,7 +85,7 @@ describe('a queue is not served', () => {
     tenantProblem(
       tenantOf(object(spec), RULES),
       [sharedTenant({ prefix: 'bull', queue: 'q' }, { namespaces: ['default'], bytesMax: BYTES })],
-      { managerIdentity },
+      { managerIdentity, deniedNamespaces: [] },
     )?.reason;
 
   test.each<[string | undefined, string, string | undefined]>([
@@ -106,14 +106,26 @@ describe('a queue is not served', () => {
   });
 
   test('in a namespace of Kubernetes itself', () => {
-    expect(tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), RULES), [], { managerIdentity: true })?.reason).toBe(
-      'SystemNamespace',
-    );
+    expect(
+      tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), RULES), [], { managerIdentity: true, deniedNamespaces: [] })?.reason,
+    ).toBe('SystemNamespace');
+  });
+
+  test('in a namespace that is denied, and says which flag and entry deny it, and what to do', () => {
+    const problemIn = (namespace: string): object | undefined =>
+      tenantProblem(tenantOf(object({}, { namespace }), RULES), [], { managerIdentity: true, deniedNamespaces: ['vault', 'istio-*'] });
+    expect(problemIn('istio-system')).toEqual({
+      reason: 'DeniedNamespace',
+      message:
+        'the namespace istio-system is denied by --denied-namespaces (istio-*), and Jobs there are refused; make the SubmissionQueue in another namespace, or ask an administrator to change that flag',
+    });
+    expect(problemIn('vault')).toMatchObject({ reason: 'DeniedNamespace' });
+    expect(problemIn('vaults')).toBeUndefined();
   });
 
   test('where it would create Jobs with the rights of a manager that does not allow it', () => {
     const managers = tenantOf({ ...object(), spec: { identity: 'Manager' } }, RULES);
-    expect(tenantProblem(managers, [], { managerIdentity: false })?.reason).toBe('ManagerIdentityNotAllowed');
-    expect(tenantProblem(managers, [], { managerIdentity: true })).toBeUndefined();
+    expect(tenantProblem(managers, [], { managerIdentity: false, deniedNamespaces: [] })?.reason).toBe('ManagerIdentityNotAllowed');
+    expect(tenantProblem(managers, [], { managerIdentity: true, deniedNamespaces: [] })).toBeUndefined();
   });
 });

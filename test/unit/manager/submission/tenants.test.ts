@@ -12,7 +12,7 @@ const object = (uid: string, minute: number, parts: object = {}): SubmissionQueu
   } as SubmissionQueueObject['metadata'],
   spec: { serviceAccountName: 'submitter', prefix: 'same', queue: 'same' },
 });
-const RULES = { bytesMax: 1_000, managerIdentity: false };
+const RULES = { bytesMax: 1_000, managerIdentity: false, deniedNamespaces: [] };
 
 test('of two objects with one queue the older is served, in whichever order they are listed', () => {
   const older = object('b', 1);

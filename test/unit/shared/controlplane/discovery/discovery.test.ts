@@ -48,12 +48,24 @@ describe('discovery', () => {
   });
 });
 
-test.each(['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses'])(
+test.each(['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments'])(
   'a scheduler lists %s, of which there are none at first',
   async (plural) => {
     expect(await get(`/apis/storage.k8s.io/v1/${plural}`)).toMatchObject({ apiVersion: 'storage.k8s.io/v1', items: [] });
   },
 );
+
+test.each([
+  ['/api/v1', 'persistentvolumes', { shortNames: ['pv'], namespaced: false, kind: 'PersistentVolume' }, ['status']],
+  ['/api/v1', 'persistentvolumeclaims', { shortNames: ['pvc'], namespaced: true, kind: 'PersistentVolumeClaim' }, ['status']],
+  ['/api/v1', 'replicationcontrollers', { shortNames: ['rc'], categories: ['all'], namespaced: true }, ['scale', 'status']],
+  ['/apis/storage.k8s.io/v1', 'volumeattachments', { namespaced: false, kind: 'VolumeAttachment' }, ['status']],
+])('%s lists %s as clients look for them', async (path, plural, parts, subresources) => {
+  const { resources } = (await get(path)) as { resources: { name: string }[] };
+  expect(resources.find(({ name }) => name === plural)).toMatchObject(parts);
+  const below = resources.map(({ name }) => name).filter((name) => name.startsWith(`${plural}/`));
+  expect(below).toEqual(subresources.map((each) => `${plural}/${each}`));
+});
 
 describe('OpenAPI', () => {
   const JOB = 'io.k8s.api.batch.v1.Job';

@@ -25,6 +25,13 @@ test('the Scale of a Deployment shows what it asks for and has, and its selector
   ]);
 });
 
+test('the Scale of a ReplicationController shows its selector, which is a map, as text', async () => {
+  const controller = { metadata: { name: 'old' }, spec: { replicas: 2, template: spec.template } };
+  expect((await call('POST', '/api/v1/namespaces/default/replicationcontrollers', controller)).status).toBe(201);
+  const { body } = await call('GET', '/api/v1/namespaces/default/replicationcontrollers/old/scale');
+  expect([body['spec'], body['status']]).toEqual([{ replicas: 2 }, { replicas: 0, selector: 'app=web' }]);
+});
+
 test('a Scale takes the replicas from whoever owned them', async () => {
   expect((await call('PATCH', `${WEB}/scale?fieldManager=scaler`, { spec: { replicas: 5 } }, MERGE)).body['spec']).toEqual({ replicas: 5 });
   const { body } = await call('GET', WEB);
