@@ -269,7 +269,14 @@ export function createManager(deps: ManagerDeps): Manager {
     log.info('the manager starts', { origin });
     await allOrNone(signal, [
       async (each) => deps.certificates?.run(each),
-      (each) => serveWebhook({ ...deps, ...given({ onPassed: writeAudit?.passed }) }, metrics.webhook, alarm, (problem) => (webhookProblem = problem), each),
+      (each) =>
+        serveWebhook(
+          { ...deps, ...given({ onPassed: writeAudit?.passed }) },
+          metrics.webhook,
+          alarm,
+          (problem) => (webhookProblem = problem),
+          each,
+        ),
       (each) => manage(origin, each),
       (each) => serveDoors(each),
       async (each) => dashboard?.run(each),

@@ -77,7 +77,16 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 };
 const HANDSHAKE_TIMEOUT_MS = API_SERVER_WAIT_MS;
 
-export function createWebhookServer({ certificate, identities, onSharedIdentity, onPassed, rules, metrics, clock, log }: WebhookDeps): WebhookServer {
+export function createWebhookServer({
+  certificate,
+  identities,
+  onSharedIdentity,
+  onPassed,
+  rules,
+  metrics,
+  clock,
+  log,
+}: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, Webhook>> = {
     '/mutate': (request) => mutate(request, rules),
     '/override': (request) => noteOverride(request, clock.now()),

@@ -28,7 +28,10 @@ test('only whoever leads tells, and only of Jobs of the manager', () => {
 test('who submitted a Job over HTTP is told once it is there, by the leader alone, and of no Job that was there before', () => {
   const told: string[] = [];
   const teller = createStoryTeller({
-    events: { event: (_resource, _job, type, reason, message) => told.push(`${type} ${reason}: ${message}`), flush: () => Promise.resolve() },
+    events: {
+      event: (_resource, _job, type, reason, message) => told.push(`${type} ${reason}: ${message}`),
+      flush: () => Promise.resolve(),
+    },
     readRecord: () => ({ kind: 'None' }),
   });
   const submitted = aHomeJob({ metadata: { annotations: { [SUBMITTED_BY_ANNOTATION]: 'ann' } } });

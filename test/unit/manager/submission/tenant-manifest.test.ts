@@ -109,7 +109,9 @@ describe('the Job of a submission', () => {
       'switchyard.dev/submission-tenant': 'uid-of-team',
     });
     expect(manifestOf(SHARED, submission(forged)).metadata.annotations).not.toHaveProperty('switchyard.dev/submission-tenant');
-    expect(manifestOf(TEAM, { ...submission(forged), user: 'bob' }).metadata.annotations).toMatchObject({ 'switchyard.dev/submitted-by': 'bob' });
+    expect(manifestOf(TEAM, { ...submission(forged), user: 'bob' }).metadata.annotations).toMatchObject({
+      'switchyard.dev/submitted-by': 'bob',
+    });
   });
 
   test('is in the namespace and the first queue of its tenant unless it names others that the tenant may use', () => {
