@@ -260,7 +260,7 @@ test('who submitted stands on the Job, in an Event and in history, and whoever m
   await cluster.client.patchStatus(
     JOBS,
     { namespace: 'team', name: metadata.name },
-    { type: 'merge', body: { status: { conditions: [condition('FailureTarget'), condition('Failed')] } } },
+    { type: 'merge', body: { status: { startTime: time, conditions: [condition('FailureTarget'), condition('Failed')] } } },
   );
   const store = `--history-store=${path.join(directory, 'history')}`;
   type Kept = { items: { name: string; submittedBy?: string }[] };
