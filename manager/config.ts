@@ -298,7 +298,8 @@ const FLAGS = {
   },
   'audit-log': {
     value: 'FILE|-',
-    about: 'appends who did what over HTTP and the dashboard, allowed or refused, as JSON lines (docs/audit.md); -: to standard output',
+    about:
+      'appends who did what over HTTP and the dashboard, allowed or refused, and by writes that the webhook passed, as JSON lines (docs/audit.md); -: to standard output',
     parse: text,
   },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },

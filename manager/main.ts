@@ -305,7 +305,7 @@ async function submissionSource(
   const doorsConnection = settings.api && openRedis(redis, log.with({ part: 'api' }));
   return {
     ...(doorsConnection && {
-      openDoor: (tenant) => openDoor(tenant, doorsConnection, systemClock),
+      openDoor: (tenant, sign) => openDoor(tenant, doorsConnection, systemClock, sign),
       close: () => doorsConnection.disconnect(),
     }),
     shared: submissionQueue === '' ? undefined : sharedTenant(shared, { namespaces, bytesMax: 2 * jobRules.bytesMax }),

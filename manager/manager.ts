@@ -27,12 +27,14 @@ import { createAdmission } from './admission/admission.ts';
 import type { LineSink } from './admission/decision-recorder.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
+import type { RecordKeys } from './api/record-seal.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createNamespaceIdentities } from './api/namespace-identities.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { AuditLog } from './audit/audit-log.ts';
+import { createWriteAudit } from './audit/write-audit.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
@@ -117,7 +119,7 @@ export type ManagerDeps = {
   /** Where all that admission sees and decides is written down; absent: nowhere. The caller closes it. */
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
   /** Says who did what; absent: none is kept. The caller closes it. */
-  readonly audit?: Pick<AuditLog, 'countDropped'> | undefined;
+  readonly audit?: AuditLog | undefined;
   /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
   readonly storyEventQps?: number;
   /** LocalQueues that have figures of their own; absent: the default of the flag. */
@@ -181,7 +183,8 @@ export function createManager(deps: ManagerDeps): Manager {
   const metrics = createManagerMetrics(registry, clock, { localQueuesMax: deps.metricsLocalQueuesMax ?? DEFAULT_LOCAL_QUEUES_MAX });
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   deps.audit?.countDropped(metrics.audit.dropped);
-  /** Known before the first Job is looked at. */
+  /** Known before the first Job is looked at, and before anybody submits over HTTP. */
+  const keysRead = Promise.withResolvers<RecordKeys>();
   let records: RecordKeeper | undefined;
   let invariants: LiveInvariants | undefined;
   const deposed = new AbortController();
@@ -250,11 +253,14 @@ export function createManager(deps: ManagerDeps): Manager {
       shared: submissions.shared,
       open: submissions.openDoor,
       objects: informers.submissionQueues,
+      keys: keysRead.promise,
       tenantRules,
       log: log.with({ part: 'api' }),
     });
   const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers, identities });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
+  const writeAudit = deps.audit && deps.webhook && createWriteAudit({ log: deps.audit, jobs: informers.jobs, clock });
+  if (writeAudit !== undefined) informers.jobs.addHandler(writeAudit.handler);
   let webhookProblem: string | undefined = deps.webhook && 'the webhook is not served yet';
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
 
@@ -264,7 +270,14 @@ export function createManager(deps: ManagerDeps): Manager {
     log.info('the manager starts', { origin });
     await allOrNone(signal, [
       async (each) => deps.certificates?.run(each),
-      (each) => serveWebhook(deps, metrics.webhook, alarm, (problem) => (webhookProblem = problem), each),
+      (each) =>
+        serveWebhook(
+          { ...deps, ...given({ onPassed: writeAudit?.passed }) },
+          metrics.webhook,
+          alarm,
+          (problem) => (webhookProblem = problem),
+          each,
+        ),
       (each) => manage(origin, each),
       (each) => serveDoors(each),
       async (each) => dashboard?.run(each),
@@ -287,6 +300,8 @@ export function createManager(deps: ManagerDeps): Manager {
     if (deps.serveApi === undefined) return;
     // A queue, or a namespace, that is not listed yet would be said not to exist.
     if (!(await synced(informers.submissionQueues, signal)) || !(await synced(informers.namespaces, signal))) return;
+    await Promise.race([keysRead.promise, aborted(signal)]);
+    if (signal.aborted) return;
     const server = await deps.serveApi({
       doorOf: (namespace, queue) => doors?.of(namespace, queue),
       history: deps.history && createNamespaceHistory(createHistory(deps.history.store), identities),
@@ -306,6 +321,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const keys = await recordKeys(keeping, signal);
     if (keys === undefined) return;
     keyProblem = undefined;
+    keysRead.resolve(keys);
     records = createRecordKeeper(keys);
     const intake = createSubmissions({
       source: submissions,

@@ -13,6 +13,7 @@ import {
   SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
 import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from './api/job-annotations.ts';
@@ -127,6 +128,7 @@ const OF_THE_CONSUMER = [
   SUBMISSION_TENANT_ANNOTATION,
   SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
 ];
 
 /** Why wishes cannot be read. */

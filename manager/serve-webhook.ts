@@ -5,6 +5,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import type { CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import type { JobRules } from './api/job-rules.ts';
+import type { PassedWrite } from './audit/write-audit.ts';
 import type { IdentityAlarm } from './identity-alarm.ts';
 import { mayDoEverything, ownUsername } from './identity.ts';
 import type { WebhookMetrics } from './metrics.ts';
@@ -25,6 +26,8 @@ export type ServeWebhookDeps = {
   /** Users that it knows beside the manager's own; absent: none. */
   readonly knownUsers?: Identities;
   readonly jobRules?: JobRules;
+  /** Told about every write that passes; absent: nobody is. */
+  readonly onPassed?: (write: PassedWrite) => void;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -48,7 +51,7 @@ export async function serveWebhook(
     certificate: webhook.certificate,
     identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
     onSharedIdentity: (...by) => alarm.sharedBy(...by),
-    ...given({ rules: deps.jobRules }),
+    ...given({ rules: deps.jobRules, onPassed: deps.onPassed }),
     metrics,
     clock,
     log: log.with({ part: 'webhook' }),

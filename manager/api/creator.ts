@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
+import { CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { toldText } from './told-text.ts';
 
 const NAME_LENGTH_MAX = 256;
@@ -8,7 +8,15 @@ const NAME_LENGTH_MAX = 256;
  * Who created a Job, as one line of text; undefined where that was not noted: the webhook was not asked, or is not installed. Worth as much as the policies of Jobs that stand in the
  * way of writing another's name.
  */
-export function creatorOf({ metadata }: DeepReadonly<Job>): string | undefined {
-  const name = metadata.annotations?.[CREATED_BY_ANNOTATION];
+export const creatorOf = (job: DeepReadonly<Job>): string | undefined => nameIn(job, CREATED_BY_ANNOTATION);
+
+/** Who submitted it over HTTP, likewise; undefined for every other Job. Its creator is then the ServiceAccount of the queue, or the manager. */
+export const submitterOf = (job: DeepReadonly<Job>): string | undefined => nameIn(job, SUBMITTED_BY_ANNOTATION);
+
+/** Who asked for it: the one, or else the other. */
+export const userOf = (job: DeepReadonly<Job>): string | undefined => submitterOf(job) ?? creatorOf(job);
+
+function nameIn({ metadata }: DeepReadonly<Job>, annotation: string): string | undefined {
+  const name = metadata.annotations?.[annotation];
   return name === undefined || name === '' ? undefined : toldText(name, NAME_LENGTH_MAX);
 }

@@ -159,6 +159,8 @@ export type FailReason = (typeof FailReason)[keyof typeof FailReason];
 
 /** Event reasons on Jobs of the manager cluster. */
 export const JobEventReason = {
+  /** It came over HTTP; the message names the user who submitted it. */
+  Submitted: 'Submitted',
   /** It waits to be admitted. */
   Queued: 'Queued',
   /** It holds quota and has a cluster; the message names queue, flavors, cluster, and how long it waited. */

@@ -3,8 +3,8 @@ import type { SubmissionProgress } from '../../shared/api/submission-progress.ts
 
 /** Who submits by some other way than BullMQ goes in here: the queue of one tenant, seen from outside. */
 export interface SubmissionDoor {
-  /** Puts a payload on the queue. Without a key one is made. Throws {@link DoorProblem}. */
-  submit(payload: DoorPayload, key: string | undefined): Promise<{ readonly key: string; readonly isNew: boolean }>;
+  /** Puts a payload on the queue, as that of this user. Without a key one is made. Throws {@link DoorProblem}. */
+  submit(payload: DoorPayload, key: string | undefined, user?: string): Promise<{ readonly key: string; readonly isNew: boolean }>;
   look(key: string): Promise<DoorView | undefined>;
   /** Whether the submission ends as cancelled, once the manager has seen to it. Throws {@link DoorProblem} `TimedOut` when it has not yet. */
   cancel(key: string): Promise<{ readonly cancelled: boolean; readonly state: string }>;

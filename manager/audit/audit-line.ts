@@ -5,8 +5,10 @@ import { toldText } from '../api/told-text.ts';
 export type AuditEntry = {
   /** undefined: the caller is not known, because there was no token that is good. */
   readonly user: KubeUser | undefined;
-  /** A verb: `submit`, `cancel`, `hold`, `release`, `cordon`, `uncordon`, `drain`; `act` where the body was not read. */
+  /** A verb: `submit`, `cancel`, `hold`, `release`, `cordon`, `uncordon`, `drain`, or of a change of a Job; `act` where the body was not read. */
   readonly what: string;
+  /** What was written, of a verb that writes something. */
+  readonly value?: string;
   readonly on: AuditedObject;
   readonly from: AuditOrigin;
   /** Why it was not done, or was done otherwise. Absent: there is nothing to say. */
@@ -16,20 +18,21 @@ export type AuditEntry = {
 
 export type AuditedObject = { readonly kind: string; readonly namespace?: string; readonly name?: string; readonly uid?: string };
 /** `address`: of the connection, which is that of a proxy where there is one. */
-export type AuditOrigin = { readonly door: 'http' | 'dashboard'; readonly address: string | undefined };
+export type AuditOrigin = { readonly door: 'http' | 'dashboard' | 'webhook'; readonly address: string | undefined };
 /** Pending: taken, and not yet done. Missing: there is no such object, or it has ended. */
 export type AuditOutcome = 'Done' | 'Pending' | 'Refused' | 'Missing' | 'Failed';
 
 const NAME_LENGTH_MAX = 512;
 
 /** One line of the audit log. Its fields are stable: all of them are in every line, and parts that are not known are null. */
-export function auditLine({ user, what, on, from, reason, outcome }: AuditEntry, nowMs: number): string {
+export function auditLine({ user, what, value, on, from, reason, outcome }: AuditEntry, nowMs: number): string {
   const fields = {
     // Tells it from the other lines on standard output.
     log: 'audit',
     time: new Date(nowMs).toISOString(),
     who: { user: name(user?.username), uid: name(user?.uid), groups: user?.groups?.length ?? 0 },
     what,
+    value: name(value),
     on: { kind: on.kind, namespace: name(on.namespace), name: name(on.name), uid: name(on.uid) },
     from: { door: from.door, address: name(from.address) },
     reason: reason === undefined ? null : toldText(reason),

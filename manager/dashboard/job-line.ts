@@ -3,7 +3,7 @@ import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { creatorOf } from '../api/creator.ts';
+import { userOf } from '../api/creator.ts';
 import { holdOf, queueNameOf } from '../api/job-annotations.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
@@ -31,7 +31,7 @@ export function jobLine(job: DeepReadonly<Job>): JobLine | undefined {
       queue: queueNameOf(job),
       clusterQueue: record?.clusterQueue,
       cluster: record?.cluster,
-      user: creatorOf(job),
+      user: userOf(job),
       admittedMs: parseWireTime(record?.since),
       startedMs: parseWireTime(status.startTime),
       endedMs: ended && (parseWireTime(status.completionTime) ?? parseWireTime(ended.lastTransitionTime)),

@@ -5,6 +5,7 @@ import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
+import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, tellFailure } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
@@ -32,7 +33,8 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     ['Completions', spec.completions],
     ['Completion mode', spec.completionMode],
     ['Retries', spec.backoffLimit],
-    ['Created by', line.user],
+    ['Submitted by', submitterOf(job)],
+    ['Created by', creatorOf(job)],
     ['Acts', actsOn(job).map(actInWords).join('; ')],
     ['Last failure', failure && tellFailure(failure)],
     ['UID', metadata.uid],
@@ -84,6 +86,7 @@ export type KeptJob = {
   readonly requests?: Readonly<Record<string, string>>;
   readonly succeeded: number;
   readonly failed: number;
+  readonly submittedBy?: string;
   readonly user?: string;
   readonly acts?: readonly JobAct[];
   readonly owner?: string;
@@ -106,7 +109,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
       queue: kept.localQueue,
       clusterQueue: kept.clusterQueue,
       cluster: kept.cluster,
-      user: kept.user,
+      user: kept.submittedBy ?? kept.user,
       admittedMs: parseWireTime(kept.admitted),
       startedMs: parseWireTime(kept.started),
       endedMs: parseWireTime(kept.ended),
@@ -119,6 +122,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     ['ClusterQueue', kept.clusterQueue],
     ['Cluster', kept.cluster],
     ['Placements', kept.placements],
+    ['Submitted by', kept.submittedBy],
     ['Created by', kept.user],
     ['Acts', kept.acts?.map(actInWords).join('; ')],
     ['Made by', kept.owner],

@@ -5,7 +5,7 @@ import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { creatorOf } from '../api/creator.ts';
+import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
@@ -31,6 +31,8 @@ export type HistoryRecord = {
   readonly priorityClass?: string;
   /** Of the queue that it came through. */
   readonly submission?: string;
+  /** Who submitted it over HTTP. */
+  readonly submittedBy?: string;
   /** Who created it, where that was noted. */
   readonly user?: string;
   /** What the manager did to it for users: the latest. */
@@ -49,6 +51,10 @@ export type HistoryRecord = {
   /** Pods that failed: how often it was tried again. */
   readonly failed: number;
 };
+
+/** Whether a user asked for the Job: created it, or submitted it over HTTP. */
+export const isOfUser = ({ submittedBy, user }: Pick<HistoryRecord, 'submittedBy' | 'user'>, name: string): boolean =>
+  user === name || submittedBy === name;
 
 /** What the pods of one of its copies ended with. */
 export type HistoryPods = {
@@ -101,6 +107,7 @@ export function historyRecord(
       placements: record?.epoch,
       priorityClass: metadata.labels?.[PRIORITY_CLASS_LABEL],
       submission: metadata.annotations?.[SUBMISSION_ANNOTATION],
+      submittedBy: submitterOf(job),
       user: creatorOf(job),
       acts: acts.length === 0 ? undefined : acts,
       owner: ownerOf(job),

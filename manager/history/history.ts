@@ -21,7 +21,7 @@ import {
   uidIn,
   type RecordKey,
 } from './history-keys.ts';
-import { belongsTo, type HistoryPods, type HistoryRecord } from './history-record.ts';
+import { belongsTo, isOfUser, type HistoryPods, type HistoryRecord } from './history-record.ts';
 import type { Entry, KeyValueStore, Listed } from './key-value-store.ts';
 
 export type HistoryQuery = {
@@ -155,7 +155,7 @@ export function createHistory(store: KeyValueStore): History {
         if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
         const record = await recordAt(key);
         if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
-        if (query.user !== undefined && record.user !== query.user) continue;
+        if (query.user !== undefined && !isOfUser(record, query.user)) continue;
         if (query.of !== undefined && !belongsTo(record, query.of)) continue;
         found.push(record);
         if (found.length >= query.limit) break;
@@ -192,7 +192,7 @@ export function createHistory(store: KeyValueStore): History {
         for (const { key } of page) {
           const parsed = parseRecordKey(key);
           if (parsed === undefined || !matches(parsed, query)) continue;
-          if (user !== undefined && (await recordAt(key))?.user !== user) continue;
+          if (user !== undefined && !isOfUser((await recordAt(key)) ?? {}, user)) continue;
           const { uid } = parsed;
           const { copies, logs } = dryRun
             ? { copies: (await keysUnder(podsKeys(uid))).length, logs: (await keysUnder(tailKeys(uid))).length }

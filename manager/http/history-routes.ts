@@ -103,6 +103,7 @@ const RECORD = {
     outcome: { enum: ['Complete', 'Failed', 'Deleted'] },
     reason: TEXT,
     cluster: TEXT,
+    submittedBy: { ...TEXT, description: 'the user who submitted it over HTTP' },
     created: { type: 'string', format: 'date-time' },
     ended: { type: 'string', format: 'date-time' },
     succeeded: { type: 'integer' },

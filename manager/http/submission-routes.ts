@@ -33,10 +33,10 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
     return found;
   };
-  const submit = async ({ parameters, body, traceparent }: ApiRequest) => {
+  const submit = async ({ parameters, body, traceparent, user }: ApiRequest) => {
     const context = parseTraceparent(traceparent);
     const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
-    const { key, isNew } = await door(parameters).submit(payload, parameters['key']).catch(refuse);
+    const { key, isNew } = await door(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
     const headers = { location: locationOf(parameters, key) };
     const audited = { name: nameOf(parameters, key), ...(isNew ? {} : { reason: 'it was taken before, with the same payload' }) };
     return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers, audited } as const;

@@ -35,6 +35,7 @@ import {
   SUBMISSION_SEAL_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
   SWITCHYARD_GROUP,
   TRACE_PODS_ANNOTATION,
   TRACE_ID_ANNOTATION,
@@ -124,6 +125,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'The SubmissionQueue that it came through; likewise.'),
   ofSubmission(SUBMISSION_PAYLOAD_ANNOTATION, 'Hash of what was submitted; likewise.'),
   ofSubmission(SUBMISSION_ATTEMPT_ANNOTATION, 'Which attempt of the submission the Job is; likewise.'),
+  ofSubmission(SUBMITTED_BY_ANNOTATION, 'The user who submitted it over HTTP, as the API server knew them by their token; likewise.'),
   ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'That the manager has written these, and for this Job.'),
   ofSubmission(
     SUBMISSION_FINALIZER,

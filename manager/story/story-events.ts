@@ -2,6 +2,7 @@ import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernete
 import { ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
+import { submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn } from '../api/job-acts.ts';
 import { readLastFailure, tellFailedPod, tellFailure, type LastFailure } from '../api/last-failure.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
@@ -26,6 +27,12 @@ export function storyEvents(before: SeenJob, after: SeenJob): readonly StoryEven
     actedOn(before, after),
     finished(before, after),
   ].filter((event) => event !== undefined);
+}
+
+/** What is told of a new Job: who submitted it, where it came over HTTP. */
+export function submittedEvent(job: DeepReadonly<Job>): StoryEvent | undefined {
+  const user = submitterOf(job);
+  return user === undefined ? undefined : normal(JobEventReason.Submitted, `submitted over HTTP by ${user}`);
 }
 
 const normal = (reason: JobEventReason, message: string): StoryEvent => ({ type: 'Normal', reason, message });

@@ -4,7 +4,7 @@ import { JOBS } from '../../shared/api/resources.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import type { RecordReader } from '../api/records.ts';
-import { storyEvents, type SeenJob } from './story-events.ts';
+import { storyEvents, submittedEvent, type SeenJob } from './story-events.ts';
 
 /** Writes the way of each Job as Events while it leads. */
 export interface StoryTeller {
@@ -26,10 +26,17 @@ export function createStoryTeller({
     const read = readRecord(job);
     return { job, record: read.kind === 'Record' ? read.record : undefined };
   };
+  const isTold = (job: DeepReadonly<Job>): boolean =>
+    leading !== undefined && !leading.aborted && job.spec.managedBy === MANAGER_CONTROLLER_NAME;
   return {
     handler: {
+      added(job, isInInitialList) {
+        // Of what was there at the start the manager that led before has told.
+        const event = isInInitialList || !isTold(job) ? undefined : submittedEvent(job);
+        if (event !== undefined) events.event(JOBS, job, event.type, event.reason, event.message);
+      },
       updated(next, previous) {
-        if (leading === undefined || leading.aborted || next.spec.managedBy !== MANAGER_CONTROLLER_NAME) return;
+        if (!isTold(next)) return;
         for (const { type, reason, message } of storyEvents(seen(previous), seen(next))) events.event(JOBS, next, type, reason, message);
       },
     },

@@ -26,6 +26,7 @@ import {
   type Submission,
   type SubmissionQueue,
 } from './submission-queue.ts';
+import { callerOf } from './caller-signature.ts';
 import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
@@ -210,7 +211,8 @@ async function make(
     return false;
   }
   // 2. The intent.
-  const manifest = sealed(manifestOf(tenant, { ...submission, made }, rules), sealedAs, keys);
+  const user = callerOf(keys, { tenant: tenant.id, key, data: submission.data });
+  const manifest = sealed(manifestOf(tenant, { ...submission, made, user }, rules), sealedAs, keys);
   const name = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
   const isSame = intended !== undefined && formatKey(intended) === formatKey(name);
   await (isSame ? ledger.written(key) : ledger.put(key, intendedEntry(delivery, attempt, name, clock.now())));

@@ -1,7 +1,10 @@
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionDoor } from '../api/submission-door.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import { signCaller } from './caller-signature.ts';
+import type { SignCaller } from './submission-door.ts';
 import { tenantsOf } from './tenants.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
 
@@ -10,7 +13,9 @@ type OpenDoor = SubmissionDoor & { close(): Promise<void> };
 export type DoorsDeps = {
   readonly shared: Tenant | undefined;
   readonly objects: Pick<Informer<SubmissionQueueObject>, 'addHandler' | 'list'>;
-  readonly open: (tenant: Tenant) => OpenDoor;
+  readonly open: (tenant: Tenant, sign: SignCaller) => OpenDoor;
+  /** Seal who submits. */
+  readonly keys: Promise<RecordKeys>;
   readonly tenantRules: TenantRules;
   readonly log: Logger;
 };
@@ -22,7 +27,7 @@ export interface Doors {
 }
 
 /** Call before the informer runs. */
-export function createDoors({ shared, objects, open, tenantRules, log }: DoorsDeps): Doors {
+export function createDoors({ shared, objects, open, keys, tenantRules, log }: DoorsDeps): Doors {
   const doors = new Map<string, OpenDoor>();
   /** By `namespace/name`; undefined while nobody has asked since they changed. */
   let served: ReadonlyMap<string, Tenant> | undefined;
@@ -45,7 +50,8 @@ export function createDoors({ shared, objects, open, tenantRules, log }: DoorsDe
       const tenant = served.get(`${namespace}/${queue}`);
       if (tenant === undefined) return undefined;
       // Prefix and queue of an object cannot be changed.
-      const door = doors.get(tenant.id) ?? open(tenant);
+      const sign: SignCaller = async (key, data, user) => signCaller(await keys, { tenant: tenant.id, key, data }, user);
+      const door = doors.get(tenant.id) ?? open(tenant, sign);
       doors.set(tenant.id, door);
       return door;
     },

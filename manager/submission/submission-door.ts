@@ -1,7 +1,9 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { given } from '../../shared/runtime/given.ts';
+import type { CallerSignature } from '../../shared/api/submission-signature.ts';
 import { connect, type Client, type SubmissionView } from '../../shared/client/client.ts';
+import { bullmqJobOf } from '../../shared/client/payload.ts';
 import { Conflict, errorOf, Failed, Invalid, SubmissionError, TimedOut } from '../../shared/client/submission-errors.ts';
 import { DoorProblem, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
 import type { Tenant } from './tenant.ts';
@@ -9,19 +11,24 @@ import type { Tenant } from './tenant.ts';
 /** Of many clients that ask for one thing each. Redis that does not answer must not make them wait for ever. */
 const ANSWER_MS = 10_000;
 
+/** Says beside the data of a submission which user submitted it. */
+export type SignCaller = (key: string, data: object, user: string) => Promise<CallerSignature>;
+
 /** The door of a tenant: a client of its queue as any other, on a connection that the caller closes. */
 export function openDoor(
   { redis: { prefix, queue } }: Tenant,
   redis: RedisConnection,
   clock: Clock,
+  sign?: SignCaller,
 ): SubmissionDoor & { close(): Promise<void> } {
   const client = connect({ redis, prefix, queue });
   const soon = <T>(answer: Promise<T>): Promise<T> => answered(answer, clock);
   return {
-    async submit({ manifest, ...options }, wanted) {
+    async submit({ manifest, ...options }, wanted, user) {
       const key = wanted ?? crypto.randomUUID();
       const before = wanted === undefined ? undefined : await soon(client.look(key));
-      await soon(client.submit(manifest, { ...options, key })).catch(refuse);
+      const signature = user === undefined ? undefined : await sign?.(key, bullmqJobOf(manifest, key, options).data, user);
+      await soon(client.submit(manifest, { ...options, key, ...given({ signature }) })).catch(refuse);
       return { key, isNew: before === undefined };
     },
     async look(key) {

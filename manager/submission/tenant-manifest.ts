@@ -8,6 +8,7 @@ import {
   SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { parseTraceparent } from '../../shared/api/trace-context.ts';
@@ -19,8 +20,8 @@ import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
 
-/** What is to become a Job; `made` absent: nothing is remembered of it, and it is the first attempt. */
-export type SubmittedAttempt = Submission & { readonly made?: MadeOf };
+/** What is to become a Job; `made` absent: nothing is remembered of it, and it is the first attempt. `user`: who submitted it over HTTP. */
+export type SubmittedAttempt = Submission & { readonly made?: MadeOf; readonly user?: string | undefined };
 
 /**
  * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it: Invalid where
@@ -80,14 +81,14 @@ function identityOf(
   submission: SubmittedAttempt,
   { metadata }: JobManifest,
 ): Pick<JobManifest['metadata'], 'name' | 'annotations'> {
-  const { made } = submission;
+  const { made, user } = submission;
   return {
     name: nameFor(tenant, submission, metadata),
     annotations: {
       ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !OURS.includes(name))),
       [SUBMISSION_ANNOTATION]: submission.id,
       [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
-      ...given({ [TRACEPARENT_ANNOTATION]: traceparentOf(submission, metadata) }),
+      ...given({ [TRACEPARENT_ANNOTATION]: traceparentOf(submission, metadata), [SUBMITTED_BY_ANNOTATION]: user }),
       ...(made && { [SUBMISSION_PAYLOAD_ANNOTATION]: made.payload, [SUBMISSION_ATTEMPT_ANNOTATION]: String(made.attempt) }),
       ...(tenant.id === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant.id }),
     },
@@ -101,7 +102,12 @@ function traceparentOf({ traceparent }: Submission, { annotations }: JobManifest
 }
 
 /** Not for the submitter to say. */
-const OURS: readonly string[] = [SUBMISSION_TENANT_ANNOTATION, SUBMISSION_PAYLOAD_ANNOTATION, SUBMISSION_ATTEMPT_ANNOTATION];
+const OURS: readonly string[] = [
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
+];
 
 /** A Job that names no queue goes to the tenant's first. */
 const withQueue = ({ localQueues: [first] }: Tenant, job: JobManifest): JobManifest =>

@@ -1,5 +1,7 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { changeInWords, jobChanges } from '../audit/job-changes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { withAct } from '../api/job-acts.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
@@ -14,7 +16,9 @@ export type AdmissionRequest = {
   readonly uid: string;
   readonly operation: string;
   readonly subResource?: string;
-  readonly userInfo: { readonly username?: string; readonly extra?: UserExtra };
+  readonly userInfo: { readonly username?: string; readonly uid?: string; readonly groups?: readonly string[]; readonly extra?: UserExtra };
+  /** Nothing will be stored. */
+  readonly dryRun?: true;
   /** What the writer calls itself in managedFields, if it says so. */
   readonly fieldManager?: string;
   readonly object: Job | undefined;
@@ -27,6 +31,8 @@ export type AdmissionResponse = {
   /** Base64 of a JSON Patch. */
   readonly patch?: string;
   readonly status?: { readonly code: number; readonly reason: string; readonly message: string };
+  /** For the audit log of the API server, which puts the name of the webhook before each key. */
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
 };
 
 /** Reads the body of a webhook call; a string says what is wrong with it. */
@@ -37,15 +43,21 @@ export function readAdmissionReview(body: string): AdmissionRequest | string {
     return 'the body is not an admission.k8s.io/v1 AdmissionReview';
   const { request } = review;
   if (!isJsonObject(request)) return 'the AdmissionReview has no request';
-  const { uid, operation, subResource, userInfo, options, object, oldObject } = request;
+  const { uid, operation, subResource, userInfo, options, dryRun, object, oldObject } = request;
   if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
-  const { username, extra } = isJsonObject(userInfo) ? userInfo : {};
+  const { username, uid: userUid, groups, extra } = isJsonObject(userInfo) ? userInfo : {};
   const fieldManager = isJsonObject(options) ? options['fieldManager'] : undefined;
   return {
     uid,
     operation,
     ...(typeof subResource === 'string' ? { subResource } : {}),
-    userInfo: { ...(typeof username === 'string' ? { username } : {}), ...(isJsonObject(extra) ? { extra } : {}) },
+    userInfo: {
+      ...(typeof username === 'string' ? { username } : {}),
+      ...(typeof userUid === 'string' && userUid !== '' ? { uid: userUid } : {}),
+      ...(Array.isArray(groups) ? { groups: groups.filter((group): group is string => typeof group === 'string') } : {}),
+      ...(isJsonObject(extra) ? { extra } : {}),
+    },
+    ...(dryRun === true ? { dryRun } : {}),
     ...(typeof fieldManager === 'string' ? { fieldManager } : {}),
     object: isJob(object) ? object : undefined,
     oldObject: isJob(oldObject) ? oldObject : undefined,
@@ -116,7 +128,9 @@ export function validate(request: AdmissionRequest, identities: Identities, rule
   if (operation === 'UPDATE' && oldJob === undefined) return denied(uid, [{ field: 'oldObject', problem: 'is missing in the review' }]);
   const { writer } = recognize(userInfo.username, fieldManager, identities, userInfo.extra);
   const problems = validateJob({ subresource, job, oldJob, writer, username: userInfo.username ?? '' }, rules);
-  return problems.length === 0 ? { uid, allowed: true } : denied(uid, problems);
+  if (problems.length > 0) return denied(uid, problems);
+  const changes = oldJob === undefined || subresource !== '' ? [] : jobChanges(oldJob, job).map(changeInWords);
+  return { uid, allowed: true, ...given({ auditAnnotations: changes.length === 0 ? undefined : { changes: changes.join(', ') } }) };
 }
 
 const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionResponse => ({

@@ -6,8 +6,10 @@ import { answer, boundTo, parseAddress, pathOf, SERVER_LIMITS } from '../../shar
 import { keepConnections, WITHOUT_TIMERS } from '../../shared/runtime/kept-connections.ts';
 import type { ConnectionLimits } from '../../shared/runtime/connection-limits.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
+import type { PassedWrite } from '../audit/write-audit.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
@@ -25,6 +27,8 @@ export type WebhookDeps = {
   readonly identities: Identities;
   /** Told about every write by the user that the manager is, by somebody else: under which name of a field manager, '' for none. */
   readonly onSharedIdentity: (username: string, fieldManager: string) => void;
+  /** Told about every write of a Job by a user that passes, and is more than a try; absent: nobody is. */
+  readonly onPassed?: (write: PassedWrite) => void;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly rules?: JobRules;
   /** Absent: nothing is counted. */
@@ -32,6 +36,8 @@ export type WebhookDeps = {
   readonly clock: Clock;
   readonly log: Logger;
 };
+
+type Webhook = (request: AdmissionRequest, address: string | undefined) => AdmissionResponse;
 
 /** The admission webhooks for Jobs: `/mutate` and `/validate`, and `/override`, which notes who passes by their rules. */
 export interface WebhookServer {
@@ -71,15 +77,29 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 };
 const HANDSHAKE_TIMEOUT_MS = API_SERVER_WAIT_MS;
 
-export function createWebhookServer({ certificate, identities, onSharedIdentity, rules, metrics, clock, log }: WebhookDeps): WebhookServer {
-  const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
+export function createWebhookServer({
+  certificate,
+  identities,
+  onSharedIdentity,
+  onPassed,
+  rules,
+  metrics,
+  clock,
+  log,
+}: WebhookDeps): WebhookServer {
+  const webhooks: Readonly<Record<string, Webhook>> = {
     '/mutate': (request) => mutate(request, rules),
     '/override': (request) => noteOverride(request, clock.now()),
-    '/validate': (request) => {
-      const { userInfo, fieldManager } = request;
-      if (recognize(userInfo.username, fieldManager, identities).sharesIdentity)
-        onSharedIdentity(userInfo.username ?? '', fieldManager ?? '');
-      return validate(request, identities, rules);
+    '/validate': (request, address) => {
+      const { userInfo, fieldManager, object: job, oldObject: oldJob } = request;
+      const { username, uid, groups } = userInfo;
+      const { writer, sharesIdentity } = recognize(username, fieldManager, identities);
+      if (sharesIdentity) onSharedIdentity(username ?? '', fieldManager ?? '');
+      const response = validate(request, identities, rules);
+      const isStored = response.allowed && request.dryRun !== true && request.subResource === undefined && writer !== 'Manager';
+      if (isStored && request.operation === 'UPDATE' && username !== undefined && job !== undefined && oldJob !== undefined)
+        onPassed?.({ user: { username, ...given({ uid, groups }) }, job, oldJob, address });
+      return response;
     },
   };
 
@@ -89,6 +109,9 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
     const webhook = webhooks[pathOf(request)];
     if (webhook === undefined) return answer(response, 404, 'text/plain', 'not found\n');
     if (request.method !== 'POST') return answer(response, 405, 'text/plain', 'only POST is served here\n');
+    // A connection that has ended has none.
+    const address = request.socket.remoteAddress;
+    const judged = (review: AdmissionRequest): AdmissionResponse => webhook(review, address);
     const startedMs = clock.monotonic();
     const told = (outcome: 'allowed' | 'refused' | 'error'): void => {
       const name = pathOf(request).slice(1);
@@ -100,7 +123,7 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
       told('error');
       return refuse(response, 413, 'the body is too large');
     }
-    if (bytes <= SMALL_BODY_BYTES) return told(judge(await readBody(request, bytes), webhook, response));
+    if (bytes <= SMALL_BODY_BYTES) return told(judge(await readBody(request, bytes), judged, response));
     // Nothing of the body is read meanwhile: it waits on the client's side.
     const giveBack = await room.take(bytes, roomWaitMs(request));
     if (giveBack === undefined) {
@@ -108,7 +131,7 @@ export function createWebhookServer({ certificate, identities, onSharedIdentity,
       return refuse(response, 503, 'too many large reviews at once; try again');
     }
     try {
-      told(judge(await readBody(request, bytes), webhook, response));
+      told(judge(await readBody(request, bytes), judged, response));
     } finally {
       giveBack();
     }

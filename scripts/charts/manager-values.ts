@@ -181,7 +181,8 @@ export const MANAGER_VALUES: ChartValue = group('', {
     auditLog: flagValue(FLAGS, 'audit-log', {
       default: '',
       shape: { enum: ['-'] },
-      about: '"-" writes who did what over HTTP and the dashboard to standard output (docs/audit.md). Empty: it is not written.',
+      about:
+        '"-" writes who did what over HTTP, the dashboard and the webhook to standard output (docs/audit.md). Empty: it is not written.',
     }),
     submissionQueue: flagValue(FLAGS, 'submission-queue', {
       default: '',

@@ -70,6 +70,8 @@ export const WORKER_CLUSTER_FINALIZER = 'switchyard.dev/jobs';
 export const CANARY_LABEL = 'switchyard.dev/canary';
 /** Annotation on the local Job: the user who created it, as the API server knew him then. Written by the mutating webhook. */
 export const CREATED_BY_ANNOTATION = 'switchyard.dev/created-by';
+/** Annotation on the Job of a submission that came over HTTP: the user who submitted it, as the API server knew them by their token. */
+export const SUBMITTED_BY_ANNOTATION = 'switchyard.dev/submitted-by';
 /** Annotation on the local Job: what the manager did to it for users of the dashboard, as JSON. */
 export const ACTS_ANNOTATION = 'switchyard.dev/acts';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */

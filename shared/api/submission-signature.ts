@@ -24,3 +24,11 @@ export type SignedSubmission = {
  */
 export const signedText = ({ queue, key, payloadHash, expires }: SignedSubmission): string =>
   ['switchyard.dev/submission/v1', queue, key, payloadHash, expires].join('\n');
+
+/** What stands in its place where the submission came over HTTP: the manager says who submitted it. */
+export type CallerSignature = {
+  /** User name, as the API server gave it for the token. */
+  readonly user: string;
+  /** Seal of the manager (manager/submission/caller-signature.ts). */
+  readonly seal: string;
+};

@@ -91,7 +91,7 @@ export function connect(options: ConnectOptions): Client {
       const problem = keyProblem(key);
       if (problem !== undefined) throw new Invalid(key, problem);
       const { data, ...job } = bullmqJobOf(manifest, key, each);
-      const signature = signatureOf?.(data, key, Date.now());
+      const signature = each.signature ?? signatureOf?.(data, key, Date.now());
       return { ...job, data: signature === undefined ? data : { ...data, signature }, key, isChosen: each.key !== undefined };
     });
     await submissions.addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
@@ -100,7 +100,7 @@ export function connect(options: ConnectOptions): Client {
   }
 
   /** BullMQ keeps what lies there, and says nothing. */
-  async function refuseOtherPayload(key: string, payload: SubmissionPayload): Promise<void> {
+  async function refuseOtherPayload(key: string, payload: object): Promise<void> {
     const client = await submissions.getBackend().client;
     const there = await client.hget(submissions.toKey(key), 'data');
     if (there === null || payloadHash(parsed(there)) === payloadHash(payload)) return;

@@ -1,4 +1,4 @@
-import type { SubmissionSignature } from '../api/submission-signature.ts';
+import type { CallerSignature, SubmissionSignature } from '../api/submission-signature.ts';
 
 /** What lies on the queue: the data of a BullMQ job. A manifest alone is taken, too. */
 export type SubmissionPayload = {
@@ -31,6 +31,8 @@ export type SubmitOptions = {
   readonly delayMs?: number;
   /** W3C `traceparent` of the request that submits: the Job's trace goes on with it. */
   readonly traceparent?: string;
+  /** Made beforehand; the client then signs nothing itself. */
+  readonly signature?: SubmissionSignature | CallerSignature;
 };
 
 const ATTEMPTS = 3;

@@ -7,14 +7,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { installKinds } from '../../manager/cli/local/set-up.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
+import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { switchyard } from '../support/switchyard-process.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const SERVICE_ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
@@ -53,6 +56,7 @@ beforeAll(async () => {
     '--submission-queue=',
     '--api-bind-address=127.0.0.1:0',
     `--audit-log=${path.join(directory, 'audit.log')}`,
+    `--history-store=${path.join(directory, 'history')}`,
   ]);
   url = await manager.find((line) =>
     line.includes('submissions are taken over HTTP') ? /"url":"(http:[^"]+)"/.exec(line)?.[1] : undefined,
@@ -84,6 +88,15 @@ async function createTenant(namespace: string): Promise<void> {
     resources: ['submissionqueues/submissions'],
     verbs: ['create', 'get', 'delete'],
   });
+  await client.create(rbac('Role', 'roles'), {
+    metadata: { namespace, name: 'read-jobs' },
+    rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] }],
+  } as never);
+  await client.create(rbac('RoleBinding', 'rolebindings'), {
+    metadata: { namespace, name: 'read-jobs' },
+    roleRef: { apiGroup: RBAC, kind: 'Role', name: 'read-jobs' },
+    subjects: [{ kind: 'ServiceAccount', namespace, name: 'submitter' }],
+  } as never);
   const answer = await client.raw({
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/serviceaccounts/submitter/token`,
@@ -200,6 +213,70 @@ test('who submitted, cancelled, or tried to, stands in the audit log', async () 
     ]);
 });
 
+test('who submitted stands on the Job, in an Event and in history, and whoever may write to Redis puts no name there', {
+  timeout: 120_000,
+}, async () => {
+  const jobOf = async (key: string): Promise<Job> => {
+    let found: Job | undefined;
+    await expect
+      .poll(
+        async () => {
+          const { items } = await cluster.client.list(JOBS, { namespace: 'team' });
+          found = items.find(({ metadata }) => metadata.annotations?.[SUBMISSION_ANNOTATION] === key);
+          return found !== undefined;
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(true);
+    return found as Job;
+  };
+  expect(await call('POST', 'by-name', { body: manifest({ annotations: { [SUBMITTED_BY_ANNOTATION]: 'root' } }) })).toMatchObject({
+    status: 201,
+  });
+  const { metadata } = await jobOf('by-name');
+  expect(metadata.annotations?.[SUBMITTED_BY_ANNOTATION]).toBe(submitterOf('team'));
+  const told = async (): Promise<string[]> =>
+    (await cluster.client.list(EVENTS, { namespace: 'team' })).items
+      .filter(({ involvedObject, reason }) => involvedObject.uid === metadata.uid && reason === 'Submitted')
+      .map(({ message }) => message ?? '');
+  await expect.poll(told, { timeout: 60_000 }).toEqual([`submitted over HTTP by ${submitterOf('team')}`]);
+
+  const queue = new Queue('batch', {
+    connection: { url: redis.url, password: PASSWORD, maxRetriesPerRequest: null },
+    prefix: 'switchyard:tenant:team',
+  });
+  const signed = ((await queue.getJob('by-name')) as { data: { manifest: object; signature: object } }).data;
+  expect(signed.signature).toEqual({ user: submitterOf('team'), seal: expect.any(String) as string });
+  const forged = { annotations: { [SUBMITTED_BY_ANNOTATION]: submitterOf('team') } };
+  await queue.add('sum', signed, { jobId: 'other-key' });
+  await queue.add('sum', { ...signed, manifest: manifest({ generateName: 'other-' }) }, { jobId: 'other-payload' });
+  await queue.add('sum', { manifest: manifest(forged), signature: { ...signed.signature, user: 'root' } }, { jobId: 'other-user' });
+  await queue.close();
+  for (const key of ['other-key', 'other-payload', 'other-user'])
+    expect((await jobOf(key)).metadata.annotations, key).not.toHaveProperty(SUBMITTED_BY_ANNOTATION);
+
+  const time = new Date().toISOString();
+  const condition = (type: string) => ({ type, status: 'True', reason: 'Tried', message: 'it was', lastTransitionTime: time });
+  await cluster.client.patchStatus(
+    JOBS,
+    { namespace: 'team', name: metadata.name },
+    { type: 'merge', body: { status: { startTime: time, conditions: [condition('FailureTarget'), condition('Failed')] } } },
+  );
+  const store = `--history-store=${path.join(directory, 'history')}`;
+  type Kept = { items: { name: string; submittedBy?: string }[] };
+  const kept = async (): Promise<string[]> => {
+    const { stdout } = await switchyard(['history', store, '-n', 'team', '-o', 'json', '--created-by', submitterOf('team')]);
+    return (JSON.parse(stdout) as Kept).items.filter(({ name }) => name === metadata.name).map(({ submittedBy }) => submittedBy ?? '');
+  };
+  await expect.poll(kept, { timeout: 60_000, interval: 500 }).toEqual([submitterOf('team')]);
+  const { stdout } = await switchyard(['history', store, `team/${metadata.name}`]);
+  expect(stdout).toContain(`submitted over HTTP by ${submitterOf('team')}`);
+  const served = await fetch(`${url}/apis/history/v1/namespaces/team/jobs/${metadata.name}`, {
+    headers: { authorization: `Bearer ${tokens.get('team')}` },
+  });
+  expect(await served.json()).toMatchObject({ submittedBy: submitterOf('team') });
+});
+
 describe('is refused', () => {
   test('whoever has no token, one of chance, or that of another tenant', async () => {
     expect(await call('GET', 'x', { as: '' })).toMatchObject({ status: 401, json: { kind: 'Status', reason: 'Unauthorized' } });
@@ -273,7 +350,14 @@ test('the OpenAPI document names every path, and what it answers', async () => {
   };
   expect(
     Object.entries(document.paths).map(([at, operations]) => `${at.replace(/.*queues/, '')}: ${Object.keys(operations).join(' ')}`),
-  ).toEqual(['/{queue}/submissions: post', '/{queue}/submissions/{key}: post get delete', '/{queue}/submissions/{key}/events: get']);
+  ).toEqual([
+    '/{queue}/submissions: post',
+    '/{queue}/submissions/{key}: post get delete',
+    '/{queue}/submissions/{key}/events: get',
+    '/apis/history/v1/namespaces/{namespace}/jobs: get',
+    '/apis/history/v1/namespaces/{namespace}/jobs/{name}: get',
+    '/apis/history/v1/namespaces/{namespace}/jobs/{name}/pods/{pod}/log: get',
+  ]);
   const refs = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
   expect(refs.filter((name) => !(name in document.components.schemas))).toEqual([]);
 });

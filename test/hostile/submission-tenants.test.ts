@@ -10,7 +10,7 @@ import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { installPolicies } from '../../manager/cli/local/set-up.ts';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { QUEUE_NAME_LABEL, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { payloadHash } from '../../shared/api/payload-hash.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { signedText } from '../../shared/api/submission-signature.ts';
@@ -210,6 +210,19 @@ describe('nobody gets, by what a submission says,', () => {
     const team = await producerOf('team');
     expect(await team.outcome(data)).toMatch(refusal);
     expect(await jobs()).toEqual([]);
+  });
+
+  test('the name of somebody else as of who submitted it', async () => {
+    const team = await producerOf('team');
+    const named = manifest({ name: 'named', annotations: { [SUBMITTED_BY_ANNOTATION]: 'ann' } });
+    await team.submit({ manifest: named, signature: { user: 'ann', seal: 'x'.repeat(43) } }, 'named');
+    const made = await eventually(async () => (await world.home.list(JOBS)).items.find(({ metadata }) => metadata.name === 'named'));
+    expect(made.metadata.annotations).not.toHaveProperty(SUBMITTED_BY_ANNOTATION);
+    const body = { metadata: { annotations: { [SUBMITTED_BY_ANNOTATION]: 'ann' } } };
+    const account = world.homeAs({ name: `system:serviceaccount:team:${SUBMITTER}`, groups: ['system:masters'] }, undefined);
+    await expect(account.patch(JOBS, { namespace: 'team', name: 'named' }, { type: 'merge', body })).rejects.toThrow(
+      /submitted-by\]: is written by Switchyard only/,
+    );
   });
 
   test('the Job of another tenant, whatever tenant, key and time it names', async () => {

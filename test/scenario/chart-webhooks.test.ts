@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { creatorOf } from '../../manager/api/creator.ts';
+import type { AuditEntry } from '../../manager/audit/audit-line.ts';
+import { createWriteAudit, type PassedWrite } from '../../manager/audit/write-audit.ts';
 import { actsOn } from '../../manager/api/job-acts.ts';
 import { DEFAULT_JOB_RULES } from '../../manager/api/job-rules.ts';
 import { selfSignedCertificate } from '../../manager/cli/local/webhook-certificate.ts';
@@ -12,15 +14,19 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import {
   ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
+  CLUSTERS_ANNOTATION,
   CREATED_BY_ANNOTATION,
+  HOLD_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
   CHECK_FIELD_MANAGER,
   OVERRIDE_FIELD_MANAGER,
+  PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../shared/api/names.ts';
 import { JOBS, type Resource } from '../../shared/api/resources.ts';
+import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
@@ -33,6 +39,7 @@ const MANAGER = { name: 'system:serviceaccount:switchyard:test-switchyard-manage
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-webhooks-'));
 let cluster: EmbeddedCluster;
 let hooks: WebhookServer;
+let onPassed: (write: PassedWrite) => void = () => undefined;
 let server: { url: string; close(): Promise<void> };
 
 beforeAll(async () => {
@@ -44,6 +51,7 @@ beforeAll(async () => {
     certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
     identities: { managers: [MANAGER.name], localWorkers: [] },
     onSharedIdentity: () => undefined,
+    onPassed: (write) => onPassed(write),
     rules: { ...DEFAULT_JOB_RULES, kueueQueueLabel: true },
     clock: systemClock,
     log: silentLogger,
@@ -111,6 +119,52 @@ test('a Job says who created it, also where its manifest names another', async (
   await expect(ann.patch(JOBS, { namespace: 'default', name: 'by-ann' }, { type: 'merge', body })).rejects.toThrow(
     /names the user who creates/,
   );
+});
+
+test('who holds, releases and moves a Job by writing it is noted once that is stored, and a try is not', async () => {
+  const running = new AbortController();
+  const jobs = createInformer({ client: cluster.client, resource: JOBS, clock: systemClock, random: Math.random, log: silentLogger });
+  const entries: AuditEntry[] = [];
+  const audit = createWriteAudit({ log: { note: (entry) => entries.push(entry) }, jobs, clock: systemClock });
+  onPassed = audit.passed;
+  jobs.addHandler(audit.handler);
+  const watching = jobs.run(running.signal);
+  await jobs.waitForSync();
+  const { uid } = (await create('moved', { [QUEUE_NAME_LABEL]: 'batch' })).metadata;
+  await expect.poll(() => jobs.get({ namespace: 'default', name: 'moved' })?.metadata.uid).toBe(uid);
+  const patchJob = async (user: string, metadata: object, query = ''): Promise<void> => {
+    const { status } = await cluster.plane.transport({ name: user, groups: ['system:masters'] }).send({
+      method: 'PATCH',
+      path: `/apis/batch/v1/namespaces/default/jobs/moved?fieldManager=kubectl-edit${query}`,
+      headers: { 'content-type': 'application/merge-patch+json', accept: 'application/json' },
+      body: JSON.stringify({ metadata }),
+    });
+    expect(status).toBe(200);
+  };
+  await patchJob('mallory', { annotations: { [HOLD_ANNOTATION]: 'true' } }, '&dryRun=All');
+  await patchJob('ann', { annotations: { [HOLD_ANNOTATION]: 'true' } });
+  await patchJob('bob', { annotations: { [CLUSTERS_ANNOTATION]: 'east' }, labels: { [QUEUE_NAME_LABEL]: 'night' } });
+  await patchJob('ann', { annotations: { [HOLD_ANNOTATION]: null, [PRIORITY_ANNOTATION]: '5', note: 'x' } });
+  const asManager = createKubeClient(cluster.plane.transport(MANAGER), { userAgent: 'test', clock: systemClock });
+  const body = { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } };
+  const { metadata } = await asManager.patch(
+    JOBS,
+    { namespace: 'default', name: 'moved' },
+    { type: 'merge', body },
+    { fieldManager: MANAGER_FIELD_MANAGER },
+  );
+  await expect.poll(() => jobs.get({ namespace: 'default', name: 'moved' })?.metadata.resourceVersion).toBe(metadata.resourceVersion);
+  expect(entries.map(({ user, what, value, outcome }) => [user?.username, what, value, outcome].filter(Boolean).join(' '))).toEqual([
+    'ann hold Done',
+    'bob set-queue night Done',
+    'bob set-clusters east Done',
+    'ann release Done',
+    'ann set-priority 5 Done',
+  ]);
+  expect(entries[0]).toMatchObject({ on: { uid }, from: { door: 'webhook', address: '127.0.0.1' }, user: { groups: ['system:masters'] } });
+  onPassed = () => undefined;
+  running.abort();
+  await watching;
 });
 
 test('nobody but the manager may write the admission record', async () => {

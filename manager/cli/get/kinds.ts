@@ -3,7 +3,7 @@ import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { exportedTraceId } from '../../../shared/api/job-trace.ts';
 import { JOBS, type Resource } from '../../../shared/api/resources.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { creatorOf } from '../../api/creator.ts';
+import { userOf } from '../../api/creator.ts';
 import { holdOf, queueNameOf } from '../../api/job-annotations.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../api/local-queue.ts';
 import { writtenRecordOf } from '../../api/records.ts';
@@ -70,7 +70,7 @@ const JOB_COLUMNS: readonly ColumnOf<Job>[] = [
   { head: 'FAILED', cell: (job) => String(job.status?.failed ?? 0), spare: 0 },
   ageColumn,
   { head: 'CLUSTERQUEUE', cell: (job) => record(job)?.clusterQueue ?? '-', wide: true },
-  { head: 'USER', cell: (job) => creatorOf(job) ?? '-', wide: true },
+  { head: 'USER', cell: (job) => userOf(job) ?? '-', wide: true },
   { head: 'REQUESTS', cell: (job) => quantities(record(job)?.requests), wide: true },
   { head: 'TRACE', cell: (job) => exportedTraceId(job) ?? '-', wide: true },
   { head: 'WHY', cell: (job) => jobRow(job).reason || '-', wide: true },

@@ -14,7 +14,11 @@ const FLAGS = {
     about: 'only those that came to Complete, Failed or Deleted',
     parse: oneOf(['Complete', 'Failed', 'Deleted'] as const),
   },
-  'created-by': { value: 'USER', about: 'only those that this user created, as Kubernetes knows him', parse: text },
+  'created-by': {
+    value: 'USER',
+    about: 'only those that this user created, or submitted over HTTP, as the API server names the user',
+    parse: text,
+  },
   since: { value: 'DURATION', about: 'only those that ended no longer ago than this, such as 24h', parse: durationMs },
   limit: { value: 'N', fallback: '50', about: 'so many at most, the latest first', parse: wholeNumber(1, 100_000) },
   output: { short: 'o', value: 'FORM', fallback: 'table', about: 'table, json, yaml', parse: oneOf(['table', 'json', 'yaml'] as const) },

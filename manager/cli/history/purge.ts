@@ -6,7 +6,7 @@ import { HISTORY_STORE_FLAG } from '../history-store.ts';
 const FLAGS = {
   ...HISTORY_STORE_FLAG,
   namespace: { short: 'n', value: 'NAME', about: 'only Jobs of this namespace, and of all that had its name before', parse: text },
-  user: { value: 'USER', about: 'only Jobs that this user created, as the API server names the user', parse: text },
+  user: { value: 'USER', about: 'only Jobs that this user created, or submitted over HTTP, as the API server names the user', parse: text },
   before: {
     value: 'TIME',
     about: 'only Jobs that ended before: 2026-01-31 (its beginning in UTC), or 2026-01-31T12:00:00Z',

@@ -43,11 +43,16 @@ export const runHistory = (config: HistoryConfig, session: Session): Promise<num
       const { width } = session.output;
       const lines = formatTable(historyTable(records, namespace === undefined, session.now()), width);
       const ofPods = job === undefined ? [] : [...pods.values()].flatMap((copies) => podLines(copies));
-      const ofUsers = job === undefined ? [] : records.flatMap(({ acts = [] }) => acts.map((act) => plain(actInWords(act))));
+      const ofUsers = job === undefined ? [] : records.flatMap(usersIn);
       await session.output.write([...lines, ...ofUsers, ...ofPods].map((line) => `${line}\n`).join(''));
     }
     return ExitCode.Done;
   });
+
+const usersIn = ({ submittedBy, acts = [] }: HistoryRecord): string[] => [
+  ...(submittedBy === undefined ? [] : [`submitted over HTTP by ${plain(submittedBy)}`]),
+  ...acts.map((act) => plain(actInWords(act))),
+];
 
 /** That of the kubeconfig, if there is one. */
 export async function contextNamespace(choice: ClusterChoice): Promise<string> {

@@ -83,7 +83,7 @@ export async function installWebhooks(
         {
           name: 'jobs.switchyard.dev',
           admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
+          sideEffects: kind === 'Validating' ? 'NoneOnDryRun' : 'None',
           failurePolicy: 'Fail',
           timeoutSeconds: 10,
           clientConfig: called(route),

@@ -3,7 +3,8 @@ import { auditLine, type AuditEntry } from '../../../../manager/audit/audit-line
 
 const entry: AuditEntry = {
   user: { username: 'ann', uid: 'u1', groups: ['dev', 'ops'] },
-  what: 'cancel',
+  what: 'set-clusters',
+  value: 'eu-1',
   on: { kind: 'Job', namespace: 'team', name: 'train', uid: 'j1' },
   from: { door: 'dashboard', address: '10.0.0.1' },
   outcome: 'Done',
@@ -24,7 +25,8 @@ test('a line has all its fields, and null for what is not known', () => {
       log: 'audit',
       time,
       who: { user: 'ann', uid: 'u1', groups: 2 },
-      what: 'cancel',
+      what: 'set-clusters',
+      value: 'eu-1',
       on: { kind: 'Job', namespace: 'team', name: 'train', uid: 'j1' },
       from: { door: 'dashboard', address: '10.0.0.1' },
       reason: null,
@@ -35,6 +37,7 @@ test('a line has all its fields, and null for what is not known', () => {
       time,
       who: { user: null, uid: null, groups: 0 },
       what: 'act',
+      value: null,
       on: { kind: 'Unknown', namespace: null, name: null, uid: null },
       from: { door: 'http', address: null },
       reason: 'no',

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { belongsTo, historyRecord } from '../../../../manager/history/history-record.ts';
+import { belongsTo, historyRecord, isOfUser } from '../../../../manager/history/history-record.ts';
 import {
   ACTS_ANNOTATION,
   CREATED_BY_ANNOTATION,
   PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
 } from '../../../../shared/api/names.ts';
 import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
 
@@ -61,6 +62,13 @@ test('a Job that failed is told with who, where, when, how much and how often', 
     succeeded: 1,
     failed: 3,
   });
+});
+
+test('a record names the user who submitted over HTTP beside the account that created the Job, and is found by either', () => {
+  const annotations = { [CREATED_BY_ANNOTATION]: 'system:serviceaccount:team:creator', [SUBMITTED_BY_ANNOTATION]: 'oidc:ann' };
+  const record = historyRecord(aHomeJob({ metadata: { annotations } }), aRecord(), NOW);
+  expect(record).toMatchObject({ user: 'system:serviceaccount:team:creator', submittedBy: 'oidc:ann' });
+  expect(['oidc:ann', 'system:serviceaccount:team:creator', 'oidc:bob'].map((name) => isOfUser(record, name))).toEqual([true, true, false]);
 });
 
 test('a record has the UID of the namespace, unless the one that has the name now is younger than the Job or is not known', () => {

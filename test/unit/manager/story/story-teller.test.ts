@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createStoryTeller } from '../../../../manager/story/story-teller.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { SUBMITTED_BY_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
 const failedPods = (name: string, failed: number, managedBy?: string): Job =>
@@ -22,4 +23,23 @@ test('only whoever leads tells, and only of Jobs of the manager', () => {
   leading.abort();
   podFails('after');
   expect(told).toEqual(['while PodFailed']);
+});
+
+test('who submitted a Job over HTTP is told once it is there, by the leader alone, and of no Job that was there before', () => {
+  const told: string[] = [];
+  const teller = createStoryTeller({
+    events: {
+      event: (_resource, _job, type, reason, message) => told.push(`${type} ${reason}: ${message}`),
+      flush: () => Promise.resolve(),
+    },
+    readRecord: () => ({ kind: 'None' }),
+  });
+  const submitted = aHomeJob({ metadata: { annotations: { [SUBMITTED_BY_ANNOTATION]: 'ann' } } });
+  teller.handler.added?.(submitted, false);
+  teller.lead(new AbortController().signal);
+  teller.handler.added?.(submitted, true);
+  teller.handler.added?.(aHomeJob(), false);
+  expect(told).toEqual([]);
+  teller.handler.added?.(submitted, false);
+  expect(told).toEqual(['Normal Submitted: submitted over HTTP by ann']);
 });

@@ -97,7 +97,11 @@ describe('the Job of a submission', () => {
   test('says whose it is, and no manifest says that it is of somebody else', () => {
     const forged = withMetadata({
       labels: { 'switchyard.dev/queue-name': 'small' },
-      annotations: { 'switchyard.dev/submission-tenant': 'rich', 'switchyard.dev/submission': '1' },
+      annotations: {
+        'switchyard.dev/submission-tenant': 'rich',
+        'switchyard.dev/submission': '1',
+        'switchyard.dev/submitted-by': 'ann',
+      },
     });
     expect(manifestOf(TEAM, submission(forged)).metadata.annotations).toEqual({
       'switchyard.dev/submission': '7',
@@ -105,6 +109,9 @@ describe('the Job of a submission', () => {
       'switchyard.dev/submission-tenant': 'uid-of-team',
     });
     expect(manifestOf(SHARED, submission(forged)).metadata.annotations).not.toHaveProperty('switchyard.dev/submission-tenant');
+    expect(manifestOf(TEAM, { ...submission(forged), user: 'bob' }).metadata.annotations).toMatchObject({
+      'switchyard.dev/submitted-by': 'bob',
+    });
   });
 
   test('is in the namespace and the first queue of its tenant unless it names others that the tenant may use', () => {

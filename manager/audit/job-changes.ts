@@ -1,0 +1,41 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { holdOf } from '../api/job-annotations.ts';
+import { toldText } from '../api/told-text.ts';
+
+/** What a write changes of the way that a Job goes. */
+export type JobChange = {
+  readonly what: 'hold' | 'release' | 'suspend' | 'set-queue' | 'set-clusters' | 'set-priority' | 'set-priority-class';
+  /** What was written; absent: it was removed, or there is nothing to write. */
+  readonly value?: string;
+};
+
+const VALUE_LENGTH_MAX = 256;
+const VALUES = [
+  { what: 'set-queue', place: 'labels', name: QUEUE_NAME_LABEL },
+  { what: 'set-clusters', place: 'annotations', name: CLUSTERS_ANNOTATION },
+  { what: 'set-priority', place: 'annotations', name: PRIORITY_ANNOTATION },
+  { what: 'set-priority-class', place: 'labels', name: PRIORITY_CLASS_LABEL },
+] as const;
+
+/** Between two versions of one Job: nothing where it goes the same way as before. */
+export function jobChanges(before: DeepReadonly<Job>, after: DeepReadonly<Job>): JobChange[] {
+  const [was, is] = [isHeld(before), isHeld(after)];
+  return [
+    ...(was === is ? [] : [{ what: is ? 'hold' : 'release' } as const]),
+    ...(before.spec.suspend !== true && after.spec.suspend === true ? [{ what: 'suspend' } as const] : []),
+    ...VALUES.flatMap(({ what, place, name }): JobChange[] => {
+      const value = after.metadata[place]?.[name];
+      if (value === before.metadata[place]?.[name]) return [];
+      return [value === undefined ? { what } : { what, value: toldText(value, VALUE_LENGTH_MAX) }];
+    }),
+  ];
+}
+
+/** In one text: `hold`, or `set-clusters=eu-1`. */
+export const changeInWords = ({ what, value }: JobChange): string => (value === undefined ? what : `${what}=${value}`);
+
+function isHeld(job: DeepReadonly<Job>): boolean {
+  const hold = holdOf(job);
+  return hold.kind === 'Hold' && hold.held === true;
+}
