@@ -26,6 +26,7 @@ import { createTrips, type Trips } from './cluster-trust.ts';
 import type { LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
+import { essentialsOfAny, markOutOfList } from './copies-by-template.ts';
 import { isListed, localKeyOfCopy } from './copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
@@ -49,7 +50,7 @@ import { createWriteTroubles } from './write-troubles.ts';
 const COPIES_BY_LOCAL_KEY = 'localKey';
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 const PROBE_INTERVAL_MS = 10_000;
-/** All copies, once, when a cluster is back that was lost. */
+/** All Jobs, once, before the token of a worker is answered. */
 const FRESH_LIST_MS = 60_000;
 /** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
@@ -84,15 +85,13 @@ class ConnectedCluster implements RemoteCluster {
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
   readonly #reconciliation: Reconciliation;
-  readonly #newCopies: () => Informer<Job>;
+  readonly #allJobs: () => Informer<Job>;
   /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
   readonly #usable = Promise.withResolvers<void>();
   #isUsed = false;
   /** Wakes who waits for the next probe or renewal. */
   #nudge = Promise.withResolvers<void>();
   #uid = '';
-  /** It was lost since all its copies were last looked at: what the cache has of them may be what was there before. */
-  #wasLost = false;
   /** By the list that they are of. */
   readonly #faults = new Map<string, ClusterFault>();
   readonly #restored = new AbortController();
@@ -130,7 +129,7 @@ class ConnectedCluster implements RemoteCluster {
       metrics: workqueues.of('start-inquiries', name),
       onTold: (localKey) => options.onCopyChanged(localKey),
     });
-    const copies = { client, resource: JOBS, clock, random, log, onRestart, labelSelector: `${ORIGIN_LABEL}=${origin}` };
+    const copies = { client, resource: JOBS, clock, random, log, onRestart };
     const newCopies = (more: Partial<InformerOptions<Job>>): Informer<Job> => {
       const every = { ...copies, transform: (copy: Job) => essentialsOfCopy(copy, options.local), ...more };
       return servedNamespaces === undefined
@@ -138,8 +137,9 @@ class ConnectedCluster implements RemoteCluster {
         : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
     };
     const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOfCopy(copy)] };
-    this.#copies = newCopies({ budget, onFault, indexers, onWentBack });
-    this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
+    this.#copies = newCopies({ labelSelector: `${ORIGIN_LABEL}=${origin}`, budget, onFault, indexers, onWentBack });
+    const transform = (job: Job): Job => essentialsOfAny(job, origin, options.local);
+    this.#allJobs = () => newCopies({ transform, budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
     this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
     this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
@@ -386,10 +386,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#health = next;
     // What failed on the way out says nothing of what it can now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
-    if (next.contact === 'Lost') {
-      this.#wasLost = this.#copies.hasSynced();
-      this.#leases.confirm(undefined);
-    }
+    if (next.contact === 'Lost') this.#leases.confirm(undefined);
     this.#tell();
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
   }
@@ -419,15 +416,12 @@ class ConnectedCluster implements RemoteCluster {
     return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
   }
 
-  /** Jobs with copies that must not run: by the cache, or, when the cluster was lost and may have gone on without us, by a new list. */
+  /** Jobs with copies that must not run, by a new list of all Jobs: the cache may be what was before, and copies without their label are not in it. */
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
-    const { inPlace } = this.#options;
-    if (!this.#wasLost) return [...this.localKeys()].filter((key) => !inPlace(key, this.copiesOf(key)));
-    this.#wasLost = false;
-    const copies = await listOnce(this.#newCopies(), this.#options.clock, FRESH_LIST_MS, signal);
+    const { inPlace, clock, origin, log } = this.#options;
+    const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
     const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
-    // It is the list, not the cache, that has to be without them.
-    if (copies === undefined || outOfPlace.length > 0) this.#wasLost = true;
+    await markOutOfList(this, outOfPlace, origin, log);
     return copies && outOfPlace.map(localKeyOfCopy);
   }
 

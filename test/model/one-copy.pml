@@ -192,9 +192,14 @@ bool repointed = false;
 #define BLOCKED (home_restored || IN_THE_WAY(0) || IN_THE_WAY(1))
 #define ALL_SEEN (at[0].seen && at[1].seen)
 
-/* Nothing is left on the cluster that must not run: its worker may be told so. A copy in place is that of the record, and is suspended where its Job is. */
-#define IN_PLACE(c) (CURRENT(c) && (!suspended || at[c].suspended || HAS(TO_BE_SUSPENDED_IS_IN_PLACE)))
-#define IN_ORDER(c) (!(LISTED(c) && !IN_PLACE(c) && !RESTS(c)) && (at[c].shows_unfenced || !at[c].unfenced))
+/*
+ * Nothing is left on the cluster that must not run: its worker may be told so. A copy in place is that of the record, and is suspended where its Job is.
+ * All Jobs there are listed for that, and copies told by their pod templates.
+ */
+#define STANDS(c) (at[c].there && !at[c].unnoticed && !MISLED(c) && (at[c].marked || !HAS(EDITED_OUT_OF_SIGHT)))
+#define IN_PLACE(c) (RECORDED(c) && at[c].epoch == epoch && (!suspended || at[c].suspended || HAS(TO_BE_SUSPENDED_IS_IN_PLACE)))
+#define OUT_OF_PLACE(c) (STANDS(c) && !IN_PLACE(c) && !RESTS(c))
+#define IN_ORDER(c) (!OUT_OF_PLACE(c) && (at[c].shows_unfenced || !at[c].unfenced))
 
 #define MAY_CREATE(c) (ANSWERS(c) && RECORDED(c) && !suspended && !LISTED(c) && told != DISPATCHED && told != REFUSED && !at[c].refused && \
   !TO_BE_LOOKED_UP(c) && at[c].sent != UNDER_WAY && at[c].write == NONE && !at[c].tried && !BLOCKED)
@@ -235,12 +240,15 @@ end:
   do
   :: d_step { leads && at[c].contact != READY && !at[c].cut && HAS_IDENTITY(c) && !at[c].unnoticed -> step("Reconnect", c);
       at[c].contact = READY; at[c].seen = home_restored; }
-:: d_step { leads && at[c].contact != LOST && (at[c].cut || !HAS_IDENTITY(c)) -> step("Lose", c);
+  :: d_step { leads && at[c].contact != LOST && (at[c].cut || !HAS_IDENTITY(c)) -> step("Lose", c);
       if :: at[c].contact == READY -> at[c].silent = 0 :: else fi; at[c].contact = LOST }
   :: d_step { ANSWERS(c) && !done && (at[c].silent > 0 || (!at[c].answered && IN_ORDER(c))) -> step("Renew", c);
+      if :: c == 0 && frozen == RENEW -> frozen = NONE; frozen_age = 0; frozen_epoch = 0 :: else fi;
       at[c].renewal_answers = (at[c].answered || IN_ORDER(c)); at[c].silent = 0; heard(c) }
   :: d_step { ANSWERS(c) && (at[c].shows_unfenced != at[c].unfenced || at[c].shows_dead != at[c].dead) -> step("Show", c);
       at[c].shows_unfenced = at[c].unfenced; at[c].shows_dead = at[c].dead }
+  :: d_step { ANSWERS(c) && !at[c].answered && OUT_OF_PLACE(c) && !at[c].marked -> step("Mark", c);
+      changed(c); at[c].marked = true; at[c].unlisted = false }
 
   :: d_step { MAY_CREATE(c) -> step("Create", c);
       at[c].write = CREATE; at[c].write_epoch = epoch; at[c].write_age = 0;
@@ -349,8 +357,6 @@ end:
 /* ---- What strikes ---- */
 
 #define MAY_STRIKE (faults > 0 && !done && !calm)
-/* Marks that are edited while nobody is in contact with the cluster: what is known to be open (docs/protocol.md). */
-#define IN_CONTACT(c) ((at[c].contact == READY && !at[c].cut) || HAS(EDITED_OUT_OF_SIGHT))
 
 proctype Faults(byte c) {
 end:
@@ -359,7 +365,7 @@ end:
   :: d_step { MAY_STRIKE && cuts > 0 && ANSWERS(c) -> step("Cut with a renewal under way", c); cuts--; faults--; at[c].cut = true;
       at[c].renewal = true; at[c].renewal_answers = (at[c].answered || IN_ORDER(c)); at[c].silent = 0 }
   :: d_step { at[c].cut && !(calm && cut_for_good) -> step("Mend", c); at[c].cut = false }
-  :: d_step { MAY_STRIKE && edits > 0 && at[c].there && at[c].marked && (IN_CONTACT(c)) -> step("Edit marks", c); edits--; faults--;
+  :: d_step { MAY_STRIKE && edits > 0 && at[c].there && at[c].marked -> step("Edit marks", c); edits--; faults--;
       changed(c); at[c].marked = false;
       if
       :: HAS(TAKEN_NAME_IS_A_NO) -> at[c].absent = true
@@ -406,8 +412,11 @@ inline no_leader() {
 }
 
 #define LATE_WRITES_ARE_OVER (led > LATE || HAS(HOME_SETTLES_AT_ONCE))
-/* As long as a leader that stands still takes itself for the leader. */
-#define BELIEVES (frozen_age == 0 || (HAS(STALE_LEADER_WRITES) && frozen_age == 1))
+/*
+ * A write is held from two thirds of the leader's Lease on, which no other has taken over by then. The renewal of a cluster's Lease waits for that Lease
+ * alone, which its holder counts for two ticks, and fails once another leader has renewed it.
+ */
+#define MAY_SEND (frozen_age == 0 || (frozen_age <= 2 && (frozen == RENEW || HAS(STALE_LEADER_WRITES))))
 
 proctype Election() {
 end:
@@ -416,7 +425,7 @@ end:
   :: d_step { MAY_STRIKE && leaders > 0 && MAY_CREATE(0) -> step("Stand still before a create", 0); leaders--; faults--; frozen = CREATE; frozen_epoch = epoch; no_leader() }
   :: d_step { MAY_STRIKE && leaders > 0 && MAY_RESUME(0) -> step("Stand still before a resume", 0); leaders--; faults--; frozen = RESUME; frozen_epoch = epoch; no_leader() }
   :: d_step { MAY_STRIKE && leaders > 0 && ANSWERS(0) && !at[0].renewal -> step("Stand still before a renewal", 0); leaders--; faults--; frozen = RENEW; at[0].renewal_answers = at[0].answered; no_leader() }
-  :: d_step { frozen != NONE && BELIEVES -> step("Wake and write", 0);
+  :: d_step { frozen != NONE && MAY_SEND -> step("Wake and write", 0);
       if
       :: frozen == RENEW && !at[0].renewal -> at[0].renewal = true; at[0].renewal_age = 0
       :: frozen == CREATE && at[0].write == NONE -> at[0].write = CREATE; at[0].write_epoch = frozen_epoch; at[0].write_age = 1
@@ -463,7 +472,7 @@ end:
   :: atomic { IN_TIME(0) && IN_TIME(1) && !done && MAY_PASS -> d_step { step("Tick", 0);
       pass(0); pass(1);
       if :: leads && led <= LATE -> led++ :: else fi;
-      if :: frozen != NONE && frozen_age < 2 -> frozen_age++ :: else fi;
+      if :: frozen != NONE && frozen_age < 3 -> frozen_age++ :: else fi;
       if :: calm -> calm_ticks++; assert(calm_ticks < CALM_TICKS) :: else fi;
       PROMISE } }
   :: d_step { ends_calm && !calm -> step("Calm", 0); calm = true; repointed = false; at[0].cut = at[0].cut && cut_for_good; at[1].cut = false }

@@ -68,7 +68,7 @@ describe.skipIf(lacking !== undefined)('Spin', () => {
     SEARCH_MS,
   );
 
-  test.each(MODEL_DEFECTS.map((defect, at) => ({ ...defect, number: at + 1 })).filter(({ isUntried }) => isUntried !== true))(
+  test.each(MODEL_DEFECTS.map((defect, at) => ({ ...defect, number: at + 1 })))(
     'finds $name',
     ({ name, number, settings }) => {
       const found = checker.findShortest({ FAULTS: 0, STOPS: 1, ...settings, PUT_BACK: number });

@@ -3,12 +3,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { FENCING_ANNOTATION, HOLD_ANNOTATION, POD_FENCE_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import { FENCING_ANNOTATION, HOLD_ANNOTATION, ORIGIN_LABEL, POD_FENCE_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { readOriginLease } from '../../shared/api/fence-leases.ts';
+import { JOBS, LEASES } from '../../shared/api/resources.ts';
+import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { prepared } from '../../manager/prepare-job.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
-import { startWorkerPresence } from '../support/worker-presence.ts';
+import { startWorkerPresence, writeWorkerLease } from '../support/worker-presence.ts';
 
 const MINUTE = 60_000;
 const lastTransitionTime = '2026-01-01T00:00:03Z';
@@ -72,6 +74,34 @@ test('it runs elsewhere once the cluster was lost for --worker-lost-timeout, and
   eu.line.state = 'up';
   await world.settle(2 * MINUTE);
   expect(await eu.copy('sum')).toBeUndefined();
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('a copy that was given up, and whose marks were taken off while its cluster was lost, is deleted before its worker may go on', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.settle(15 * MINUTE);
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+  const { annotations = {} } = (await eu.copy('sum'))?.metadata ?? {};
+  const nothing = Object.fromEntries(Object.keys(annotations).map((name) => [name, null]));
+  const metadata = { labels: { [ORIGIN_LABEL]: null }, annotations: nothing, finalizers: ['test/keep'] };
+  const edit = (body: object): Promise<unknown> => eu.client.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
+  await edit({ metadata });
+  const lease = { holderIdentity: 'worker', leaseDurationSeconds: 40, renewTime: toWireMicroTime(clock.now()) };
+  await writeWorkerLease(eu.client, { fenceAfterSeconds: 60, fenceToken: 'after-the-loss' }, lease);
+  const answered = async (): Promise<string | undefined> => {
+    const { items } = await eu.client.list(LEASES, {});
+    return items.map(readOriginLease).find((each) => each !== undefined)?.reconciled;
+  };
+  eu.line.state = 'up';
+  await world.settle(2 * MINUTE);
+  expect((await eu.copy('sum'))?.metadata).toMatchObject({ labels: { [ORIGIN_LABEL]: 'm1' }, deletionTimestamp: expect.any(String) });
+  expect(await answered()).not.toBe('after-the-loss');
+  await edit({ metadata: { finalizers: null } });
+  await world.settle(MINUTE);
+  expect(await eu.copy('sum')).toBeUndefined();
+  expect(await answered()).toBe('after-the-loss');
   expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
 });
 
