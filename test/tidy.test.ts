@@ -90,7 +90,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/audit': 'audit-file',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal confirm-deletion copy-ending copy-writer dispatch first-findings home-history lease-places leased-writes list-once look-for-copy mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-secret worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal confirm-deletion copies-by-template copy-ending copy-writer dispatch first-findings home-history lease-places leased-writes list-once look-for-copy mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-secret worker-watch',
   'manager/history': 'history history-writer namespace-history open-store redis-store s3-store sqlite-store',
   'manager/canary': 'canary',
   'manager/invariants': 'live-invariants',

@@ -22,12 +22,7 @@ export function essentialsOfAny(job: Job, origin: string, besideOriginal: boolea
  * Marks those of these copies that are without their label, so that they are listed, and then suspended or deleted like any other. A copy
  * that was written to meanwhile, or whose cluster does not answer, stays as it is: the next list has it again.
  */
-export async function markOutOfList(
-  cluster: Marking,
-  copies: readonly DeepReadonly<Job>[],
-  origin: string,
-  log: Logger,
-): Promise<void> {
+export async function markOutOfList(cluster: Marking, copies: readonly DeepReadonly<Job>[], origin: string, log: Logger): Promise<void> {
   for (const copy of copies) {
     const identity = isListed(copy.metadata, origin) ? undefined : copyIdentity(copy);
     if (identity === undefined) continue;

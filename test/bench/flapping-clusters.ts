@@ -67,5 +67,7 @@ function print(clusters: number, jobs: number, figures: FlapFigures): void {
     `  ${title.padEnd(10)} ${ms.length} Jobs, created to Complete: p50 ${at(ms, 0.5).toFixed(0)} ms, p99 ${at(ms, 0.99).toFixed(0)} ms, max ${at(ms, 1).toFixed(0)} ms`;
   console.log(line('steady', figures.steadyMs));
   console.log(line('flapping', figures.flappingMs));
-  console.log(`  p99 beside ${clusters} clusters of ${jobs} Jobs that come and go: ${delayOf(figures).toFixed(0)} ms more (at most ${DELAY_MS_MAX})`);
+  console.log(
+    `  p99 beside ${clusters} clusters of ${jobs} Jobs that come and go: ${delayOf(figures).toFixed(0)} ms more (at most ${DELAY_MS_MAX})`,
+  );
 }

@@ -53,10 +53,7 @@ export async function startFleet(count: number, resources: AsyncDisposableStack)
 }
 
 /** A manager cluster of its own, and a manager for which all these worker clusters are Ready. */
-export async function startFleetManager(
-  kubeconfigs: ReadonlyMap<string, string>,
-  resources: AsyncDisposableStack,
-): Promise<FleetManager> {
+export async function startFleetManager(kubeconfigs: ReadonlyMap<string, string>, resources: AsyncDisposableStack): Promise<FleetManager> {
   const cluster = await startBenchCluster(undefined);
   resources.defer(() => cluster.stop());
   const access = accessFromKubeconfig({ kind: 'file', path: cluster.kubeconfigFile }, systemClock);
