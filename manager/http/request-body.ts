@@ -50,15 +50,17 @@ export async function readJson(
   }
 }
 
-/** How long a client has to send the body of a request that is refused. */
+/** What is read of the body of a request that is refused, and how long its client has to send it. */
+const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 const DISCARD_MS = 2_000;
 
 /**
  * Reads the body of a refused request and keeps none of it. Clients that write their whole body before they read would otherwise find their
- * connection reset, and never see the answer.
+ * connection reset, and never see the answer. Larger bodies than 16 MiB are not read.
  */
 export async function discardBody(request: IncomingMessage, clock: Clock): Promise<void> {
   if (request.complete || request.destroyed || request.headers.expect !== undefined) return;
+  if (Number(request.headers['content-length']) > DISCARD_BYTES_MAX) return;
   const read = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve));
   request.resume();
   await endsWithin(clock, DISCARD_MS, read);

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
 import type { Pod } from '../../shared/api/kubernetes.ts';
 import { PODS } from '../../shared/api/resources.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
@@ -48,6 +48,7 @@ describe('quick starts in one checkout', () => {
     await first.waitFor(UP);
     expect(first.output).toContain('in .switchyard/1\n');
     await using second = start(2);
+    onTestFailed(() => console.error(first.output, second.output));
     await second.waitFor(UP);
     expect(second.output).toContain('in .switchyard/2\n');
     const ofFirst = Object.values(first.pids());
