@@ -1,6 +1,6 @@
 /**
- * One-pod Jobs over two worker clusters, in turn while a third one is well and while it is a black hole: its connections stay open, and nothing comes
- * through them. Copies run there all the time. What the third one does must cost the others nothing.
+ * One-pod Jobs over two worker clusters, in turn while a third one is well and while it is a black hole: its connections stay open, and
+ * nothing comes through them. Copies run there all the time. What the third one does must cost the others nothing.
  */
 import { wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { startFleet, startFleetManager, throughProxy, type Load } from './fleet-world.ts';

@@ -36,7 +36,8 @@ const WORKERS = ['east', 'west'];
 export const NAMESPACE = 'load';
 /** As in the image. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
-const CREATORS = 16;
+/** Creates under way at once. */
+export const CREATORS = 16;
 /** Before anything is measured: programs that run for months have compiled what they do all the time. */
 const WARM_UP_JOBS = 200;
 /** Calls that the manager may make for a one-pod Job, Events included. */

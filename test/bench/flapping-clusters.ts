@@ -1,18 +1,20 @@
 /**
- * One-pod Jobs over two steady worker clusters, while nothing happens and while all other clusters, on which many Jobs run, come and go together. What is
- * written about a flap must not keep anybody's final status waiting. The manager has its default rates, because that is what all writes share.
+ * One-pod Jobs over two steady worker clusters, while nothing happens and while all other clusters, on which many Jobs run, come and go
+ * together. What is written about a flap must not keep anybody's final status waiting. The manager has its default rates, because that is
+ * what all writes share.
  */
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
 import { wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { startFleet, startFleetManager, throughProxy } from './fleet-world.ts';
+import { quantile } from './quantile.ts';
 import { defineSuite } from './suite.ts';
 
-/** What the slowest of a hundred final statuses may lose. */
+/** The 99th percentile of the time until a final status is home may grow by so much. */
 const DELAY_MS_MAX = 1_000;
 /** Long enough for a probe to fail, and for a Lease to be renewed again. */
 const CUT_MS = 40_000;
 const MENDED_MS = 20_000;
-/** Of the Jobs that are measured: a quarter of what the rates of the manager carry. */
+/** Rate of the measured Jobs: a quarter of what the rates of the manager carry. */
 const JOBS_PER_SECOND = 5;
 
 const FLAGS = {
@@ -58,13 +60,11 @@ async function measureFlaps(clusters: number, jobs: number, flaps: number): Prom
   return { steadyMs, flappingMs: await flapping };
 }
 
-/** Of an ascending list, the value that this share of it does not exceed. */
-const at = (ascending: readonly number[], share: number): number => ascending[Math.ceil(ascending.length * share) - 1] ?? NaN;
-const delayOf = ({ steadyMs, flappingMs }: FlapFigures): number => at(flappingMs, 0.99) - at(steadyMs, 0.99);
+const delayOf = ({ steadyMs, flappingMs }: FlapFigures): number => quantile(flappingMs, 0.99) - quantile(steadyMs, 0.99);
 
 function print(clusters: number, jobs: number, figures: FlapFigures): void {
   const line = (title: string, ms: readonly number[]): string =>
-    `  ${title.padEnd(10)} ${ms.length} Jobs, created to Complete: p50 ${at(ms, 0.5).toFixed(0)} ms, p99 ${at(ms, 0.99).toFixed(0)} ms, max ${at(ms, 1).toFixed(0)} ms`;
+    `  ${title.padEnd(10)} ${ms.length} Jobs, created to Complete: p50 ${quantile(ms, 0.5).toFixed(0)} ms, p99 ${quantile(ms, 0.99).toFixed(0)} ms, max ${quantile(ms, 1).toFixed(0)} ms`;
   console.log(line('steady', figures.steadyMs));
   console.log(line('flapping', figures.flappingMs));
   console.log(

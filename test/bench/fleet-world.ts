@@ -17,10 +17,13 @@ import { inParallel } from '../../worker/in-parallel.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { startBenchCluster } from './cluster.ts';
-import { aJob, createAndAwait, NAMESPACE, setUpQueues, watchCompletions, type Completions } from './dispatch.ts';
+import { aJob, CREATORS, createAndAwait, NAMESPACE, setUpQueues, watchCompletions, type Completions } from './dispatch.ts';
 import { cpuSecondsOf } from './process-figures.ts';
 
-/** Worker clusters that all live in one process and complete every copy at once, and a manager, a program of its own, for any number of them. */
+/**
+ * Worker clusters that all live in one process and complete every copy at once, and a manager, a program of its own, for any number of
+ * them.
+ */
 export type Fleet = { readonly kubeconfigs: ReadonlyMap<string, string> };
 
 /** What a number of Jobs took. */
@@ -39,7 +42,6 @@ export interface FleetManager {
   restartWithRates(): Promise<void>;
 }
 
-const CREATORS = 16;
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** It ends with `resources`. */

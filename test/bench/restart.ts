@@ -1,6 +1,7 @@
 /**
- * A manager that begins to lead beside many Jobs: after a start with nothing in its caches, after the leader before it was killed, and after that one has stopped as a rolling
- * update stops it. Each time there is quota for one more Job: that is the one decision there is to make, so that every other write is one that was not needed.
+ * A manager that begins to lead beside many Jobs: after a start with nothing in its caches, after the leader before it was killed, and
+ * after that one has stopped as a rolling update stops it. Each time there is quota for one more Job: that is the one decision there is to
+ * make, so that every other write is one that was not needed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { ChildProgram } from '../support/child-program.ts';
 import { createCrowdedWorld, RECORD_KEY } from './restart/crowded-world.ts';
 import type { DurablePlane } from './restart/durable-plane.ts';
 import { measurePhase, readyOf, watchDecisions, type Phase } from './restart/restart-phase.ts';
+import { quantile } from './quantile.ts';
 import { defineSuite } from './suite.ts';
 
 const MANAGER = path.resolve(import.meta.dirname, '..', '..', 'manager', 'main.ts');
@@ -155,10 +157,9 @@ type Failover = { readonly leadsMs: number; readonly decidedMs: number };
 function printFailovers(failovers: readonly Failover[]): boolean {
   const row = (name: string, times: readonly number[]): number => {
     const ascending = times.toSorted((a, b) => a - b);
-    const at = (share: number): number => ascending[Math.ceil(ascending.length * share) - 1] ?? Number.POSITIVE_INFINITY;
-    const [p50, p99, max] = [0.5, 0.99, 1].map((share) => `${(at(share) / 1_000).toFixed(2)} s`);
+    const [p50, p99, max] = [0.5, 0.99, 1].map((share) => `${(quantile(ascending, share) / 1_000).toFixed(2)} s`);
     console.log(`  ${name} p50 ${p50}, p99 ${p99}, max ${max}`);
-    return at(0.99);
+    return quantile(ascending, 0.99);
   };
   console.log(`${failovers.length} more leaders that were killed, beside a standby (load ${loadavg()[0]?.toFixed(1)})`);
   row(

@@ -1,6 +1,6 @@
 /**
- * Many worker clusters in one process, each an embedded control plane with a node and somebody who reports every copy as complete as soon as he sees
- * it, those named `stay-...` apart. `node worker-fleet-program.ts COUNT` prints the kubeconfigs by cluster as one line of JSON.
+ * Many worker clusters in one process, each an embedded control plane with a node and somebody who reports every copy as complete as soon
+ * as he sees it, those named `stay-...` apart. `node worker-fleet-program.ts COUNT` prints the kubeconfigs by cluster as one line of JSON.
  */
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';

@@ -7,13 +7,14 @@ import { ageOf } from './age.ts';
 import { validateChoice } from './choice-validation.ts';
 import { CronScheduleError, parseCronSchedule } from './cron-schedule.ts';
 import type { Decoded } from './decoded.ts';
-import { bumpGeneration, keepSpec } from './generation.ts';
+import { bumpGeneration } from './generation.ts';
 import { validateJobSpecWithoutSelector } from './job-validation.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
 import { formatSelector } from './label-selector-format.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
+import { uncheckedStatus } from './unchecked-status.ts';
 import { findTimeZone } from './time-zone.ts';
 
 type DecodedCronJob = AnyObject & {
@@ -59,10 +60,7 @@ export const cronJobStrategy: ResourceStrategy = {
     ...validateObjectMetaUpdate(next.metadata, previous.metadata),
     ...validateSpec(asCronJob(next), asCronJob(previous)),
   ],
-  status: {
-    prepareForUpdate: keepSpec,
-    validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
-  },
+  status: uncheckedStatus,
   table: {
     columns: [
       NAME_COLUMN,

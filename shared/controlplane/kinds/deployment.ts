@@ -114,15 +114,17 @@ function validateSelector({ selector, template = {} }: DecodedDeploymentSpec): F
 const mismatch = (labels: object): FieldError[] =>
   Object.keys(labels).length === 0 ? [] : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 
-/** ValidatePodTemplateSpecForReplicaSet: its pods run until they are taken away. */
-export function validateLastingTemplate(template: DecodedPodTemplate): FieldError[] {
+/**
+ * ValidatePodTemplateSpecForReplicaSet, and ForRC: pods of this kind run until they are taken away. Deployments are refused as ReplicaSets.
+ */
+export function validateLastingTemplate(template: DecodedPodTemplate, kind = 'ReplicaSet'): FieldError[] {
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
   return [
     ...validatePodTemplate(template, 'spec.template'),
     ...(restartPolicy === 'Always' ? [] : [notSupported('spec.template.spec.restartPolicy', restartPolicy ?? '', ['Always'])]),
     ...(activeDeadlineSeconds === undefined
       ? []
-      : [forbidden('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in ReplicaSet is not Supported')]),
+      : [forbidden('spec.template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${kind} is not Supported`)]),
   ];
 }
 

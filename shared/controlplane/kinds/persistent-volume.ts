@@ -12,11 +12,12 @@ import { ageOf } from './age.ts';
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import { validateResourceQuantity } from './container-resources-validation.ts';
 import type { Decoded, DecodedVolume } from './decoded.ts';
-import { keepSpec, restore } from './generation.ts';
+import { restore } from './generation.ts';
 import { validateImmutable } from './immutable-field.ts';
 import { validateNoBacksteps } from './path-validation.ts';
 import { validateNodeSelectorTerms } from './pod-scheduling-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
+import { uncheckedStatus } from './unchecked-status.ts';
 import { VOLUME_SOURCES } from './volume-source-validation.ts';
 
 export type DecodedVolumeSpec = Decoded<Wire<V1PersistentVolumeSpec>>;
@@ -54,10 +55,7 @@ export const persistentVolumeStrategy: ResourceStrategy = {
       ...(previous.nodeAffinity === undefined ? [] : validateImmutable(next.nodeAffinity, previous.nodeAffinity, 'nodeAffinity')),
     ];
   },
-  status: {
-    prepareForUpdate: keepSpec,
-    validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
-  },
+  status: uncheckedStatus,
   table: {
     columns: [
       NAME_COLUMN,

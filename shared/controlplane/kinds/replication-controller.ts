@@ -1,14 +1,14 @@
 import type { V1ReplicationControllerSpec, V1ReplicationControllerStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
-import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
+import { invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import type { DecodedPodTemplate, Decoded } from './decoded.ts';
+import { validateLastingTemplate } from './deployment.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
-import { validatePodTemplate } from './pod-template-validation.ts';
 import { replicaSetStrategy, validateReplicaCounts } from './replica-set.ts';
 
 type DecodedController = AnyObject & {
@@ -79,16 +79,11 @@ function validateController({ metadata, spec = {} }: DecodedController): FieldEr
 
 /** ValidatePodTemplateSpecForRC. */
 function validateTemplate(template: DecodedPodTemplate, selector: Readonly<Record<string, string>>): FieldError[] {
-  const { restartPolicy = '', activeDeadlineSeconds } = template.spec ?? {};
   const labels = template.metadata?.labels ?? {};
   return [
     ...(Object.entries(selector).every(([key, value]) => labels[key] === value)
       ? []
       : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
-    ...validatePodTemplate(template, 'spec.template'),
-    ...(restartPolicy === 'Always' ? [] : [notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always'])]),
-    ...(activeDeadlineSeconds === undefined
-      ? []
-      : [forbidden('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in ReplicationController is not Supported')]),
+    ...validateLastingTemplate(template, 'ReplicationController'),
   ];
 }

@@ -1,7 +1,7 @@
 import type { V1StatefulSetSpec, V1StatefulSetStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { matchesLabelSelector } from '../../kube/selectors.ts';
-import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
+import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { labelName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
@@ -11,11 +11,11 @@ import { ageOf } from './age.ts';
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import { validateClaimSpec } from './claim-template-validation.ts';
 import type { Decoded, DecodedPodTemplate } from './decoded.ts';
+import { validateLastingTemplate } from './deployment.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
 import { usableRequirements, validateLabelSelector } from './label-selector-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
-import { validatePodTemplate } from './pod-template-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 type DecodedSpec = Decoded<Wire<V1StatefulSetSpec>>;
@@ -116,8 +116,7 @@ const STRATEGIES = ['RollingUpdate', 'OnDelete'];
 const oneOf = (choices: readonly string[]): string => `must be '${choices.join("' or '")}'`;
 
 function validateSpec(spec: DecodedSpec): FieldError[] {
-  const { podManagementPolicy = '', persistentVolumeClaimRetentionPolicy: retention = {}, template = {} } = spec;
-  const { restartPolicy = '', activeDeadlineSeconds } = template.spec ?? {};
+  const { podManagementPolicy = '', persistentVolumeClaimRetentionPolicy: retention = {} } = spec;
   return [
     ...(POLICIES.includes(podManagementPolicy) ? [] : [invalid('spec.podManagementPolicy', podManagementPolicy, oneOf(POLICIES))]),
     ...validateStrategy(spec.updateStrategy ?? {}),
@@ -128,11 +127,7 @@ function validateSpec(spec: DecodedSpec): FieldError[] {
     ...validateNonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     ...validateNonNegative(spec.ordinals?.start, 'spec.ordinals.start'),
     ...validateSelector(spec),
-    ...validatePodTemplate(templateOfPods(spec), 'spec.template'),
-    ...(restartPolicy === 'Always' ? [] : [notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always'])]),
-    ...(activeDeadlineSeconds === undefined
-      ? []
-      : [forbidden('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in StatefulSet is not Supported')]),
+    ...validateLastingTemplate(templateOfPods(spec), 'StatefulSet'),
   ];
 }
 

@@ -8,10 +8,11 @@ import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
-import { keepSpec, restore } from './generation.ts';
+import { restore } from './generation.ts';
 import { validateImmutable } from './immutable-field.ts';
 import { validateDriverName, validateInlineVolumeSpec } from './persistent-volume.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
+import { uncheckedStatus } from './unchecked-status.ts';
 
 type DecodedSpec = Decoded<Wire<V1VolumeAttachmentSpec>>;
 type DecodedAttachment = AnyObject & { spec?: DecodedSpec | undefined; status?: Decoded<Wire<V1VolumeAttachmentStatus>> | undefined };
@@ -30,10 +31,7 @@ export const volumeAttachmentStrategy: ResourceStrategy = {
     ...validateAttachment(asAttachment(next)),
     ...validateImmutable(asAttachment(next).spec, asAttachment(previous).spec, 'spec'),
   ],
-  status: {
-    prepareForUpdate: keepSpec,
-    validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
-  },
+  status: uncheckedStatus,
   forbidUnconditionalUpdate: true,
   table: {
     columns: [

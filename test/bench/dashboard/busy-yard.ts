@@ -1,4 +1,7 @@
-/** A manager that serves its dashboard over three worker clusters, people who may see more or less of it, and Jobs that change so many times a second. */
+/**
+ * A manager that serves its dashboard over three worker clusters, people who may see more or less of it, and Jobs that change so many times
+ * a second.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -78,8 +81,9 @@ export async function startBusyYard(resources: AsyncDisposableStack, options: Bu
   for (const [name, kubeconfig] of kubeconfigs) {
     const file = path.join(directory, name);
     writeFileSync(file, kubeconfig);
-    workers.push(clientOf(file));
-    const presence = await announceWorker(clientOf(file), systemClock);
+    const client = clientOf(file);
+    workers.push(client);
+    const presence = await announceWorker(client, systemClock);
     resources.defer(async () => presence.stop());
     await joinCluster(home, name, kubeconfig);
   }

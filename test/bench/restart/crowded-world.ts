@@ -1,4 +1,6 @@
-/** A manager cluster on which many Jobs wait, and many run on its worker clusters, as a manager has left them that had nothing more to do. */
+/**
+ * A manager cluster on which many Jobs wait, and many run on its worker clusters, as a manager has left them that had nothing more to do.
+ */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CLUSTER_QUEUES } from '../../../manager/api/cluster-queue.ts';
@@ -32,8 +34,8 @@ export interface CrowdedWorld extends AsyncDisposable {
 }
 
 /**
- * A few Jobs are taken all the way by a manager; then everything is stopped, and these are multiplied where they are stored: through the API it would take ten minutes, and be
- * a measurement of the API servers.
+ * A few Jobs are taken all the way by a manager; then everything is stopped, and these are multiplied where they are stored: through the
+ * API it would take ten minutes, and be a measurement of the API servers.
  */
 export async function createCrowdedWorld(
   directory: string,

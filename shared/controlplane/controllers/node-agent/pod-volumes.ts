@@ -8,8 +8,7 @@ type Volume = NonNullable<DeepReadonly<Pod>['spec']['volumes']>[number];
 
 /**
  * Makes the volumes ready that a container mounts: directories of the pod's own (emptyDir), and what they show of the pod (downward API).
- * Others are not made: containers see the
- * files of this machine. Throws in a kubelet's words where a subPath leads nowhere.
+ * Others are not made: containers see the files of this machine. Throws in a kubelet's words where a subPath leads nowhere.
  */
 export function mountVolumes(root: string, pod: DeepReadonly<Pod>, container: DeepReadonly<Container>): void {
   for (const { name, subPath } of container.volumeMounts ?? []) {

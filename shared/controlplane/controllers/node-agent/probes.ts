@@ -15,8 +15,7 @@ export type ProbeOutcome = { readonly kind: 'Succeeded' | 'Over' } | { readonly 
 
 /**
  * Asks a probe as the kubelet does (prober/worker.go): a startup probe until it succeeds, a liveness probe for as long as the container
- * runs, and either until it has failed so
- * often in a row. Over: `signal` has aborted.
+ * runs, and either until it has failed so often in a row. Over: `signal` has aborted.
  */
 export async function watchProbe(
   probe: Probe,

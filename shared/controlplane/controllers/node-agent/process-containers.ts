@@ -22,10 +22,9 @@ const LAST_WORDS_MS = 2000;
 const START_ERROR_EXIT_CODE = 128;
 
 /**
- * Runs containers as processes of this machine: each in its own process group, its output in a log, its image ignored.
- * Containers share the machine's files and network; only their working directory and their pod's emptyDirs and downward API volumes are
- * their own, of which the places stand in
- * the words of their command. They end with this process, however it ends.
+ * Runs containers as processes of this machine: each in its own process group, its output in a log, its image ignored. Containers share the
+ * machine's files and network; only their working directory and their pod's emptyDirs and downward API volumes are their own, of which the
+ * places stand in the words of their command. They end with this process, however it ends.
  */
 export function createProcessContainers(directory: string, clock: Clock): ContainerRuntime {
   const pipes = new OutputPipes(join(directory, 'pipes'));
