@@ -366,7 +366,9 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
   };
 }
 
-/** Of the queue that these flags describe. On a Redis Cluster the default has always been of no use, and what somebody wrote is not changed. */
+/**
+ * Of the queue that these flags describe. On a Redis Cluster the default has always been of no use, and what somebody wrote is not changed.
+ */
 function sharedPrefixOf(
   { 'redis-prefix': prefix, 'submission-queue': queue }: Pick<FlagValues<typeof FLAGS>, 'redis-prefix' | 'submission-queue'>,
   redis: RedisConfig | undefined,

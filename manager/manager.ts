@@ -289,7 +289,10 @@ export function createManager(deps: ManagerDeps): Manager {
     await endsWithin(clock, FLUSH_MS, Promise.all([events.flush(), storyEvents.flush()]));
   }
 
-  /** Queues, quota in use and what was written before the answer was seen: all of it would be of another time. Anew is how it is known to be right. */
+  /**
+   * Queues, quota in use and what was written before the answer was seen: all of it would be of another time. Anew is how it is known to be
+   * right.
+   */
   async function unlessRestored(signal: AbortSignal): Promise<void> {
     await aborted(AbortSignal.any([signal, restored.signal]));
     if (!signal.aborted) throw restored.signal.reason;

@@ -43,8 +43,8 @@ export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRule
 }
 
 /**
- * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's words, where the administrator has it so and ours are absent. From then on
- * ours alone count: Kueue's belong to whoever wrote them, and may be on Jobs that are none of ours.
+ * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's words, where the administrator has it
+ * so and ours are absent. From then on ours alone count: Kueue's belong to whoever wrote them, and may be on Jobs that are none of ours.
  */
 export function withOurWords<J extends JobManifest | Job>(job: J, rules: JobRules): J {
   return wordsFromKueues(job, rules).reduce(
@@ -115,7 +115,10 @@ export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldP
   return problems;
 }
 
-/** Names of Switchyard's own in a Job that is to be created; but for those that tell where a submission came from, which the consumer has put there. */
+/**
+ * Names of Switchyard's own in a Job that is to be created; but for those that tell where a submission came from, which the consumer has
+ * put there.
+ */
 const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
   SWITCHYARDS_NAMES.filter(({ place, name }) => !OF_THE_CONSUMER.includes(name) && hasName(job, place, name)).map(({ place, name }) => ({
     field: fieldOf(place, name),

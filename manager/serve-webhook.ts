@@ -15,7 +15,10 @@ import { createWebhookServer } from './webhook/server.ts';
 export type WebhookListener = {
   readonly address: string;
   readonly certificate: CertificateSource;
-  /** How long it is served after the manager was asked to stop: API servers come here until all have heard that the pod ends. Absent: not at all. */
+  /**
+   * How long it is served after the manager was asked to stop: API servers come here until all have heard that the pod ends. Absent: not at
+   * all.
+   */
   readonly shutdownDelayMs?: number;
 };
 

@@ -16,9 +16,8 @@ export type ElectedWorkerDeps = WorkerDeps & {
 
 /**
  * A worker that works only while it holds the Lease, so that replicas can stand by. While the Lease cannot be renewed writes wait; once it
- * is lost nothing more is
- * written, not even what was begun, and `run` rejects: the program ends and stands by anew. One that stands by is ready: it would work if
- * it were its turn.
+ * is lost nothing more is written, not even what was begun, and `run` rejects: the program ends and stands by anew. One that stands by is
+ * ready: it would work if it were its turn.
  */
 export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
   const { client, eventClient, presence, logs, election, clock, random, log } = deps;

@@ -5,15 +5,18 @@ import { toldText } from './told-text.ts';
 const NAME_LENGTH_MAX = 256;
 
 /**
- * Who created a Job, as one line of text; undefined where that was not noted: the webhook was not asked, or is not installed. Worth as much as the policies of Jobs that stand in the
- * way of writing another's name.
+ * Who created a Job, as one line of text; undefined where that was not noted: the webhook was not asked, or is not installed. Worth as much
+ * as the policies of Jobs that stand in the way of writing another's name.
  */
 export const creatorOf = (job: DeepReadonly<Job>): string | undefined => nameIn(job, CREATED_BY_ANNOTATION);
 
-/** Who submitted it over HTTP, likewise; undefined for every other Job. Its creator is then the ServiceAccount of the queue, or the manager. */
+/**
+ * The user who submitted a Job over HTTP, as one line of text; undefined for every other Job. The creator of such a Job is the
+ * ServiceAccount of its queue, or the manager.
+ */
 export const submitterOf = (job: DeepReadonly<Job>): string | undefined => nameIn(job, SUBMITTED_BY_ANNOTATION);
 
-/** Who asked for it: the one, or else the other. */
+/** The user who asked for a Job: its submitter, or else its creator. */
 export const userOf = (job: DeepReadonly<Job>): string | undefined => submitterOf(job) ?? creatorOf(job);
 
 function nameIn({ metadata }: DeepReadonly<Job>, annotation: string): string | undefined {

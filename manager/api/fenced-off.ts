@@ -4,12 +4,12 @@ import { formatDurationMs } from './duration.ts';
 import type { AdmissionRecord } from './records.ts';
 
 /**
- * Whether the Jobs of a cluster that is lost may be taken for stopped, though nobody can look. Its worker stops their pods by itself when it has not
- * heard of the manager for its fence; after that, their longest grace period and a margin nothing of them runs. In order:
+ * Whether the Jobs of a cluster that is lost may be taken for stopped, though nobody can look. Its worker stops their pods by itself when
+ * it has not heard of the manager for its fence; after that, their longest grace period and a margin nothing of them runs. In order:
  *
  *  1. Another manager renews the Lease there: the worker is not cut off, and stops nothing.
- *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence is through. Where there is none, his word is enough: once
- *     their pods would have ended had they been told when he said so.
+ *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence is through. Where there is none, his word is enough:
+ *     once their pods would have ended had they been told when he said so.
  *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced, or has no pod fence where its queue asks for one:
  *     never.
  *  4. The worker has not told of a fence, or was not there any more to carry it out: never. A pod fence does not need the worker to be
@@ -67,11 +67,9 @@ const PODS_MAY_RUN_ON = 'its worker has stopped its pods there, unless the contr
 
 /**
  * How long after the fence of its worker has tripped nothing of a pod with a pod fence runs any more, whatever answers on its cluster
- * (docs/fencing.md has the time line). The
- * last renewal of the pod may have been sent just before that. What the sidecar sees after it: a renewal that its kubelet had already, and
- * the last one, each within
- * `afterSeconds` of the one before. The last margin holds requests under way, probes and a kubelet that is slow. Sidecars are ended after
- * the containers.
+ * (docs/fencing.md has the time line). The last renewal of the pod may have been sent just before that. What the sidecar sees after it: a
+ * renewal that its kubelet had already, and the last one, each within `afterSeconds` of the one before. The last margin holds requests
+ * under way, probes and a kubelet that is slow. Sidecars are ended after the containers.
  */
 const podFenceEndsWithinMs = (afterSeconds: number, graceMs: number): number => 3 * afterSeconds * 1000 + 2 * graceMs + POD_FENCE_MARGIN_MS;
 

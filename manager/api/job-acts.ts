@@ -4,7 +4,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
 import { toldText } from './told-text.ts';
 
-/** What the manager did to a Job for a user who asked for it, or, Override, that a user passed by the rules of who may write what. */
+/** An act on a Job: the manager carried it out for a user, or (Override) a user passed by the rules of who may write what. */
 export type JobAct = {
   readonly what: 'Cancel' | 'Hold' | 'Release' | 'Override';
   readonly user: string /** RFC 3339. */;

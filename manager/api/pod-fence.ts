@@ -11,8 +11,7 @@ const RULES_MAX = 20;
 
 /**
  * Why the pods of this Job cannot have a pod fence; undefined: they can. The kubelet ends a container whose liveness probe fails, and it
- * must not start again, so whatever has
- * a kubelet not probe a container, or start one anew, collides with it.
+ * must not start again, so whatever has a kubelet not probe a container, or start one anew, collides with it.
  */
 export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem | undefined {
   const pod = spec.template.spec;

@@ -3,7 +3,10 @@
  * reason is for programs, and never changes its meaning.
  */
 
-/** Condition types of ours. Admission writes QuotaReserved, Preempted and CannotStart, dispatch the others, and takes Preempted back when the Job is dispatched again, CannotStart when it starts. */
+/**
+ * Condition types of ours. Admission writes QuotaReserved, Preempted and CannotStart, dispatch the others, and takes Preempted back when
+ * the Job is dispatched again, CannotStart when it starts.
+ */
 export const SwitchyardCondition = {
   /** True: the Job holds quota and has a cluster. False: it waits, and the reason says for what. */
   QuotaReserved: 'QuotaReserved',
@@ -159,7 +162,7 @@ export type FailReason = (typeof FailReason)[keyof typeof FailReason];
 
 /** Event reasons on Jobs of the manager cluster. */
 export const JobEventReason = {
-  /** It came over HTTP; the message names the user who submitted it. */
+  /** The Job was submitted over HTTP; the message names the user. */
   Submitted: 'Submitted',
   /** It waits to be admitted. */
   Queued: 'Queued',

@@ -24,7 +24,10 @@ export type AdmissionRecord = {
   readonly flavors: Readonly<Record<string, string>>;
   /** WorkerCluster that runs the Job. */
   readonly cluster: string;
-  /** Which cluster that was at admission, whatever the WorkerCluster is called or leads to since: the UID of its kube-system. Earlier versions did not say it. */
+  /**
+   * Which cluster that was at admission, whatever the WorkerCluster is called or leads to since: the UID of its kube-system. Earlier
+   * versions did not say it.
+   */
   readonly clusterUID?: string;
   /** Number of this placement, from 1. It rises when the Job moves to another cluster, and stays when it resumes where it was. */
   readonly epoch: number;
@@ -36,7 +39,10 @@ export type AdmissionRecord = {
   readonly parallelism?: number;
   /** For how many seconds it was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
   readonly executedSeconds?: number;
-  /** Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts from the next admission on. */
+  /**
+   * Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts
+   * from the next admission on.
+   */
   readonly unfenced?: true;
   /**
    * After so many seconds without a renewal each of its pods counts as cut off, and its kubelet ends it: its copy was made with a pod

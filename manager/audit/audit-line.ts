@@ -5,9 +5,12 @@ import { toldText } from '../api/told-text.ts';
 export type AuditEntry = {
   /** undefined: the caller is not known, because there was no token that is good. */
   readonly user: KubeUser | undefined;
-  /** A verb: `submit`, `cancel`, `hold`, `release`, `cordon`, `uncordon`, `drain`, or of a change of a Job; `act` where the body was not read. */
+  /**
+   * A verb: `submit`, `cancel`, `hold`, `release`, `cordon`, `uncordon`, `drain`, or of a change of a Job; `act` where the body was not
+   * read.
+   */
   readonly what: string;
-  /** What was written, of a verb that writes something. */
+  /** Value that was written, of verbs that write one. */
   readonly value?: string;
   readonly on: AuditedObject;
   readonly from: AuditOrigin;

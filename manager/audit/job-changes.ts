@@ -3,10 +3,10 @@ import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_N
 import { holdOf } from '../api/job-annotations.ts';
 import { toldText } from '../api/told-text.ts';
 
-/** What a write changes of the way that a Job goes. */
+/** A change that a write makes to the way that a Job goes. */
 export type JobChange = {
   readonly what: 'hold' | 'release' | 'suspend' | 'set-queue' | 'set-clusters' | 'set-priority' | 'set-priority-class';
-  /** What was written; absent: it was removed, or there is nothing to write. */
+  /** Value that was written; absent: it was removed, or the change has none. */
   readonly value?: string;
 };
 

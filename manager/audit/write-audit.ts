@@ -44,12 +44,12 @@ const JOBS_MAX = 10_000;
 const CLAIMS_PER_JOB_MAX = 8;
 
 /**
- * The webhook hears who writes, and whoever reaches its port may claim to be anybody; nor is everything stored that passes. So a write is noted once
- * the watch shows the Job with it. Several users who claim the same change are noted all, as of an outcome that is not known: of those that ask for the
- * version that was changed, if there are any. Add the handler before the informer runs.
+ * The webhook hears who writes, and whoever reaches its port may claim to be anybody; nor is everything stored that passes. So a write is
+ * noted once the watch shows the Job with it. Several users who claim the same change are noted all, as of an outcome that is not known: of
+ * those that ask for the version that was changed, if there are any. Add the handler before the informer runs.
  */
 export function createWriteAudit({ log, jobs, clock }: WriteAuditDeps): WriteAudit {
-  /** By UID of the Job, the one that was claimed last at the end. */
+  /** Claims by UID of the Job; the Job that was claimed last is at the end. */
   const claims = new Map<string, Claim[]>();
 
   function forgetOld(nowMs: number): void {

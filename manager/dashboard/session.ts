@@ -124,8 +124,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
 
   /**
    * Ends when the rights of the viewer are no longer what they were when it began, at once where a namespace goes: the viewer comes back,
-   * and
-   * gets what is allowed by then.
+   * and gets what is allowed by then.
    */
   async function* followed(whom: Whom, granted: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<FeedEvent> {
     const changed = new AbortController();

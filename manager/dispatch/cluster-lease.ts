@@ -33,9 +33,9 @@ export type ClusterLeaseOptions = {
 };
 
 /**
- * Our Lease on one worker cluster. Who holds it may write there, and renewals that answer its token tell the worker that the manager is in reach. One call at a
- * time; none while the cluster has not answered something else after its last failure, so that no renewal reaches the worker after the cluster
- * counts as lost.
+ * Our Lease on one worker cluster. Who holds it may write there, and renewals that answer its token tell the worker that the manager is in
+ * reach. One call at a time; none while the cluster has not answered something else after its last failure, so that no renewal reaches the
+ * worker after the cluster counts as lost.
  */
 export interface ClusterLease {
   /** Takes the Lease, or renews it. WentBack: it is not what can have become of it, so that its cluster was restored. */
@@ -59,8 +59,7 @@ export type LeaseKept = { readonly kind: 'Held' } | { readonly kind: 'WentBack';
 export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
 /**
  * A renewal counts from when it was sent, so that waiting longer for its answer gives no extra time. It is within the margin that is kept
- * for requests on their
- * way when a cluster is lost (`fenced-off.ts`).
+ * for requests on their way when a cluster is lost (`fenced-off.ts`).
  */
 const ANSWER_TIMEOUT_MS = 15_000;
 /** The program is about to end. */

@@ -50,8 +50,8 @@ const UID = /^[\w.-]{1,128}$/;
 type Facts = { readonly version: string; readonly untilMs: number };
 
 /**
- * A probe lists one copy. That needs what work needs: a user that is known, the right to list Jobs, and a storage that answers. Before the first
- * one, and now and then, the cluster is asked who it is; nothing else is done there before that is known.
+ * A probe lists one copy. That needs what work needs: a user that is known, the right to list Jobs, and a storage that answers. Before the
+ * first one, and now and then, the cluster is asked who it is; nothing else is done there before that is known.
  */
 export function createClusterProbe({ client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
   let facts: Facts | undefined;

@@ -7,7 +7,7 @@ import { copyName } from './remote-job.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 
 /**
- * What a list of all Jobs of a cluster keeps of one of them: the essentials of a copy, known by its label, or by its pod template under the
+ * One Job as a list of all Jobs of a cluster keeps it: the essentials of a copy, known by its label, or by its pod template under the
  * name of a copy, and of any other Job only that it is there. A template alone proves nothing: users make Jobs of their own from the
  * manifest of a copy.
  */

@@ -26,13 +26,13 @@ import type { LeasedClient } from './leased-writes.ts';
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
 export interface CopyWriter {
   /**
-   * Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. While an earlier create
-   * of it `mayBeMadeYet`, no refusal is one for good.
+   * Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. While an
+   * earlier create of it `mayBeMadeYet`, no refusal is one for good.
    */
   create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
   /**
-   * Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may drop them again, or
-   * refuse them: what it has is returned.
+   * Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may
+   * drop them again, or refuse them: what it has is returned.
    */
   mark(copy: Job, marks: CopyMarks): Promise<Job>;
   /** What stands under this name now, whosever it is. */
@@ -121,8 +121,8 @@ export function createCopyWriter(options: {
   }
 
   /**
-   * The cluster said no. Whether nothing of ours is there is another question: an earlier create may have succeeded without our hearing of it,
-   * and one that was not answered may yet. Only when neither can be is the refusal one for good.
+   * The cluster said no. Whether nothing of ours is there is another question: an earlier create may have succeeded without our hearing of
+   * it, and one that was not answered may yet. Only when neither can be is the refusal one for good.
    */
   async function afterRefusal(
     copy: Unsaved<Job>,
@@ -264,8 +264,9 @@ export function createCopyWriter(options: {
   }
 
   /**
-   * A Job controller that sees the suspension sets the condition again, when the pods are told to end; a write that it has made of an earlier version
-   * meets a conflict. No mark is left of the resumption: the condition that follows may be of the same second as the one before.
+   * A Job controller that sees the suspension sets the condition again, when the pods are told to end; a write that it has made of an
+   * earlier version meets a conflict. No mark is left of the resumption: the condition that follows may be of the same second as the one
+   * before.
    */
   async function takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job> {
     const { uid, resourceVersion } = copy.metadata;

@@ -11,11 +11,17 @@ export interface Doubts {
   of(localKey: string, sinceMs: number | undefined): Doubt;
   /** Whether something was ever sent here for this Job. */
   has(localKey: string): boolean;
-  /** From when on nobody but this manager has written here, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
+  /**
+   * From when on nobody but this manager has written here, which has written nothing for this Job; undefined once it has. Epoch
+   * milliseconds.
+   */
   untouchedSinceMs(localKey: string): number | undefined;
   /** A write is sent. */
   sent(localKey: string): void;
-  /** It was answered: what became of it is known, such as that `nothingMade` of it is there. An earlier one of the same Job may still be open. */
+  /**
+   * It was answered: what became of it is known, such as that `nothingMade` of it is there. An earlier one of the same Job may still be
+   * open.
+   */
   answered(localKey: string, nothingMade?: boolean): void;
   /** Nobody knows what became of it. */
   lost(localKey: string): void;
@@ -40,19 +46,19 @@ export interface Doubts {
 }
 
 /**
- * How long a request that its sender has given up may still be carried out: the one figure for all writes whose answer was lost. The API server ends a
- * request with its connection; what remains is what it had passed on to its storage or to a webhook by then. Where it does not notice that the
- * connection is gone, it goes on for 34 s from when it began (its bound for every write), after 15 s in its queue at most; our own patience of 15 s
- * lies before this time, so that both together last as long as that. When the time is over the object is looked at, and what comes later yet is
- * seen as a copy that the record does not know.
+ * How long a request that its sender has given up may still be carried out: the one figure for all writes whose answer was lost. The API
+ * server ends a request with its connection; what remains is what it had passed on to its storage or to a webhook by then. Where it does
+ * not notice that the connection is gone, it goes on for 34 s from when it began (its bound for every write), after 15 s in its queue at
+ * most; our own patience of 15 s lies before this time, so that both together last as long as that. When the time is over the object is
+ * looked at, and what comes later yet is seen as a copy that the record does not know.
  */
 export const LATE_WRITE_MS = 20_000;
 
 type Open = { readonly underWay: number; readonly untilMs: number };
 
 /**
- * Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. `newestMs`: the newest
- * admission that is known now, in epoch milliseconds. It was before this, whatever the time of day was by the clock of who made it.
+ * Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. `newestMs`: the
+ * newest admission that is known now, in epoch milliseconds. It was before this, whatever the time of day was by the clock of who made it.
  */
 export function createDoubts(clock: Clock, newestMs: number): Doubts {
   const bornMs = clock.now();

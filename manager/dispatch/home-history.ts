@@ -6,9 +6,9 @@ import { LATE_WRITE_MS } from './doubts.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 
 /**
- * Whether the manager cluster was restored from an older backup before we began to lead. Worker clusters keep for us how far it had come. Where it
- * knows less now, its records may name other clusters than those where copies run, so that nothing may be set going until every cluster has
- * shown what it has, or was given up.
+ * Whether the manager cluster was restored from an older backup before we began to lead. Worker clusters keep for us how far it had come.
+ * Where it knows less now, its records may name other clusters than those where copies run, so that nothing may be set going until every
+ * cluster has shown what it has, or was given up.
  */
 export interface HomeHistory {
   /** A cluster tells how far our home had come; '' where it does not know. */
@@ -40,8 +40,8 @@ export type HomeHistoryDeps = {
 export type ClusterShown = { readonly name: string; readonly shown: boolean; readonly givenUp: boolean };
 
 /**
- * While not all clusters have shown what they have, they keep more than our home comes to before somebody leads next, who thus finds it restored, too.
- * It is not more than that, because a cluster may show later what it was told once.
+ * While not all clusters have shown what they have, they keep more than our home comes to before somebody leads next, who thus finds it
+ * restored, too. It is not more than that, because a cluster may show later what it was told once.
  */
 const AHEAD = 100_000n;
 const NAMED_MAX = 5;

@@ -10,9 +10,9 @@ const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean
   spec.suspend !== true && metadata.deletionTimestamp === undefined && !hasVerdict(status);
 
 /**
- * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests may be
- * any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left alone.
- * `place` is the WorkerCluster that the record leads to.
+ * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests
+ * may be any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left
+ * alone. `place` is the WorkerCluster that the record leads to.
  */
 export function isInPlace(
   { cluster, job }: Copy,

@@ -1,7 +1,7 @@
 /**
  * Our Leases on one worker cluster, and those of its worker, by the namespaces in which they may be. Where there are two, the second is
- * that of earlier
- * releases: a manager of one knows of no other, and neither does a worker. So both are kept while there is a trace of either in it.
+ * that of earlier releases: a manager of one knows of no other, and neither does a worker. So both are kept while there is a trace of
+ * either in it.
  */
 import { originLeaseName, workerLeaseName } from '../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
@@ -27,8 +27,7 @@ export type LeasePlacesOptions = Omit<ClusterLeaseOptions, 'namespace'> & {
 export interface LeasePlaces extends Pick<ClusterLease, 'isHeld' | 'sentMs' | 'dueInMs' | 'release'> {
   /**
    * Takes our Leases, or renews those that are due. A namespace whose Leases are refused to us is left out while we hold one in the other;
-   * all of them
-   * together are refused otherwise.
+   * all of them together are refused otherwise.
    */
   keep(clusterUid: string, signal: AbortSignal): Promise<LeaseKept>;
   /** A fence token that its worker asks for and that is not answered in the namespace where it does; see {@link WorkerWatch.fenceToken}. */

@@ -7,11 +7,9 @@ export type LeasedClient = ReadClient & WriteClient & StatusClient;
 
 /**
  * The one way to write on a worker cluster, but for the Lease itself: open while that is held, by our own clock. Asked at the moment of
- * each write, and again
- * when that is sent, because what was decided a moment ago may be carried out by a program that stood still since. Throws {@link
- * LeaseNotHeld}; nothing was sent then.
- * With `hold` writes also wait while it is not known that this manager leads. The Lease itself does not wait: who may hold it is settled
- * there.
+ * each write, and again when that is sent, because what was decided a moment ago may be carried out by a program that stood still since.
+ * Throws {@link LeaseNotHeld}; nothing was sent then. With `hold` writes also wait while it is not known that this manager leads. The Lease
+ * itself does not wait: who may hold it is settled there.
  */
 export function leasedWrites(client: LeasedClient, lease: Pick<ClusterLease, 'isHeld'>, hold?: LeaseHold): LeasedClient {
   const check = (): void => {

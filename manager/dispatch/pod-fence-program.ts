@@ -1,20 +1,17 @@
 /**
  * The program of the sidecar of a pod fence: a text that any Node.js runs (`node -e`), so that a copy brings its own, whatever version the
- * image has that its operator names.
- * Arguments: the file in which the renewals of the pod arrive, a directory that outlives restarts of the container, address, port, and
- * seconds.
+ * image has that its operator names. Arguments: the file in which the renewals of the pod arrive, a directory that outlives restarts of the
+ * container, address, port, and seconds.
  *
  * It answers 200 while it has seen another renewal within so many seconds, and 503 otherwise: that is what the liveness probes of the pod's
- * containers ask for. Time is that
- * since the node was booted (`os.uptime`): nobody sets it, it goes on while the machine sleeps, and it is compared with no other. A renewal
- * counts from when it was seen, and
- * one that is late may be old. So the first must be for this very start of the sidecar, and within the time of that; after it, any other
- * text is one. When none comes for too
- * long that is final, also over restarts of the container: what was to end ends.
+ * containers ask for. Time is that since the node was booted (`os.uptime`): nobody sets it, it goes on while the machine sleeps, and it is
+ * compared with no other. A renewal counts from when it was seen, and one that is late may be old. So the first must be for this very start
+ * of the sidecar, and within the time of that; after it, any other text is one. When none comes for too long that is final, also over
+ * restarts of the container: what was to end ends.
  *
  * `gate/open` in the directory is mounted into each container, as subPath. The kubelet resolves that after it has pulled the image, when it
- * is about to make the container; a
- * file in place of `gate` makes it fail. So a container whose image was pulled for too long does not start.
+ * is about to make the container; a file in place of `gate` makes it fail. So a container whose image was pulled for too long does not
+ * start.
  */
 export const POD_FENCE_PROGRAM = `
 const fs = require('node:fs'), os = require('node:os'), path = require('node:path');

@@ -13,8 +13,8 @@ export type PodFence = {
 
 /**
  * The Job with a pod fence: a sidecar that watches the renewals of its pod, and probes by which the kubelet ends the containers where there
- * are none. How long that takes
- * stands in manager/api/fenced-off.ts. That {@link podFenceProblem} has nothing against it is for the caller to see to.
+ * are none. How long that takes stands in manager/api/fenced-off.ts. That {@link podFenceProblem} has nothing against it is for the caller
+ * to see to.
  */
 export function withPodFence(spec: JobSpec, fence: PodFence): JobSpec {
   const { template, podFailurePolicy } = spec;

@@ -50,7 +50,7 @@ import { createWriteTroubles } from './write-troubles.ts';
 const COPIES_BY_LOCAL_KEY = 'localKey';
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 const PROBE_INTERVAL_MS = 10_000;
-/** All Jobs, once, before the token of a worker is answered. */
+/** Time limit for the list of all Jobs that precedes the answer to a worker's token. */
 const FRESH_LIST_MS = 60_000;
 /** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
@@ -416,7 +416,10 @@ class ConnectedCluster implements RemoteCluster {
     return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
   }
 
-  /** Jobs with copies that must not run, by a new list of all Jobs: the cache may be what was before, and copies without their label are not in it. */
+  /**
+   * Jobs with copies that must not run, by a new list of all Jobs: the cache may be what was before, and copies without their label are not
+   * in it.
+   */
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
     const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);

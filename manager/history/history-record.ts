@@ -31,7 +31,7 @@ export type HistoryRecord = {
   readonly priorityClass?: string;
   /** Of the queue that it came through. */
   readonly submission?: string;
-  /** Who submitted it over HTTP. */
+  /** User who submitted the Job over HTTP. */
   readonly submittedBy?: string;
   /** Who created it, where that was noted. */
   readonly user?: string;
@@ -68,8 +68,7 @@ const MESSAGE_LENGTH_MAX = 512;
 
 /**
  * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job
- * was
- * created in a later second than the namespace.
+ * was created in a later second than the namespace.
  */
 export const belongsTo = ({ namespace, namespaceUid, created }: Of, now: NamespaceIdentity): boolean =>
   namespace === now.name && (namespaceUid === undefined ? (parseWireTime(created) ?? 0) > now.createdMs : namespaceUid === now.uid);

@@ -62,13 +62,12 @@ export interface History {
   latest(limit: number): Promise<ReadonlySet<string>>;
   /**
    * Erases records, what their pods ended with and the ends of their logs; with `dryRun` it only counts. All conditions hold together, and
-   * one at
-   * least is there. Entries of Jobs without a record, which have not ended, stay.
+   * one at least is there. Entries of Jobs without a record, which have not ended, stay.
    */
   purge(which: PurgeQuery, options: { readonly dryRun: boolean }): Promise<Purged>;
   /**
-   * Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all: of those namespaces that keep more than their share, so that who runs many Jobs does not push out
-   * what others have kept. Tells how many Jobs that were.
+   * Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all: of those namespaces that keep more than their
+   * share, so that who runs many Jobs does not push out what others have kept. Tells how many Jobs that were.
    */
   expire(nowMs: number, limits: { readonly ageMs: number; readonly bytesMax: number }): Promise<number>;
 }

@@ -7,8 +7,7 @@ const FILE = 'history.db';
 
 /**
  * A file `history.db` in a directory, which is made, by the SQLite that Node brings; `:memory:` is none. One manager at a time writes it,
- * and beside
- * it the command that erases from it.
+ * and beside it the command that erases from it.
  */
 export function openSqliteStore(directory: string, { create = true, write = create }: StoreUse = {}): KeyValueStore {
   const file = directory === ':memory:' ? directory : join(directory, FILE);

@@ -50,7 +50,7 @@ export async function readJson(
   }
 }
 
-/** What is read of the body of a request that is refused, and how long its client has to send it. */
+/** Bounds on reading the body of a refused request: its size, and the time that its client has to send it. */
 const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 const DISCARD_MS = 2_000;
 

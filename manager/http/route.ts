@@ -37,11 +37,11 @@ export type ApiRequest = {
   /** The trace that the client has begun, if it says so: as it was sent. */
   readonly traceparent?: string;
   readonly caller: Caller;
-  /** Whom the gate let in; absent in routes of access `Own`. */
+  /** User whom the gate let in; absent in routes of access `Own`. */
   readonly user?: KubeUser;
   /**
-   * Counts the request, and the stream that it becomes, for the owner of this user. Called by routes of access `Own` once they know who asks; the gate has done it for others. Throws {@link RequestRefused} where
-   * the owner has too many requests under way.
+   * Counts the request, and the stream that it becomes, for the owner of this user. Called by routes of access `Own` once they know who
+   * asks; the gate has done it for others. Throws {@link RequestRefused} where the owner has too many requests under way.
    */
   readonly countFor: (user: KubeUser) => void;
   /** Aborts when the client leaves. */

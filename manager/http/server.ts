@@ -258,8 +258,8 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
 }
 
 /**
- * One header. Node joins the values of a repeated header or takes the first one (`headers`), and another program between may do it the other way: what a
- * sender adds to a header of a proxy must not count beside it.
+ * One header. Node joins the values of a repeated header or takes the first one (`headers`), and another program between may do it the
+ * other way: what a sender adds to a header of a proxy must not count beside it.
  */
 function onlyHeader(request: IncomingMessage, name: string): string | undefined {
   const values = request.headersDistinct[name] ?? [];

@@ -53,8 +53,8 @@ export type DispatchSeen = {
 };
 
 /**
- * A cluster that was out of sight, or was restored from a backup, may show for so long what nobody has seen to yet: its worker notices, its copies are put in
- * order, and pods take their grace period.
+ * A cluster that was out of sight, or was restored from a backup, may show for so long what nobody has seen to yet: its worker notices, its
+ * copies are put in order, and pods take their grace period.
  */
 const SETTLING_MS = 240_000;
 /**

@@ -29,17 +29,16 @@ export type PolicyParts = {
   readonly objectSelector?: ObjectSelector;
   readonly matchConditions: readonly MatchCondition[];
   readonly validations: readonly Validation[];
-  /** What becomes of a write that fails a validation. */
+  /** Actions on a write that fails a validation. */
   readonly validationActions: readonly ('Deny' | 'Warn' | 'Audit')[];
 };
 
 /**
- * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the manager's
- * own words is refused even when an expression cannot be evaluated. The rules of the other are about the queue label alone, so API servers know by
- * their selector, without an expression, that a foreign Job is no concern of it; one who takes the label away is found by the Job as it was.
- * A third one limits the manager's own account. The last refuses nothing: who passes by the rules in an emergency is warned, and the audit
- * log of the API
- * server says so, also while no manager answers.
+ * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the
+ * manager's own words is refused even when an expression cannot be evaluated. The rules of the other are about the queue label alone, so
+ * API servers know by their selector, without an expression, that a foreign Job is no concern of it; one who takes the label away is found
+ * by the Job as it was. A third one limits the manager's own account. The last refuses nothing: who passes by the rules in an emergency is
+ * warned, and the audit log of the API server says so, also while no manager answers.
  */
 export const POLICY_PARTS: readonly PolicyParts[] = [
   {

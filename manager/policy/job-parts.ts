@@ -56,7 +56,10 @@ import {
 } from './conditional-rules.ts';
 import { ofSubmissions, switchyardsOwn, type Place, type WriteRule } from './write-rule.ts';
 
-/** A part of a Job and whose it is. Everything that Switchyard reads or writes of Jobs on the manager cluster has its row in {@link JOB_PARTS}. */
+/**
+ * A part of a Job and whose it is. Everything that Switchyard reads or writes of Jobs on the manager cluster has its row in
+ * {@link JOB_PARTS}.
+ */
 export type JobPart = {
   /** The name of a field is Markdown, for people. */
   readonly part: { readonly place: Place | 'field'; readonly name: string };

@@ -40,8 +40,8 @@ export const HAS_QUEUE_LABEL = { matchExpressions: [{ key: QUEUE_NAME_LABEL, ope
 export type ObjectSelector = typeof HAS_QUEUE_LABEL;
 
 /**
- * What narrows a webhook before its conditions are asked. The validating one sees every Job: a name of ours may be an annotation or a finalizer, and no
- * selector knows of those.
+ * What narrows a webhook before its conditions are asked. The validating one sees every Job: a name of ours may be an annotation or a
+ * finalizer, and no selector knows of those.
  */
 export const objectSelectorOf = (kind: WebhookKind, kueueQueueLabel = false): ObjectSelector | undefined =>
   kind === 'Mutating' && !kueueQueueLabel ? HAS_QUEUE_LABEL : undefined;
@@ -69,8 +69,8 @@ const HAS_KUEUES_QUEUE =
   ` && ${quoted(KUEUE_QUEUE_NAME_LABEL)} in variables.labels && variables.labels[${quoted(KUEUE_QUEUE_NAME_LABEL)}] != ''`;
 
 /**
- * Whether a Job is the manager's, or has one of these names, before the write or after it. It is asked first: most Jobs of a cluster are foreign, and
- * each of their writes costs the API server this much.
+ * Whether a Job is the manager's, or has one of these names, before the write or after it. It is asked first: most Jobs of a cluster are
+ * foreign, and each of their writes costs the API server this much.
  */
 function concerns(parts: readonly { readonly place: Place; readonly name: string }[]): string {
   const hasAny = (place: Place): string[] => {
@@ -88,8 +88,7 @@ const inOrder = (name: string, ...questions: readonly string[]): readonly MatchC
 
 /**
  * When an API server notes that somebody passes by the rules: of every such write of a Job that is the manager's or has a name of ours. It
- * is asked in this
- * order because hardly anybody calls himself so.
+ * is asked in this order because hardly anybody calls himself so.
  */
 export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(
   'overrides-the-rules',
@@ -113,8 +112,8 @@ export const BY_THE_ACCOUNT: readonly MatchCondition[] = inOrder(
 );
 
 /**
- * When a webhook is asked. A Job of which nothing is ours never waits for the manager, nor does the manager for itself. The
- * lists `variables.managers` and `variables.localWorkers` are still to be put in, and whether Kueue's label is taken: {@link matchConditions}.
+ * When a webhook is asked. A Job of which nothing is ours never waits for the manager, nor does the manager for itself. The lists
+ * `variables.managers` and `variables.localWorkers` are still to be put in, and whether Kueue's label is taken: {@link matchConditions}.
  */
 export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondition[]>> = {
   Mutating: inOrder('has-a-queue', inlined(`variables.queue != '' || ${HAS_KUEUES_QUEUE}`), `!(${BY_THE_MANAGER})`),

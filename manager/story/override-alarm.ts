@@ -17,9 +17,8 @@ export interface OverrideAlarm {
 }
 
 /**
- * It goes by what stands on the Job, which the API server has stored, and not by what the webhook hears: whoever reaches the port of that
- * may claim to be
- * anybody. Writes of one user in one second are one.
+ * The alarm goes by what stands on the Job, which the API server has stored, and not by what the webhook hears: whoever reaches the port of
+ * that may claim to be anybody. Writes of one user in one second are one.
  */
 export function createOverrideAlarm({
   events,
@@ -45,7 +44,7 @@ export function createOverrideAlarm({
   };
   return {
     handler: {
-      // Of what was there at the start the manager that led before has told.
+      // Events of Jobs that were there at the start are those of the manager that led before.
       added: (job, isInInitialList) => (isInInitialList ? undefined : look(job, undefined)),
       updated: look,
     },

@@ -29,7 +29,7 @@ export function storyEvents(before: SeenJob, after: SeenJob): readonly StoryEven
   ].filter((event) => event !== undefined);
 }
 
-/** What is told of a new Job: who submitted it, where it came over HTTP. */
+/** The Event of a new Job that was submitted over HTTP; undefined for other Jobs. */
 export function submittedEvent(job: DeepReadonly<Job>): StoryEvent | undefined {
   const user = submitterOf(job);
   return user === undefined ? undefined : normal(JobEventReason.Submitted, `submitted over HTTP by ${user}`);

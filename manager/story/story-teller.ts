@@ -31,7 +31,7 @@ export function createStoryTeller({
   return {
     handler: {
       added(job, isInInitialList) {
-        // Of what was there at the start the manager that led before has told.
+        // Events of Jobs that were there at the start are those of the manager that led before.
         const event = isInInitialList || !isTold(job) ? undefined : submittedEvent(job);
         if (event !== undefined) events.event(JOBS, job, event.type, event.reason, event.message);
       },

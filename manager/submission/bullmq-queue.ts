@@ -67,9 +67,9 @@ const CLOSE_TIMEOUT_MS = 10_000;
 const TEXT_BYTES_MAX = 512 * 1024;
 
 /**
- * Submissions on BullMQ. A submission whose Job runs is parked by delaying it for hours. Whoever learns how the Job ended writes that down and
- * promotes the submission, which then finds its outcome. Everything is level-triggered: the outcome is looked up before and after the submission
- * is delayed, and one that wakes early or late only looks again.
+ * Submissions on BullMQ. A submission whose Job runs is parked by delaying it for hours. Whoever learns how the Job ended writes that down
+ * and promotes the submission, which then finds its outcome. Everything is level-triggered: the outcome is looked up before and after the
+ * submission is delayed, and one that wakes early or late only looks again.
  *
  * Connects at once, and again whenever the connection is lost.
  */
@@ -236,7 +236,8 @@ class BullmqQueue implements SubmissionQueue {
     const { id = '', timestamp: submittedAt, attemptsMade } = job;
     const ref: SubmissionRef = { key: submissionKey({ id, submittedAt }), id, submittedAt };
     const { parked, outcome, delivered, cancelledOf } = await this.#marks.look(ref.key);
-    // 1. Of the attempt for which it was parked. One that BullMQ has taken, or that belongs to an earlier submission under this key, is for `accept` to judge.
+    // 1. Of the attempt for which it was parked. One that BullMQ has taken, or that belongs to an earlier submission under this key, is for
+    // `accept` to judge.
     const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
     if (parked !== undefined && outcome !== undefined && isOfThis) {
       // It was woken at the head of the queue; a retry waits as its submitter said.
@@ -288,7 +289,10 @@ class BullmqQueue implements SubmissionQueue {
     return new UnrecoverableError(message);
   }
 
-  /** Ends what its submitter wants to end. Whatever it meets half-way, the submission then ends itself: it looks for the mark before and after it is parked. */
+  /**
+   * Ends what its submitter wants to end. Whatever it meets half-way, the submission then ends itself: it looks for the mark before and
+   * after it is parked.
+   */
   async #cancel(key: string, { withdraw }: Handlers): Promise<CancelAnswer> {
     const found = await this.#find(key);
     if (found === undefined) return { cancelled: false, state: 'unknown' };
@@ -346,8 +350,8 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /**
-   * To the head of the queue, or an outcome would wait behind all that is not looked at yet: promoted as something prioritized, from where it is
-   * taken out at once. Nothing happens to a submission that is active; it looks again itself.
+   * To the head of the queue, or an outcome would wait behind all that is not looked at yet: promoted as something prioritized, from where
+   * it is taken out at once. Nothing happens to a submission that is active; it looks again itself.
    */
   async #wake({ id }: SubmissionRef, parked?: ParkedRecord): Promise<void> {
     const job = new Job(this.#submissions, '', undefined, {}, id);

@@ -16,8 +16,8 @@ export type SubmittedData = {
 const NAME_LENGTH_MAX = 256;
 
 /**
- * Says beside a submission which user submitted it over HTTP. Whoever may write to the tenant's queue can copy it, but to the same key and payload
- * alone, and those were submitted by that user.
+ * Says beside a submission which user submitted it over HTTP. Whoever may write to the tenant's queue can copy it, but to the same key and
+ * payload alone, and those were submitted by that user.
  */
 export function signCaller({ current }: RecordKeys, submitted: SubmittedData, username: string): CallerSignature {
   const user = toldText(username, NAME_LENGTH_MAX);

@@ -2,10 +2,8 @@ import type { Cluster, Redis } from 'ioredis';
 
 /**
  * Has every script that is defined on the connection, and on its duplicates, reach nothing but the keys of the queue that it is run for,
- * and those of other
- * queues under the same prefix. BullMQ's scripts follow what submissions say: the key of a parent, the set of a flow's dependencies. They
- * run with the
- * manager's rights, so a tenant that writes such a key would write wherever the manager may.
+ * and those of other queues under the same prefix. BullMQ's scripts follow what submissions say: the key of a parent, the set of a flow's
+ * dependencies. They run with the manager's rights, so a tenant that writes such a key would write wherever the manager may.
  */
 export function confineScripts<Connection extends Redis | Cluster>(connection: Connection): Connection {
   const define = connection.defineCommand.bind(connection);
@@ -31,9 +29,8 @@ export const CONFINED_COMMANDS = {
 
 /**
  * The first key of each script is `PREFIX:QUEUE:` and a name, or the key of a submission, whose id may have colons: the prefix found is
- * then longer, and less
- * is reached. What a script asks of a parent or of dependencies first is answered as if there were none, so that the submission ends as any
- * other.
+ * then longer, and less is reached. What a script asks of a parent or of dependencies first is answered as if there were none, so that the
+ * submission ends as any other.
  */
 const CONFINED = `
 local redis = (function(server)

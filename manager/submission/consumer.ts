@@ -50,8 +50,9 @@ export type ConsumerDeps = {
 };
 
 /**
- * Makes Jobs of the submissions of a tenant's queue until `signal` aborts: one for each attempt under a key, however often it is delivered, and whatever
- * Redis has forgotten. The intent is written before a Job is made, and that Job has a name that follows from tenant, key and attempt.
+ * Makes Jobs of the submissions of a tenant's queue until `signal` aborts: one for each attempt under a key, however often it is delivered,
+ * and whatever Redis has forgotten. The intent is written before a Job is made, and that Job has a name that follows from tenant, key and
+ * attempt.
  */
 export async function runConsumer(
   deps: ConsumerDeps,
@@ -88,8 +89,8 @@ async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission
 
 /**
  * Nobody wants the submission any more. That is written first, so that it does not come back, and so that its Job goes whenever this
- * manager ends. What the ledger has of the
- * submission is withdrawn; what it has forgotten is the Job for which the submission is parked, where the seal says so.
+ * manager ends. What the ledger has of the submission is withdrawn; what it has forgotten is the Job for which the submission is parked,
+ * where the seal says so.
  */
 async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {
   const { clock, keys, log, jobs, withdrawnJobs } = deps;
@@ -118,7 +119,10 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
 const isOver = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): entry is LedgerEntry & { readonly state: 'Ended' } =>
   entry?.state === 'Ended' && entry.uid === uid;
 
-/** The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal says. */
+/**
+ * The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal
+ * says.
+ */
 async function parkedJob({ jobs, client }: ConsumerDeps, { job: key, uid }: ParkedSubmission): Promise<DeepReadonly<Job> | undefined> {
   if (!isNamed(key) || typeof uid !== 'string' || uid === '') return undefined;
   const cached = jobs.get(key);
@@ -189,7 +193,10 @@ async function outcomeOfMade({ jobs, client }: ConsumerDeps, { job: key, uid }: 
   return job?.metadata.uid === uid ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
 }
 
-/** Writes the intent and makes the Job, or finds it made; true when it was made now. `begun`: the attempt, or the entry of it whose intent may be written. */
+/**
+ * Writes the intent and makes the Job, or finds it made; true when it was made now. `begun`: the attempt, or the entry of it whose intent
+ * may be written.
+ */
 async function make(
   deps: ConsumerDeps,
   tenant: Tenant,
@@ -284,8 +291,8 @@ const OF_THE_MOMENT = [401, 408, 429];
 const isTerminating = (error: ApiError): boolean => hasStatusCause(error, 'NamespaceTerminating');
 
 /**
- * A ResourceQuota has no room now, or has not been counted yet. The API server says so in words only (plugin ResourceQuota). What it calls a
- * failed quota is a manifest that lacks a field, and stays final.
+ * A ResourceQuota has no room now, or has not been counted yet. The API server says so in words only (plugin ResourceQuota). What it calls
+ * a failed quota is a manifest that lacks a field, and stays final.
  */
 const isOverQuota = (error: ApiError): boolean =>
   error.code === 403 && /is forbidden: (exceeded quota|status unknown for quota|insufficient quota): /.test(error.message);

@@ -33,8 +33,7 @@ export function openRedis(settings: RedisSettings, log: Logger): RedisConnection
 
 /**
  * Connects at once, and again whenever the connection is lost. The caller listens to `error`: without a listener it would throw. Scripts
- * that are defined on it
- * reach the keys of their queue's prefix alone.
+ * that are defined on it reach the keys of their queue's prefix alone.
  */
 export const connectRedis = (settings: RedisSettings, patience: Patience = 'Patient'): RedisConnection =>
   confineScripts(connected(settings, patience));

@@ -44,9 +44,9 @@ export function tenantClient({ manager, actor, onImpersonation }: TenantClientDe
 }
 
 /**
- * Why the manager may not act as somebody else, with the remedy; undefined: the server refused what was asked for. Upstream says it of the resource that is impersonated
- * (`serviceaccounts`, `userextras`), and in these words (endpoints/filters/impersonation); refusals of what was asked for say `cannot create resource`, and those of
- * admission name the Job.
+ * Why the manager may not act as somebody else, with the remedy; undefined: the server refused what was asked for. Upstream says it of the
+ * resource that is impersonated (`serviceaccounts`, `userextras`), and in these words (endpoints/filters/impersonation); refusals of what
+ * was asked for say `cannot create resource`, and those of admission name the Job.
  */
 export const impersonationProblem = ({ code, message }: ApiError): string | undefined =>
   code === 403 && / cannot impersonate[-:a-z]* resource "/.test(message)

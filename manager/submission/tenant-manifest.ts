@@ -24,8 +24,8 @@ import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
 export type SubmittedAttempt = Submission & { readonly made?: MadeOf; readonly user?: string | undefined };
 
 /**
- * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it: Invalid where
- * nobody could submit this, Forbidden where the tenant may not.
+ * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it:
+ * Invalid where nobody could submit this, Forbidden where the tenant may not.
  */
 export function manifestOf(tenant: Tenant, submission: SubmittedAttempt, rules: JobRules = DEFAULT_JOB_RULES): JobManifest {
   if (submission.id.length > ID_LENGTH_MAX) {
@@ -140,7 +140,10 @@ const ID_LENGTH_MAX = 1024;
 const INDEX_ROOM = 11;
 const DIGEST_LENGTH = 10;
 
-/** The same for every delivery of one attempt under one key, and different for any other; a name of the submitter's own is that of the first attempt. */
+/**
+ * The same for every delivery of one attempt under one key, and different for any other; a name of the submitter's own is that of the first
+ * attempt.
+ */
 function nameFor(tenant: Tenant, { key, id, submittedAt, name, made }: SubmittedAttempt, metadata: JobManifest['metadata']): string {
   const attempt = made?.attempt ?? 1;
   if (metadata.name !== undefined && attempt === 1) return metadata.name;

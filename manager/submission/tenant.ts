@@ -130,8 +130,8 @@ export type TenantProblem = {
 };
 
 /**
- * Why no submissions are taken from the queue of `tenant`; undefined when they are. `earlier` are the tenants of older objects, the shared one first: of
- * two with one queue the later one would take what is the earlier one's.
+ * Why no submissions are taken from the queue of `tenant`; undefined when they are. `earlier` are the tenants of older objects, the shared
+ * one first: of two with one queue the later one would take what is the earlier one's.
  */
 export function tenantProblem(
   tenant: Tenant,
@@ -172,10 +172,15 @@ export function tenantProblem(
   return undefined;
 }
 
-/** Whether a Redis Cluster keeps all keys that begin with this prefix in one place: by what is in the first braces, unless these are empty. */
+/**
+ * Whether a Redis Cluster keeps all keys that begin with this prefix in one place: by what is in the first braces, unless these are empty.
+ */
 export const hasHashTag = (prefix: string): boolean => /^[^{]*\{[^}]+\}/.test(prefix);
 
-/** Under `switchyard` lie the manager's own keys and, each under its namespace, those of tenants. On a Redis cluster braces may be around any of it. */
+/**
+ * Under `switchyard` lie the manager's own keys and, each under its namespace, those of tenants. On a Redis cluster braces may be around
+ * any of it.
+ */
 function isReserved(prefix: string, namespace: string): boolean {
   const bare = prefix.replaceAll(/[{}]/g, '');
   const own = defaultPrefix(namespace);

@@ -37,10 +37,9 @@ export type WithdrawnJob = { readonly tenant: string; readonly job: ObjectKey; r
 
 /**
  * Deletes Jobs of submissions that have ended before their Jobs have, as the ServiceAccounts that created them. That a submission has ended
- * so is in the ledger first; a leader
- * that dies between the two leaves the deletion to the next one, which finds the Job and its entry. A deletion that is refused is tried
- * again for as long as the Job is there,
- * every five minutes at last, and told in the status of the SubmissionQueue.
+ * so is in the ledger first; a leader that dies between the two leaves the deletion to the next one, which finds the Job and its entry. A
+ * deletion that is refused is tried again for as long as the Job is there, every five minutes at last, and told in the status of the
+ * SubmissionQueue.
  */
 export interface WithdrawnJobs {
   /** Returns at once. A Job that is gone, or another of its name, is left alone. */

@@ -70,7 +70,10 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
   response,
 });
 
-/** Makes a new Job with a queue the manager's, and notes who creates it. Whatever is wrong with it is told by the validating webhook, who hears who writes. */
+/**
+ * Makes a new Job with a queue the manager's, and notes who creates it. Whatever is wrong with it is told by the validating webhook, who
+ * hears who writes.
+ */
 export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
@@ -93,8 +96,7 @@ const pathOf = (place: 'labels' | 'annotations', name: string): string => `/meta
 
 /**
  * Notes on the Job who passes by the rules. Whatever the write itself says of acts gives way to what stood there before. The answer counts
- * for the API
- * server that asked alone, so nobody who merely reaches this port gets a name onto a Job.
+ * for the API server that asked alone, so nobody who merely reaches this port gets a name onto a Job.
  */
 export function noteOverride({ uid, object, oldObject, userInfo: { username } }: AdmissionRequest, nowMs: number): AdmissionResponse {
   if (object === undefined || username === undefined) return { uid, allowed: true };

@@ -172,7 +172,10 @@ export function createWebhookServer({
   };
 }
 
-/** API servers say how long they wait, as `?timeout=5s`: until shortly before, room may come. Without an answer of ours, they refuse the write. */
+/**
+ * API servers say how long they wait, as `?timeout=5s`: until shortly before, room may come. Without an answer of ours, they refuse the
+ * write.
+ */
 function roomWaitMs({ url = '/' }: IncomingMessage): number | undefined {
   const seconds = /[?&]timeout=(\d{1,2})s(?:&|$)/.exec(url)?.[1];
   return seconds === undefined ? undefined : Math.max(Number(seconds) * 1000, 2 * ANSWER_MS) - ANSWER_MS;

@@ -1,6 +1,7 @@
 /**
- * Whose a copy is, as its pod template says it: labels and annotations can be edited, and dropped by webhooks; the environment in the pod template of a Job
- * never changes, also while the Job is suspended (upstream lets only metadata, scheduling directives and resources of the template be changed then).
+ * Whose a copy is, as its pod template says it: labels and annotations can be edited, and dropped by webhooks; the environment in the pod
+ * template of a Job never changes, also while the Job is suspended (upstream lets only metadata, scheduling directives and resources of the
+ * template be changed then).
  */
 import { isJsonObject } from './json-value.ts';
 import type { DeepReadonly, Job } from './kubernetes.ts';
@@ -28,8 +29,7 @@ export function templateIdentity(spec: unknown): TemplateIdentity | undefined {
 
 /**
  * Whose copy a pod runs for, by its spec: what the first container says that has these variables. Side by side: those of an earlier release
- * could be
- * replaced by variables of the user, further down.
+ * could be replaced by variables of the user, further down.
  */
 export function podIdentity(pod: unknown): TemplateIdentity | undefined {
   const containers = isJsonObject(pod) ? pod['containers'] : undefined;

@@ -27,7 +27,10 @@ export const ORIGIN_UID_ANNOTATION = 'switchyard.dev/origin-uid';
 export const DISPATCH_EPOCH_ANNOTATION = 'switchyard.dev/dispatch-epoch';
 /** Annotation on a remote copy that could not keep its name, beside its original: name of the Job on the manager cluster. */
 export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
-/** Annotation on a remote copy that was sent with `managedBy`: its value, so that a copy from which an older API server took the field shows that. */
+/**
+ * Annotation on a remote copy that was sent with `managedBy`: its value, so that a copy from which an older API server took the field shows
+ * that.
+ */
 export const JOB_CONTROLLER_ANNOTATION = 'switchyard.dev/job-controller';
 
 /** Annotation on the manager's Lease on a worker cluster: the fence token of the worker for which that cluster has been put in order. */
@@ -58,11 +61,17 @@ export const FORMER_LEASE_NAMESPACE = 'kube-system';
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
 /** On the Secret with the keys that seal admission records: the id of the manager that seals with them. */
 export const MANAGER_ID_ANNOTATION = 'switchyard.dev/manager-id';
-/** Label on the local Job, for people: the WorkerCluster that it is placed on, also while it rests there and once it has ended. Written with the record. */
+/**
+ * Label on the local Job, for people: the WorkerCluster that it is placed on, also while it rests there and once it has ended. Written with
+ * the record.
+ */
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 /** Finalizer on the local Job from its admission on: what it holds is held until its copies are known to be gone. */
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
-/** Finalizer on the Job of a submission from its creation on: it does not vanish before it is noted that it was made, or it would be made again. */
+/**
+ * Finalizer on the Job of a submission from its creation on: it does not vanish before it is noted that it was made, or it would be made
+ * again.
+ */
 export const SUBMISSION_FINALIZER = 'switchyard.dev/submission';
 /** Finalizer on a WorkerCluster from its first use on: it stays until no Job's record names it. */
 export const WORKER_CLUSTER_FINALIZER = 'switchyard.dev/jobs';
@@ -76,20 +85,28 @@ export const SUBMITTED_BY_ANNOTATION = 'switchyard.dev/submitted-by';
 export const ACTS_ANNOTATION = 'switchyard.dev/acts';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
-/** Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an admitted Job. */
+/**
+ * Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an
+ * admitted Job.
+ */
 export const HOLD_ANNOTATION = 'switchyard.dev/hold';
-/** Annotation by which a user says whether the copy of a Job is stopped where its manager is out of reach: `off` or `on`. Copies carry it, too. */
+/**
+ * Annotation by which a user says whether the copy of a Job is stopped where its manager is out of reach: `off` or `on`. Copies carry it,
+ * too.
+ */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 /** Annotation by which a user says whether the pods of a Job end by themselves where nobody renews them (pod-fence.ts): `on` or `off`. */
 export const POD_FENCE_ANNOTATION = 'switchyard.dev/pod-fence';
 /** Annotation on such a pod, by the worker that runs it: its last renewal. */
 export const POD_FENCE_RENEWAL_ANNOTATION = 'switchyard.dev/pod-fence-renewal';
 /**
- * Annotation of a copy that was resumed: since when (`lastTransitionTime`) its condition Suspended had held by then, or nothing. A condition of that time says nothing of a
- * suspension that came later.
+ * Annotation of a copy that was resumed: since when (`lastTransitionTime`) its condition Suspended had held by then, or nothing. A
+ * condition of that time says nothing of a suspension that came later.
  */
 export const RESUMED_FROM_ANNOTATION = 'switchyard.dev/resumed-from';
-/** Annotation by which a user says how long a placement may take until a pod is ready (`5m`; `0s`: for ever), before the Job goes elsewhere. */
+/**
+ * Annotation by which a user says how long a placement may take until a pod is ready (`5m`; `0s`: for ever), before the Job goes elsewhere.
+ */
 export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
 /** Label on a user's Job: for how many seconds in all, over all its admissions, it may hold what it was admitted with. */
 export const MAX_EXEC_TIME_LABEL = 'switchyard.dev/max-exec-time-seconds';
@@ -109,7 +126,9 @@ export const TRACE_PODS_ANNOTATION = 'switchyard.dev/trace-pods';
 export const KEEP_LOGS_LABEL = 'switchyard.dev/keep-logs';
 /** Annotation on a remote copy, by the worker that runs it: what its pods ended with, JSON (ended-pods.ts). */
 export const ENDED_PODS_ANNOTATION = 'switchyard.dev/ended-pods';
-/** Annotation on the local Job, once it has failed: what the last of its pods that failed ended with, JSON. Written with the final status. */
+/**
+ * Annotation on the local Job, once it has failed: what the last of its pods that failed ended with, JSON. Written with the final status.
+ */
 export const LAST_FAILURE_ANNOTATION = 'switchyard.dev/last-failure';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
@@ -124,8 +143,8 @@ export const SUBMISSION_SEAL_ANNOTATION = 'switchyard.dev/submission-seal';
 /** Annotation beside them: UID of the SubmissionQueue that it came through; absent: the shared queue of the manager's flags. */
 export const SUBMISSION_TENANT_ANNOTATION = 'switchyard.dev/submission-tenant';
 /**
- * Key of the extra that a request carries which the manager makes as a tenant's ServiceAccount. Nobody has it but those who may impersonate with it, so that
- * admission knows the Jobs of submissions.
+ * Key of the extra that a request carries which the manager makes as a tenant's ServiceAccount. Nobody has it but those who may impersonate
+ * with it, so that admission knows the Jobs of submissions.
  */
 export const SUBMISSION_USER_EXTRA = 'submission-queue.switchyard.dev';
 /** Annotations beside them: hash of what was submitted, and which attempt of the submission the Job is. */
@@ -177,7 +196,13 @@ export const MANAGER_FIELD_MANAGER = 'switchyard-manager';
 /** The manager's, where it creates a canary: a Job like anybody's, which is judged as such. */
 export const CANARY_FIELD_MANAGER = 'switchyard-canary';
 export const WORKER_FIELD_MANAGER = 'switchyard-worker';
-/** Field manager by which the controller of an admission check says what it says of a Job; needs the verb `update` on `admissionchecks.switchyard.dev`. */
+/**
+ * Field manager by which the controller of an admission check says what it says of a Job; needs the verb `update` on
+ * `admissionchecks.switchyard.dev`.
+ */
 export const CHECK_FIELD_MANAGER = 'switchyard-check';
-/** Field manager by which an administrator says that a write passes by the rules of Jobs; needs the verb `override` on `jobs.switchyard.dev`. */
+/**
+ * Field manager by which an administrator says that a write passes by the rules of Jobs; needs the verb `override` on
+ * `jobs.switchyard.dev`.
+ */
 export const OVERRIDE_FIELD_MANAGER = 'switchyard-override';

@@ -1,8 +1,7 @@
 /**
  * What manager and worker agree on about a pod fence: a sidecar in the pods of a copy that has the kubelet end their containers when the
- * pod is not renewed any
- * more. The manager puts it into the template, the worker renews the pods by an annotation, and the sidecar sees that by a volume of the
- * downward API.
+ * pod is not renewed any more. The manager puts it into the template, the worker renews the pods by an annotation, and the sidecar sees
+ * that by a volume of the downward API.
  */
 import type { DeepReadonly, Pod } from './kubernetes.ts';
 
@@ -17,8 +16,7 @@ export const POD_RENEWAL_SECONDS = 24;
 
 /**
  * What the annotation says after a renewal: of which start of the sidecar the worker knew, from 0, and a word of its own. A sidecar that
- * has just started counts only what
- * was written for this very start: a renewal from before may reach it late.
+ * has just started counts only what was written for this very start: a renewal from before may reach it late.
  */
 export const podRenewal = (sidecarStart: number, word: string): string => `${sidecarStart}/${word}`;
 

@@ -19,8 +19,8 @@ export type SignedSubmission = {
 };
 
 /**
- * What is signed: five lines, of which the third alone, the key, may have any characters. A signature is for one queue, one key and one payload, so that nobody
- * makes another submission of it.
+ * What is signed: five lines, of which the third alone, the key, may have any characters. A signature is for one queue, one key and one
+ * payload, so that nobody makes another submission of it.
  */
 export const signedText = ({ queue, key, payloadHash, expires }: SignedSubmission): string =>
   ['switchyard.dev/submission/v1', queue, key, payloadHash, expires].join('\n');

@@ -17,7 +17,10 @@ export type { CancelAnswer, JobResult, SubmissionPayload, SigningOptions, Submis
 export type ConnectOptions = {
   /** URL of the Redis, such as `redis://localhost:6379`, or whatever BullMQ takes as a connection. */
   readonly redis: string | ConnectionOptions;
-  /** BullMQ's key prefix. Default: that of a manager's shared queue. A SubmissionQueue says its own in `status.prefix`; on a Redis Cluster each has a hash tag. */
+  /**
+   * BullMQ's key prefix. Default: that of a manager's shared queue. A SubmissionQueue says its own in `status.prefix`; on a Redis Cluster
+   * each has a hash tag.
+   */
   readonly prefix?: string;
   /** Name of the queue. Default: that of a manager's shared queue. */
   readonly queue?: string;
@@ -49,15 +52,19 @@ export type SubmissionView = {
 /** Submits Jobs to Switchyard, and hears what becomes of them. */
 export interface Client {
   /**
-   * Puts a Job on the queue; resolves with its key as soon as Redis has it. The same key with the same payload is the same submission, however often.
-   * Throws {@link Conflict} when another payload lies there under this key, {@link Invalid} when BullMQ does not take the key.
+   * Puts a Job on the queue; resolves with its key as soon as Redis has it. The same key with the same payload is the same submission,
+   * however often. Throws {@link Conflict} when another payload lies there under this key, {@link Invalid} when BullMQ does not take the
+   * key.
    */
   submit(manifest: object, options?: SubmitOptions): Promise<string>;
   /** As many at once; all or none is refused. */
   submitMany(submissions: readonly { readonly manifest: object; readonly options?: SubmitOptions }[]): Promise<string[]>;
   /** Resolves when the Job has completed. Throws a {@link SubmissionError} when it has not. */
   wait(key: string, options?: WaitOptions): Promise<JobResult>;
-  /** Ends a submission and deletes its Job. Resolves with whether it ends as cancelled, when the manager has seen to it; throws {@link TimedOut} when it has not yet. */
+  /**
+   * Ends a submission and deletes its Job. Resolves with whether it ends as cancelled, when the manager has seen to it; throws
+   * {@link TimedOut} when it has not yet.
+   */
   cancel(key: string, options?: { readonly timeout?: number }): Promise<CancelAnswer>;
   /** How the Job gets on, as it is now and whenever that changes, until it ends. Who reads slowly gets the latest. */
   progress(key: string): AsyncIterable<SubmissionProgress>;

@@ -10,7 +10,10 @@ export type SubmissionPayload = {
     /** The ends of the logs of its pods become lines of its own log. */
     readonly logs?: true;
   };
-  /** W3C: the trace of which the submission is part. Without weight for what is asked: the same key with another trace is the same submission. */
+  /**
+   * W3C: the trace of which the submission is part. Without weight for what is asked: the same key with another trace is the same
+   * submission.
+   */
   readonly traceparent?: string;
   /** For queues that take signed submissions alone. */
   readonly signature?: SubmissionSignature;

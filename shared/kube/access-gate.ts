@@ -22,8 +22,7 @@ export type AccessGateDeps = {
   readonly client: RawClient;
   /**
    * The UID of the namespace that a name means now: what was allowed in one is not kept for another one that gets its name. Absent: names
-   * are
-   * not told apart.
+   * are not told apart.
    */
   readonly uidOf?: (namespace: string) => string | undefined;
   readonly clock: Clock;
@@ -52,7 +51,8 @@ export function createMetricsGate(deps: AccessGateDeps): MetricsGate {
 
 /**
  * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may do what is asked for (SubjectAccessReview).
- * Answers are kept for a while, equal questions asked once, however many tokens a user has; without a token nothing is asked. When nobody can be asked, nobody is let in.
+ * Answers are kept for a while, equal questions asked once, however many tokens a user has; without a token nothing is asked. When nobody
+ * can be asked, nobody is let in.
  */
 export function createAccessGate({ client, uidOf, clock, log }: AccessGateDeps): AccessGate {
   const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });

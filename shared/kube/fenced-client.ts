@@ -5,9 +5,8 @@ import type { LeaseHold } from './lease-hold.ts';
 /**
  * A client whose every call ends when `fence` aborts: those that wait for their rate limit, those under way, and all that come later. A
  * leader works through one, so that it writes nothing more once somebody else may lead. With `hold`, writes also wait while the Lease has
- * not been renewed in
- * time: looked at when they are sent, after their turn in the rate limit, because a program that stood still goes on before its timers tell
- * it so.
+ * not been renewed in time: looked at when they are sent, after their turn in the rate limit, because a program that stood still goes on
+ * before its timers tell it so.
  */
 export function fencedClient(client: KubeClient, fence: AbortSignal, hold?: LeaseHold): KubeClient {
   type Signalled = { readonly signal?: AbortSignal };

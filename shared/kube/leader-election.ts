@@ -42,9 +42,8 @@ export type LeaderElectionOptions = {
  * nothing may be written any more (`fenced-client.ts` sees to that).
  *
  * Other than there, a leader that cannot renew in time does not end: its writes wait (`lease-hold.ts`), and go on with the next renewal,
- * which is conditional on the
- * one before it and so proves that nobody else has led meanwhile. It has lost when somebody else has the Lease, or after thirty seconds.
- * Who waits counts no time in which the server did not answer: the holder could not renew then either.
+ * which is conditional on the one before it and so proves that nobody else has led meanwhile. It has lost when somebody else has the Lease,
+ * or after thirty seconds. Who waits counts no time in which the server did not answer: the holder could not renew then either.
  *
  * Resolves when `signal` aborts, leadership is lost or the cluster went back in time (the program then exits and starts anew).
  */
@@ -97,8 +96,8 @@ const LOOK_JITTER = 0.5;
 
 /**
  * How long a Lease is to be where the slowest of late, of the answers to renewals and of the machine's own timers, took `slowMs`: so long
- * that two of them, one after the
- * other, are answered within the two thirds of it for which it lets its holder write. In milliseconds, whole seconds.
+ * that two of them, one after the other, are answered within the two thirds of it for which it lets its holder write. In milliseconds,
+ * whole seconds.
  */
 export function leaseDurationFor(leastMs: number, slowMs: number): number {
   const wantedMs = leastMs + 3 * Math.max(0, slowMs - SLOW_MS);

@@ -2,10 +2,8 @@ import type { Clock, Timer } from '../runtime/clock.ts';
 
 /**
  * For how long the holder of an election's Lease may write. A claim counts from before it was sent, and for two thirds of its duration:
- * others count the whole of
- * it from when they have seen the claim. After that nobody need have taken over: writes wait until the Lease has been renewed, which proves
- * that
- * nobody has.
+ * others count the whole of it from when they have seen the claim. After that nobody need have taken over: writes wait until the Lease has
+ * been renewed, which proves that nobody has.
  */
 export interface LeaseHold {
   /**

@@ -16,9 +16,9 @@ const SMALL_BYTES = 64 * 1024;
 
 /**
  * Takes one answer as it comes from the connection: a stream for each body costs a third of the processor time of a request. The answer is
- * given
- * up as soon as its body is too long, or says that it will be, and takes no more than three times its length of memory, in however small
- * pieces it comes. An aborted `signal` is an error at once, also while the request waits for a connection, on which it is then never sent.
+ * given up as soon as its body is too long, or says that it will be, and takes no more than three times its length of memory, in however
+ * small pieces it comes. An aborted `signal` is an error at once, also while the request waits for a connection, on which it is then never
+ * sent.
  */
 export class WholeAnswer implements Dispatcher.DispatchHandler {
   /** Rejects with the reason of `signal`, what broke the connection, or an {@link UnusableAnswer}. */

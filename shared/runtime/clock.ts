@@ -6,8 +6,7 @@ export interface Clock {
   now(): number;
   /**
    * Milliseconds since a start of its own. It never steps, whatever becomes of the time of day: only differences mean something. It goes on
-   * while the
-   * machine sleeps; timers do not, and are late by that.
+   * while the machine sleeps; timers do not, and are late by that.
    */
   monotonic(): number;
   /** Runs `callback` once, `delayMs` from now. Like setTimeout, it keeps a process alive unless cancelled. */
@@ -30,9 +29,8 @@ const ASK_EVERY_MS = 50;
 
 /**
  * Node's own monotonic time stands still while the machine sleeps (CLOCK_MONOTONIC), and a Lease would be held, and a fence be open, for as
- * long as it slept
- * in addition. How long the machine is up does not (CLOCK_BOOTTIME), so that what the one is ahead of the other by more than before was
- * sleep.
+ * long as it slept in addition. How long the machine is up does not (CLOCK_BOOTTIME), so that what the one is ahead of the other by more
+ * than before was sleep.
  */
 export function createSteadyTime(awakeMs: () => number, upMs: () => number): () => number {
   let aheadMs = upMs() - awakeMs();

@@ -1,6 +1,7 @@
 /**
- * Goal: what is installed stays as it is for those who apply charts without Helm's releases: `kubectl diff` and both ways of `kubectl apply` find nothing to change in what was
- * just installed, by Helm or by themselves. `helm diff` compares what `helm template` renders, as is done here.
+ * Goal: what is installed stays as it is for those who apply charts without Helm's releases: `kubectl diff` and both ways of
+ * `kubectl apply` find nothing to change in what was just installed, by Helm or by themselves. `helm diff` compares what `helm template`
+ * renders, as is done here.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,8 +18,8 @@ const NAMESPACE = 'switchyard';
 const kubectls = findKubectls(process.env).slice(-1);
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-applied-'));
 /**
- * `kubectl apply` sends a map whose patchStrategy is `replace` each time, such as the selector of a PodDisruptionBudget, and says `configured` of any patch that is not empty. No
- * manifest avoids that, and nothing is written.
+ * `kubectl apply` sends a map whose patchStrategy is `replace` each time, such as the selector of a PodDisruptionBudget, and says
+ * `configured` of any patch that is not empty. No manifest avoids that, and nothing is written.
  */
 const UNCHANGED = / unchanged$|^poddisruptionbudget\.policy\/\S+ configured$/;
 let server: ServerUnderTest;

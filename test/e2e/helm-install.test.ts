@@ -1,4 +1,7 @@
-/** Goal: Helm installs, upgrades, rolls back and uninstalls both charts, as its users do, against the server under test. No pods are needed for that. With SWITCHYARD_SLOW=1. */
+/**
+ * Goal: Helm installs, upgrades, rolls back and uninstalls both charts, as its users do, against the server under test. No pods are needed
+ * for that. With SWITCHYARD_SLOW=1.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -118,7 +121,8 @@ describe.skipIf(!isSlow)('charts', () => {
     const queuesOfChart = (): object =>
       (parse(readFileSync(path.join(CHARTS.manager, 'files/crds/switchyard.dev_clusterqueues.yaml'), 'utf8')) as { spec: object }).spec;
 
-    // Before 3.12 Helm knows no match conditions of webhooks, and cannot make a patch of theirs; it can put a new version in the place of the old one.
+    // Before 3.12 Helm knows no match conditions of webhooks, and cannot make a patch of theirs; it can put a new version in the place of
+    // the old one.
     const knowsMatchConditions = (version: string): boolean => {
       const [major = 0, minor = 0] = version.split('.').map(Number);
       return major > 3 || minor >= 12;
@@ -130,7 +134,8 @@ describe.skipIf(!isSlow)('charts', () => {
       async ({ file, version, chart }) => {
         const withHelm = (...args: readonly string[]): Promise<string> => run(file, [...args, '--namespace', NAMESPACE]);
         const set = valuesOf[chart].flatMap((value) => ['--set', value]);
-        // The rules of its definition of ClusterQueues exceed the cost budget of an API server, so it can only be installed without definitions.
+        // The rules of its definition of ClusterQueues exceed the cost budget of an API server, so it can only be installed without
+        // definitions.
         const without = chart === 'manager' ? ['--set', 'crds.install=false'] : [];
         const force = knowsMatchConditions(version) ? [] : ['--force'];
         const release = `switchyard-${chart}`;

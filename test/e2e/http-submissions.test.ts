@@ -1,6 +1,6 @@
 /**
- * Submissions over HTTP: a manager as a process with `--api-bind-address`, an API server with RBAC, a real Redis, two tenants with the tokens of
- * ServiceAccounts, and clients that misbehave.
+ * Submissions over HTTP: a manager as a process with `--api-bind-address`, an API server with RBAC, a real Redis, two tenants with the
+ * tokens of ServiceAccounts, and clients that misbehave.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
  * Goal: what `npm pack` packs runs as plain JavaScript, with nothing but what npm installs with it beside it: on the Node of these tests,
- * and on those that NODE_BINARIES names.
- * With SWITCHYARD_SLOW=1.
+ * and on those that NODE_BINARIES names. With SWITCHYARD_SLOW=1.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

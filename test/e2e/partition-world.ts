@@ -64,8 +64,8 @@ export interface WorkerSide {
   /** The worker is killed. */
   killWorker(): Promise<void>;
   /**
-   * Starts a worker with another `--fence-after` that comes to its control plane only once what is returned is called, which kills the one before. So a restart
-   * takes no longer on a busy machine than the manager waits.
+   * Starts a worker with another `--fence-after` that comes to its control plane only once what is returned is called, which kills the one
+   * before. So a restart takes no longer on a busy machine than the manager waits.
    */
   nextWorker(fenceAfter: string): Promise<() => Promise<void>>;
   /** Of the copy, or left behind by it. */

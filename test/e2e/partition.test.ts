@@ -1,7 +1,7 @@
 /**
- * Goal: of a Job one copy runs, whatever breaks between the manager and its clusters; shown with real programs in real time, by the signs of life of
- * the Job's own processes and by every pod that the clusters tell of. Takes minutes: runs with SWITCHYARD_SLOW=1. Every other situation is
- * played on a clock that stands still (test/unit/worker/fence, test/scenario, npm run simulate -- --world dispatch).
+ * Goal: of a Job one copy runs, whatever breaks between the manager and its clusters; shown with real programs in real time, by the signs
+ * of life of the Job's own processes and by every pod that the clusters tell of. Takes minutes: runs with SWITCHYARD_SLOW=1. Every other
+ * situation is played on a clock that stands still (test/unit/worker/fence, test/scenario, npm run simulate -- --world dispatch).
  */
 import { afterEach, describe, expect, onTestFailed, test } from 'vitest';
 import type { Job } from '../../shared/api/kubernetes.ts';
@@ -134,8 +134,8 @@ describe.runIf(isSlow)('a worker cluster that is out of reach', { timeout: TEST_
 });
 
 /**
- * A control plane that does nothing for a while, with its connections open: nobody can have its pods stopped, and kubelets go on with what they
- * run. No fence helps there (docs/fencing.md, What it cannot do).
+ * A control plane that does nothing for a while, with its connections open: nobody can have its pods stopped, and kubelets go on with what
+ * they run. No fence helps there (docs/fencing.md, What it cannot do).
  */
 describe.runIf(isSlow)('a control plane that is paused', { timeout: TEST_LIMIT_MS }, () => {
   test('with onClusterLost: Wait the Job runs on there, does not move, and goes on there when it is back', async () => {

@@ -1,8 +1,7 @@
 /**
  * The adversary waits for names: a namespace is deleted and made anew for another tenant. The new tenant wants the Jobs and logs that are
- * kept
- * of the old one, the old tenant what the new one does. What is told by namespace goes by the UID of the namespace, in history, kept logs
- * and rights.
+ * kept of the old one, the old tenant what the new one does. What is told by namespace goes by the UID of the namespace, in history, kept
+ * logs and rights.
  */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,8 +1,7 @@
 /**
  * Goal: whatever a tenant writes to its prefix in Redis (submissions of any shape, parents and dependencies elsewhere, forged marks, gates,
- * schedulers, keys of the wrong type),
- * nothing outside of its namespace and prefix changes, and others' submissions go on. Method: stories for ten seconds here, thousands with
- * `npm run simulate -- --world redis-tenant --seeds 10000`.
+ * schedulers, keys of the wrong type), nothing outside of its namespace and prefix changes, and others' submissions go on. Method: stories
+ * for ten seconds here, thousands with `npm run simulate -- --world redis-tenant --seeds 10000`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRedisFuzz, type RedisFuzz } from '../simulation/redis/redis-fuzz.ts';

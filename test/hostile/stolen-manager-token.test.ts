@@ -1,6 +1,6 @@
 /**
- * Somebody has copied the token of the manager's account, and says of each write that it is the manager's. They want pods of their own, on the manager
- * cluster and with the rights of others. The account has what the chart renders, on an API server that listens.
+ * Somebody has copied the token of the manager's account, and says of each write that it is the manager's. They want pods of their own, on
+ * the manager cluster and with the rights of others. The account has what the chart renders, on an API server that listens.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';

@@ -1,6 +1,6 @@
 /**
- * Somebody has copied a token of a worker cluster: that of the worker's account, or that of the manager's account there. They want other pods, other Jobs,
- * and a cluster that stands still. Both accounts have what the chart renders, on an API server that listens.
+ * Somebody has copied a token of a worker cluster: that of the worker's account, or that of the manager's account there. They want other
+ * pods, other Jobs, and a cluster that stands still. Both accounts have what the chart renders, on an API server that listens.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';

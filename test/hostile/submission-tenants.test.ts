@@ -1,6 +1,7 @@
 /**
- * Somebody who may write to the queue of one tenant, and wants what is another's: its namespace, its LocalQueue, its Jobs, or the rights of the manager.
- * The manager has the rights of the chart where it acts as a tenant; the admission policies are in force, and a policy of the administrator's.
+ * Somebody who may write to the queue of one tenant, and wants what is another's: its namespace, its LocalQueue, its Jobs, or the rights of
+ * the manager. The manager has the rights of the chart where it acts as a tenant; the admission policies are in force, and a policy of the
+ * administrator's.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Queue, QueueEvents, type Job as Submission } from 'bullmq';

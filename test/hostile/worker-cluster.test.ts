@@ -1,6 +1,6 @@
 /**
- * The adversary runs the API server of a worker cluster. They want the manager's memory and its attention, to keep Jobs off other clusters, and
- * to write into the manager cluster what they like.
+ * The adversary runs the API server of a worker cluster. They want the manager's memory and its attention, to keep Jobs off other clusters,
+ * and to write into the manager cluster what they like.
  */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

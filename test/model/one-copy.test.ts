@@ -1,8 +1,7 @@
 /**
  * Goal: the protocol by which at most one copy of a Job runs has no way around that, and no way into a dead end (docs/protocol.md). Method:
- * a model of it, which Spin searches
- * exhaustively (`npm run model`, minutes); each defect that is put back has to be found. Without Spin what can be told from the files
- * alone.
+ * a model of it, which Spin searches exhaustively (`npm run model`, minutes); each defect that is put back has to be found. Without Spin
+ * what can be told from the files alone.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

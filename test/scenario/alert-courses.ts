@@ -1,4 +1,7 @@
-/** Of each alert how it comes and goes: two hours in which what it judges is just within bounds, two in which it is not, and two in which it is as it was before. */
+/**
+ * Of each alert how it comes and goes: two hours in which what it judges is just within bounds, two in which it is not, and two in which it
+ * is as it was before.
+ */
 import { canaries, condition, fresh, headWaits, lag, leftToUs, nominal, ofManager, ofWorker, pending } from './alert-world.ts';
 import {
   admitted,

@@ -1,7 +1,6 @@
 /**
  * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256,
- * Ed25519 (FIPS 186-5). The rest is TLS, which is left to
- * OpenSSL and so to its provider. docs/security.md says what was tried.
+ * Ed25519 (FIPS 186-5). The rest is TLS, which is left to OpenSSL and so to its provider. docs/security.md says what was tried.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

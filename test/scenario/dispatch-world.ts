@@ -32,7 +32,9 @@ export const HOME = 'home';
 
 /** The way from the manager to one API server, which can be cut. */
 export type Line = {
-  /** Every request that the manager sent, oldest first: `POST /apis/batch/v1/namespaces/team/jobs`, or `GET /apis/batch/v1/jobs?limit=1`. */
+  /**
+   * Every request that the manager sent, oldest first: `POST /apis/batch/v1/namespaces/team/jobs`, or `GET /apis/batch/v1/jobs?limit=1`.
+   */
   readonly sent: string[];
   /** up: works. refused: every request fails. swallowed: nothing is ever answered. */
   state: 'up' | 'refused' | 'swallowed';

@@ -1,4 +1,7 @@
-/** Goal: a Job whose cluster is lost runs elsewhere once its worker must have stopped it, never before, and says at any time what it waits for. */
+/**
+ * Goal: a Job whose cluster is lost runs elsewhere once its worker must have stopped it, never before, and says at any time what it waits
+ * for.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';

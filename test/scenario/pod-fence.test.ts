@@ -1,7 +1,7 @@
 /**
  * Goal: a pod with a pod fence ends by itself wherever its control plane, its worker or its manager is away, before its Job may run
- * elsewhere. Worker, API server and node agent are
- * the real ones, and so is the program of the sidecar; its containers are imagined, and time is the test's.
+ * elsewhere. Worker, API server and node agent are the real ones, and so is the program of the sidecar; its containers are imagined, and
+ * time is the test's.
  */
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Everything on a clock that stands still: a manager cluster and worker clusters, whole managers and workers, and kubelets that imagine their pods. */
+/**
+ * Everything on a clock that stands still: a manager cluster and worker clusters, whole managers and workers, and kubelets that imagine
+ * their pods.
+ */
 import { Registry } from 'prom-client';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
@@ -107,7 +110,10 @@ export async function createWholeWorld(options: {
   readonly seed?: number;
   /** Default: in memory. */
   readonly createPlane?: (cluster: string, options: ControlPlaneOptions, stored: Backup | undefined) => Promise<Plane>;
-  /** Puts the kinds of Switchyard, and whatever else a cluster needs, on the manager cluster and the worker clusters; absent: the manager cluster has the kinds. */
+  /**
+   * Puts the kinds of Switchyard, and whatever else a cluster needs, on the manager cluster and the worker clusters; absent: the manager
+   * cluster has the kinds.
+   */
   readonly install?: (client: KubeClient, cluster: string) => Promise<void>;
 }): Promise<WholeWorld> {
   const clock = new FakeClock();

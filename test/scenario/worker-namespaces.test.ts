@@ -1,4 +1,7 @@
-/** Goal: a manager that may work in some namespaces of a worker cluster works there, asks for nothing else, and says so to the Jobs of others. */
+/**
+ * Goal: a manager that may work in some namespaces of a worker cluster works there, asks for nothing else, and says so to the Jobs of
+ * others.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';

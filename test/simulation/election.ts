@@ -1,8 +1,7 @@
 /**
  * Candidates that elect one leader by a Lease: machines that stand still or have the wrong time, answers that are late or lost, ways that
- * are closed, a server that goes away,
- * programs that are killed and stopped. Whoever leads writes as fast as it may. No write is sent but by the holder of the Lease; in the end
- * one writes.
+ * are closed, a server that goes away, programs that are killed and stopped. Whoever leads writes as fast as it may. No write is sent but
+ * by the holder of the Lease; in the end one writes.
  */
 import type { Lease } from '../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';

@@ -19,8 +19,7 @@ export const tenantUser = (tenant: string): User => ({ username: `tenant-${tenan
 
 /**
  * Every key that the tenant with this prefix may not write, with its content. What the manager notes of the tenant itself is left out:
- * those keys tell of
- * the tenant's own submissions.
+ * those keys tell of the tenant's own submissions.
  */
 export async function keysOutside(
   observer: Redis,

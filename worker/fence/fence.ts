@@ -60,8 +60,8 @@ export interface Fence {
   /** What may be done for this Job. One that is nobody's copy, or asks for no fence, is always open. */
   stateOf(job: DeepReadonly<Job>): FenceState;
   /**
-   * What is known of this Job is from before its fence opened, and may be over: its manager has put things in order before it answered, and of that
-   * the watch of Jobs may tell later than the watch of Leases tells of the answer.
+   * What is known of this Job is from before its fence opened, and may be over: its manager has put things in order before it answered, and
+   * of that the watch of Jobs may tell later than the watch of Leases tells of the answer.
    */
   isUnsure(job: DeepReadonly<Job>): boolean;
   /**
@@ -82,8 +82,8 @@ const QUIET_SHARE = 1 / 3;
 const QUIET_WITHOUT_FENCE_MS = 20_000;
 const RETRY_MS = 2_000;
 /**
- * A renewal of the worker's own Lease counts from when it was sent, so that waiting longer for its answer gives no extra time: an API server that is
- * overloaded has this share of the time after which a fence trips.
+ * A renewal of the worker's own Lease counts from when it was sent, so that waiting longer for its answer gives no extra time: an API
+ * server that is overloaded has this share of the time after which a fence trips.
  */
 const ANSWER_SHARE = 1 / 2;
 const ANSWER_MS_MIN = 5_000;

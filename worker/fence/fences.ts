@@ -29,8 +29,8 @@ export interface Fences {
   /** The token, about to be told at this time. Whoever answers it does so later. */
   tell(nowMs: number): string;
   /**
-   * What a worker before this one announced, and for how long no worker has looked since. It counts for Leases that are seen next, and, once
-   * {@link listed}, for origins that have none. Of several for one origin the one counts that leaves it least time.
+   * What a worker before this one announced, and for how long no worker has looked since. It counts for Leases that are seen next, and,
+   * once {@link listed}, for origins that have none. Of several for one origin the one counts that leaves it least time.
    */
   remember(announcement: WorkerAnnouncement, downMs: number): void;
   /** All Leases that are there were seen: what is seen from now on was not there when the worker before this one wrote. */

@@ -5,8 +5,8 @@
  * A renewal counts only if it says for a token of ours that the cluster has been put in order. As long as such renewals come the fence is
  * open. When they stay away for `fenceAfterMs` it trips, and stays so until the manager answers a token that is newer than that.
  *
- * The manager counts on the fence that the worker announced when it was last in reach. So the shortest one binds, whatever flags a worker was started
- * with since, until the manager has answered a token that was announced with the new one.
+ * The manager counts on the fence that the worker announced when it was last in reach. So the shortest one binds, whatever flags a worker
+ * was started with since, until the manager has answered a token that was announced with the new one.
  */
 import { isOlder } from '../../shared/kube/resource-version.ts';
 
@@ -60,8 +60,8 @@ export type Remembered = {
 };
 
 /**
- * The fence of an origin that is met for the first time since the worker started: by its Lease, or by what an earlier worker wrote down of it
- * (`version` is undefined then). What had elapsed before counts: a worker that is started again and again must not hold a fence open.
+ * The fence of an origin that is met for the first time since the worker started: by its Lease, or by what an earlier worker wrote down of
+ * it (`version` is undefined then). What had elapsed before counts: a worker that is started again and again must not hold a fence open.
  */
 export function firstFence(
   version: LeaseVersion | undefined,
@@ -87,9 +87,9 @@ export function firstFence(
 }
 
 /**
- * The fence once this version of the Lease is seen, of which is known that it was not there before `afterMs`. An answer is to a token that was
- * announced with `fenceAfterMs`, and has that one bind from then on. An origin may have a Lease in each of two namespaces: renewals of both
- * count.
+ * The fence once this version of the Lease is seen, of which is known that it was not there before `afterMs`. An answer is to a token that
+ * was announced with `fenceAfterMs`, and has that one bind from then on. An origin may have a Lease in each of two namespaces: renewals of
+ * both count.
  */
 export function withLease(
   fence: OriginFence,
@@ -127,7 +127,9 @@ const isRenewal = (version: LeaseVersion, last: LeaseVersion | undefined): boole
 export const withoutLease = (fence: OriginFence, place = fence.place): OriginFence =>
   place === fence.place ? { ...fence, gone: true, confirmed: false } : fence;
 
-/** Whether this version comes before one that was seen: then the cluster has been restored from a backup, with what ran there at that time. */
+/**
+ * Whether this version comes before one that was seen: then the cluster has been restored from a backup, with what ran there at that time.
+ */
 export const isStepBack = (version: LeaseVersion, last: LeaseVersion | undefined): boolean =>
   last !== undefined &&
   (isOlder(version.resourceVersion, last.resourceVersion) ||

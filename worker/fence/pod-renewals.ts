@@ -1,8 +1,7 @@
 /**
  * Renews the pods that have a pod fence: each says by an annotation that its manager and its worker were in reach just now. Their sidecars
- * see that through the API server
- * and the kubelet, so that no renewal arrives where one of the four is away. A pod is renewed only while the fence of its manager is open,
- * and first when its sidecar runs.
+ * see that through the API server and the kubelet, so that no renewal arrives where one of the four is away. A pod is renewed only while
+ * the fence of its manager is open, and first when its sidecar runs.
  */
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';
 import { originOf } from '../../shared/api/copy-identity.ts';

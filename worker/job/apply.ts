@@ -173,8 +173,8 @@ async function createPod(
 const NAMES_MAX = 8;
 
 /**
- * Creates a pod under a name of our own, so that who gets no answer can ask for the same pod again: whether it was made, or will be made late, there is one.
- * UPSTREAM.md D10.
+ * Creates a pod under a name of our own, so that who gets no answer can ask for the same pod again: whether it was made, or will be made
+ * late, there is one. UPSTREAM.md D10.
  */
 async function createOnce(
   { client, memory, random }: ApplyDeps,

@@ -18,7 +18,7 @@ export type JobView = {
   readonly suspended: boolean;
   /** What its manager's absence allows: Hold, no new pods; Fenced, none at all. */
   readonly fence: FenceState;
-  /** Its namespace is denied: it gets no pods, neither new ones nor those that nobody owns. */
+  /** Namespace of the Job is denied: it gets no pods, neither new ones nor those that nobody owns. */
   readonly denied: boolean;
   readonly indexed: boolean;
   /** Undefined for a work queue; always known for an Indexed Job. */

@@ -32,7 +32,10 @@ const admissionKind = (kind: string, plural = `${kind.toLowerCase()}s`): Resourc
 /** Namespace of the kubeconfig Secrets. */
 export const SYSTEM_NAMESPACE = 'switchyard-system';
 
-/** Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, and the namespace of the kubeconfigs. Resolves when the kinds are served. */
+/**
+ * Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, and the namespace of the kubeconfigs. Resolves when
+ * the kinds are served.
+ */
 export async function installKinds(client: WriteClient & RawClient, root: string): Promise<void> {
   const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
   for (const file of readdirSync(folder).toSorted())

@@ -9,9 +9,8 @@ type Library = { readonly KubeConfig: typeof KubeConfig };
 /**
  * The headers that a legacy auth provider (`oidc`, `gcp`, `azure`) gives. The Kubernetes client library has these providers; it is loaded
  * when the first is needed and nowhere else, because it costs every process that loads it half a second and 60 MiB. Nor is it installed
- * with
- * the programs: it is an optional peer of the package, which a user of such a kubeconfig installs beside it.
- * The result asks the provider again with each call; it remembers its token until that expires.
+ * with the programs: it is an optional peer of the package, which a user of such a kubeconfig installs beside it. The result asks the
+ * provider again with each call; it remembers its token until that expires.
  */
 export async function loadAuthProvider(
   provider: AuthProviderConfig,

@@ -1,7 +1,7 @@
 /**
  * Seeded stories of a tenant who writes anything to its prefix in Redis while the manager serves its queue, with the manager's rights in
- * Redis and the chart's in the cluster.
- * After each story nothing outside of its namespace and its prefix has changed, and another tenant's submissions go on.
+ * Redis and the chart's in the cluster. After each story nothing outside of its namespace and its prefix has changed, and another tenant's
+ * submissions go on.
  */
 import { createDice } from '../dice.ts';
 import type { Outcome } from '../simulation.ts';

@@ -1,7 +1,6 @@
 /**
  * A manager cluster and a Redis with the users of docs/redis-acl.md, in real time: a manager with the chart's rights serves the
- * SubmissionQueues of the hostile tenant `team`
- * and of `other`, beside Jobs and keys that are none of theirs.
+ * SubmissionQueues of the hostile tenant `team` and of `other`, beside Jobs and keys that are none of theirs.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

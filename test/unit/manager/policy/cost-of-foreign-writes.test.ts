@@ -1,4 +1,7 @@
-/** Goal: what does not concern Switchyard costs the API server next to nothing, however large it is made, and still nothing of ours slips by. */
+/**
+ * Goal: what does not concern Switchyard costs the API server next to nothing, however large it is made, and still nothing of ours slips
+ * by.
+ */
 import { describe, expect, test } from 'vitest';
 import { admissionPolicies, POLICY_PARTS } from '../../../../manager/policy/admission-policies.ts';
 import { OWN_PARTS, SEEN_PARTS } from '../../../../manager/policy/job-parts.ts';
