@@ -3,7 +3,7 @@ import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import type { ObjectEdit } from '../world-questions.ts';
+import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
 import { createFairTurns } from './fair-turns.ts';
 import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';

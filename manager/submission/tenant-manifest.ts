@@ -15,7 +15,7 @@ import { parseTraceparent } from '../../shared/api/trace-context.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
-import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../prepare-job.ts';
+import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../policy/prepare-job.ts';
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';

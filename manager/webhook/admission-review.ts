@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
-import { controllerProblems, prepared, wordsFromKueues } from '../prepare-job.ts';
+import { controllerProblems, prepared, wordsFromKueues } from '../policy/prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** AdmissionReview of admission.k8s.io/v1, as far as it is about Jobs. */

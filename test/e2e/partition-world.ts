@@ -10,7 +10,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/prepare-job.ts';
+import { prepared } from '../../manager/policy/prepare-job.ts';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, JOB_NAME_LABEL, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';

@@ -13,7 +13,7 @@ import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/prepare-job.ts';
+import { prepared } from '../../manager/policy/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';

@@ -13,13 +13,13 @@ export type Equivalent = {
 
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
-    file: 'manager/admission/scheduler.ts',
+    file: 'manager/admission/controllers/scheduler.ts',
     line: 'const HEADS_MAX = 2_000;',
     change: '2_000 → 4000',
     why: 'how many heads are tried between two pauses is a measure: twice as many are as right',
   },
   {
-    file: 'manager/dispatch/cluster-registry.ts',
+    file: 'manager/dispatch/connection/cluster-registry.ts',
     line: "this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });",
     change: '500 → 1000',
     why: 'the first delay after an error is a measure, and what fails here is tried again every few seconds anyway',
@@ -43,7 +43,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'of two equal numbers either is the smaller',
   },
   {
-    file: 'manager/dispatch/node-capacity.ts',
+    file: 'manager/dispatch/cluster/node-capacity.ts',
     line: 'return Object.fromEntries([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([resource, sum]) => [resource, formatQuantity(sum)]));',
     change: '1 → 0',
     why: 'names differ, and the sort asks only whether one goes before the other',

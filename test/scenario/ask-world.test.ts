@@ -1,6 +1,6 @@
 /** Questions about all that waits, answered by a real thread beside the manager's. */
 import { afterEach, expect, test } from 'vitest';
-import { createAskWorld, type AskWorld } from '../../manager/ask-world.ts';
+import { createAskWorld, type AskWorld } from '../../manager/insight/questions/simulation-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { aJobOf, theWorld } from '../unit/manager/world-of-jobs.ts';

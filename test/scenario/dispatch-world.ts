@@ -5,7 +5,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type ManagerDeps } from '../../manager/manager.ts';
-import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';

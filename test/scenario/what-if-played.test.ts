@@ -1,7 +1,7 @@
 /** Goal: what what-if foretells is what the manager then does: the same changes are made for real, and whoever is suspended stops. Generated worlds, replayable by seed. */
 import { expect, test } from 'vitest';
-import { standings, whatIf } from '../../manager/admission/what-if.ts';
-import { settled } from '../../manager/admission/settled.ts';
+import { standings, whatIf } from '../../manager/insight/what-if/what-if.ts';
+import { settled } from '../../manager/insight/world/simulate-evictions.ts';
 import { readWorld } from '../../manager/cli/explain/world-reader.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';

@@ -8,7 +8,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type Manager, type ManagerDeps } from '../../manager/manager.ts';
-import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';

@@ -1,7 +1,7 @@
-import { objectName, type LoggedObject } from '../../admission/decision-log.ts';
-import type { History } from '../../admission/logged-history.ts';
-import type { Replayed } from '../../admission/replay.ts';
-import { agreementOf, figuresOf, lastSetup, type Agreement, type QueueFigures } from '../../admission/replay-figures.ts';
+import { objectName, type LoggedObject } from '../../admission/decision-log/decision-log.ts';
+import type { History } from '../../insight/replay/logged-history.ts';
+import type { Replayed } from '../../insight/replay/replay.ts';
+import { agreementOf, figuresOf, lastSetup, type Agreement, type QueueFigures } from '../../insight/replay/replay-figures.ts';
 import { given } from '../../../shared/runtime/given.ts';
 
 /** What a replay came to, as `--output json` writes it. Times are RFC 3339, lengths of time milliseconds. */

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { formatProblems } from '../../api/field-problem.ts';
-import { prepareJob } from '../../prepare-job.ts';
+import { prepareJob } from '../../policy/prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';

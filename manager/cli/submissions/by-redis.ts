@@ -1,7 +1,7 @@
 import { connect } from '../../../shared/client/client.ts';
 import { Failed, SubmissionError, TimedOut } from '../../../shared/client/submission-errors.ts';
 import { CommandError } from '../command-error.ts';
-import { readRedisUrl } from '../../read-redis-settings.ts';
+import { readRedisUrl } from '../../config/read-redis-settings.ts';
 import { ExitCode } from '../exit-codes.ts';
 import type { WayChoice } from './flags.ts';
 import type { CancelEnding, SubmissionEnding, SubmissionWay } from './way.ts';

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
-import type { Loss } from '../../admission/settled.ts';
-import { EffectKind, type Effect, type Standing, type WhatIf } from '../../admission/what-if.ts';
+import type { Loss } from '../../insight/world/simulate-evictions.ts';
+import { EffectKind, type Effect, type Standing, type WhatIf } from '../../insight/what-if/what-if.ts';
 
 /** So many Jobs of each sort are listed. */
 const LISTED_MAX = 25;

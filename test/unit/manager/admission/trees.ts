@@ -2,9 +2,15 @@
 import type { ClusterQueue } from '../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../manager/api/cohort.ts';
 import { parseAmount } from '../../../../manager/api/amount.ts';
-import type { Charge } from '../../../../manager/admission/flavor-assigner.ts';
-import { addUsage, buildQuotaTree, type FlavorResource, type QuotaNode, type QuotaTree } from '../../../../manager/admission/quota-tree.ts';
-import { createUsage, type Usage } from '../../../../manager/admission/usage.ts';
+import type { Charge } from '../../../../manager/admission/flavors/flavor-assigner.ts';
+import {
+  addUsage,
+  buildQuotaTree,
+  type FlavorResource,
+  type QuotaNode,
+  type QuotaTree,
+} from '../../../../manager/admission/quota/quota-tree.ts';
+import { createUsage, type Usage } from '../../../../manager/admission/quota/usage.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 
 type Amounts = Readonly<Record<string, number | { readonly nominal: number; readonly lending?: number; readonly borrowing?: number }>>;

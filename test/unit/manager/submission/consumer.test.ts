@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { runConsumer } from '../../../../manager/submission/consumer.ts';
 import {
   SubmissionRefused,

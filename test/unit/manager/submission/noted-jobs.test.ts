@@ -1,6 +1,6 @@
 /** Goal: the Job of a submission goes only once it is noted that it was made, and then at once. */
 import { Registry } from 'prom-client';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNotedJobs, type NotedJobs } from '../../../../manager/submission/noted-jobs.ts';
 import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';

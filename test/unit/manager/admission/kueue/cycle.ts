@@ -2,18 +2,18 @@
 import type { Cohort } from '../../../../../manager/api/cohort.ts';
 import type { ResourceFlavorSpec } from '../../../../../manager/api/resource-flavor.ts';
 import { multiplyRequests, parseRequests } from '../../../../../manager/api/amount.ts';
-import { createAdmittedIndex } from '../../../../../manager/admission/admitted-index.ts';
-import type { Decision } from '../../../../../manager/admission/decision.ts';
-import type { FairSharingConfig } from '../../../../../manager/admission/fair-strategy.ts';
-import { charge } from '../../../../../manager/admission/holding.ts';
-import { nodeWishOf } from '../../../../../manager/admission/node-wish.ts';
-import { schedule } from '../../../../../manager/admission/schedule.ts';
-import { createShapeAvoidance } from '../../../../../manager/admission/shape-avoidance.ts';
-import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot.ts';
-import { createUsage } from '../../../../../manager/admission/usage.ts';
+import { createAdmittedIndex } from '../../../../../manager/admission/workload/admitted-index.ts';
+import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
+import type { FairSharingConfig } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
+import { charge } from '../../../../../manager/admission/flavors/holding.ts';
+import { nodeWishOf } from '../../../../../manager/admission/workload/node-wish.ts';
+import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
+import { createShapeAvoidance } from '../../../../../manager/admission/workload/shape-avoidance.ts';
+import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot/snapshot.ts';
+import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
 import type { PodSpec } from '../../../../../shared/api/kubernetes.ts';
 import { given } from '../../../../../shared/runtime/given.ts';
-import { admittedOf, aQueue, type Flavors, type Holding, type QueueOf, type Quotas } from '../preemption-world.ts';
+import { admittedOf, aQueue, type Flavors, type Holding, type QueueOf, type Quotas } from '../preemption/preemption-world.ts';
 import { aCluster, aFlavor, aWorkload, objects } from '../setup.ts';
 
 export type CohortOf = {
