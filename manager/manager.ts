@@ -66,6 +66,7 @@ import { createStoryTeller } from './story/story-teller.ts';
 import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { TenantRules } from './submission/tenant.ts';
+import { createStartEstimates } from './insight/estimate/start-estimates.ts';
 import { createHistory } from './history/history.ts';
 import { createNamespaceHistory, type NamespaceHistory } from './history/namespace-history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
@@ -378,6 +379,15 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'admission' }),
       metrics: metrics.admission,
     });
+    const startEstimates = createStartEstimates({
+      jobs: informers.jobs,
+      readRecord: records.read,
+      admission: admission.view,
+      clock,
+      log: log.with({ part: 'admission' }),
+      metrics: metrics.admission,
+    });
+    informers.jobs.addHandler(startEstimates);
     const dispatch = createDispatch({
       home,
       jobs: informers.jobs,
@@ -450,6 +460,7 @@ export function createManager(deps: ManagerDeps): Manager {
       tracer?.lead(leading);
       return allOrNone(leading, [
         (each) => admission.run(each),
+        (each) => startEstimates.run(each),
         (each) => dispatch.run(each),
         (each) => watched.run(each),
         async (each) => canary?.run(each),

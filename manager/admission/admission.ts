@@ -37,13 +37,12 @@ import type { UsagePolicy } from './fair-sharing/local-queue-usage.ts';
 import type { SetupObjects } from './decision-log/logged-object.ts';
 import { settingsOf } from './decision-log/logged-settings.ts';
 import { createLossWatch } from './eviction/loss-watch.ts';
-import { createPendingQueues } from './queues/pending-queues.ts';
+import { createPendingQueues, type PendingQueues } from './queues/pending-queues.ts';
 import { createQueueStatus } from './controllers/queue-status.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './eviction/requeuing.ts';
 import { changeOf, noChangedObjects, type ChangedObjects } from './snapshot/setup-changes.ts';
 import { createScheduler, type Scheduler } from './controllers/scheduler.ts';
 import { buildQueueingSetup, type InadmissibleReason, type QueueingObjects } from './snapshot/snapshot.ts';
-import { createStartEstimates } from '../insight/estimate/start-estimates.ts';
 import { createWaitingReporter } from './controllers/waiting-reporter.ts';
 import type { Workload } from './workload/workload.ts';
 
@@ -94,6 +93,15 @@ export type JobAccount =
   | { readonly kind: 'Waits' }
   | { readonly kind: 'Charges'; readonly held: Reservation['held'] };
 
+/** The state of admission, for readers; handlers of Jobs that are added after it was created find it up to date. */
+export type AdmissionView = {
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly priorityClasses: () => PriorityClasses;
+  /** What a LocalQueue has used over time; undefined: usage orders nothing. */
+  readonly usageOf: ((localQueue: string) => number | undefined) | undefined;
+};
+
 export interface Admission {
   /**
    * Waits until the informers are synced, then admits until `signal` aborts. Call it on the leader only. The informers are run by the
@@ -106,6 +114,8 @@ export interface Admission {
   accountOf(key: string): JobAccount;
   /** How queues and clusters stand, by their number. */
   observed(): AdmissionState;
+  /** What simulations of admission start from. */
+  readonly view: AdmissionView;
   /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
@@ -307,22 +317,9 @@ export function createAdmission({
   const goOn = (isOver: () => boolean): boolean => cache.goOn(isOver) || watcher.goOn(isOver);
   const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn, recorder, clock, metrics });
 
-  const startEstimates = createStartEstimates({
-    jobs: informers.jobs,
-    readRecord: records.read,
-    cache,
-    queues,
-    priorityClasses: () => priorityClasses,
-    usageOf: localQueueUsage && ((localQueue) => localQueueUsage.usageOf(localQueue)),
-    clock,
-    log,
-    metrics,
-  });
-
   informers.jobs.addHandler(watcher);
   const reasons = createReasonCounts();
   informers.jobs.addHandler(reasons.handler);
-  informers.jobs.addHandler(startEstimates);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   const queueingChanged =
     (kind: keyof ChangedObjects) =>
@@ -383,19 +380,19 @@ export function createAdmission({
       refresh();
       recorder?.start();
       try {
-        await Promise.all([
-          scheduler.run(signal),
-          reporter.run(signal),
-          status.run(signal),
-          startEstimates.run(signal),
-          localQueueUsage?.run(signal),
-        ]);
+        await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
       } finally {
         recorder?.stop();
       }
     },
     admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
     observed: () => observeAdmission({ cache, watcher, queues, reasons }),
+    view: {
+      cache,
+      queues,
+      priorityClasses: () => priorityClasses,
+      usageOf: localQueueUsage && ((localQueue) => localQueueUsage.usageOf(localQueue)),
+    },
     accountOf: (key) => {
       const reservation = cache.get(key);
       if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };

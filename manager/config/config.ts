@@ -2,7 +2,7 @@ import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
 import { isAddressRange } from '../../shared/kube/address-ranges.ts';
 import { DASHBOARD_FLAGS, dashboardConfigOf, type DashboardConfig } from './dashboard-flags.ts';
-import type { DecisionLogConfig } from '../process/decision-log-file.ts';
+import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 import type { Identities } from '../policy/writer.ts';
 import type { CanaryConfig } from '../canary/canary.ts';
 import { CANARY_FLAGS, canaryConfigOf } from './canary-flags.ts';
@@ -105,8 +105,15 @@ export type ManagerConfig = AdmissionFlags &
     readonly jobRules: JobRules;
     readonly logLevel: LogLevel;
   };
-/** Requests per second to one API server; qps 0 means no limit. */
-export type ApiRate = { readonly qps: number; readonly burst: number };
+/** Where what admission sees and decides is written down. */
+export type DecisionLogConfig = {
+  /** A file, or `-` for standard output. */
+  readonly destination: string;
+  /** A file is followed by the next at about this size. */
+  readonly fileBytesMax: number;
+  /** How many files there are at most, the one that is written included: FILE, FILE.1 and so on, the oldest last. */
+  readonly filesMax: number;
+};
 
 const NAMESPACES_SHAPE: ValueShape = {
   anyOf: [

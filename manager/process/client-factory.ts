@@ -8,7 +8,7 @@ import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
-import type { ApiRate } from '../config/config.ts';
+import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 import { HOME } from '../metrics/metrics.ts';
 
 /** Without `limits`: those for a server that is trusted. */

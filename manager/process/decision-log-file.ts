@@ -1,16 +1,8 @@
 import { endsWithin, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { LineSink } from '../admission/decision-log/decision-recorder.ts';
+import type { DecisionLogConfig } from '../config/config.ts';
 import { realDisk, type LogDisk, type LogFile } from '../../shared/runtime/log-disk.ts';
-
-export type DecisionLogConfig = {
-  /** A file, or `-` for standard output. */
-  readonly destination: string;
-  /** A file is followed by the next at about this size. */
-  readonly fileBytesMax: number;
-  /** How many files there are at most, the one that is written included: FILE, FILE.1 and so on, the oldest last. */
-  readonly filesMax: number;
-};
 
 /** The decision log on a disk, or on standard output. */
 export interface DecisionLogFile extends LineSink {

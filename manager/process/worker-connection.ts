@@ -9,7 +9,7 @@ import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClientFactory } from './client-factory.ts';
-import type { ApiRate } from '../config/config.ts';
+import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 
 export type WorkerConnectionOptions = {
   readonly clientOver: ClientFactory;

@@ -10,7 +10,7 @@ import { allOrNone } from '../../shared/runtime/tasks.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
-import type { ApiRate } from '../config/config.ts';
+import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 import type { ManagerMetrics } from '../metrics/metrics.ts';
 import { askImpersonation } from './ask-impersonation.ts';
 import { runConsumer } from './consumer.ts';

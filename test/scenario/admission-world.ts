@@ -1,6 +1,7 @@
 /** A manager cluster with nothing but admission on it: an embedded control plane, the CRDs, the informers, and the loop. */
 import { Registry } from 'prom-client';
 import { createAdmission, type Admission, type AdmissionDeps } from '../../manager/admission/admission.ts';
+import { createStartEstimates } from '../../manager/insight/estimate/start-estimates.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { LIMIT_RANGES } from '../../manager/api/limit-range.ts';
@@ -249,8 +250,18 @@ function start(
     log: silentLogger,
     metrics,
   });
+  const estimates = createStartEstimates({
+    jobs: informers.jobs,
+    readRecord: records.read,
+    admission: admission.view,
+    clock,
+    log: silentLogger,
+    metrics,
+  });
+  informers.jobs.addHandler(estimates);
   const abort = new AbortController();
-  const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
+  const programs = [...Object.values(informers), admission, estimates];
+  const done = Promise.all(programs.map((each) => each.run(abort.signal)));
   return {
     admission,
     registry,

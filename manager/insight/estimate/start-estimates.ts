@@ -8,11 +8,9 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import type { RecordReader } from '../../api/records.ts';
 import type { AdmissionMetrics } from '../../metrics/metrics.ts';
-import type { AdmissionCache } from '../../admission/cache/admission-cache.ts';
+import type { AdmissionView } from '../../admission/admission.ts';
 import { EstimateOutcome, outcomeOf, type Interval } from '../../metrics/estimate-outcome.ts';
 import { estimating, type StartEstimate, type StartQuestion } from './estimate-start.ts';
-import type { PendingQueues } from '../../admission/queues/pending-queues.ts';
-import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
 import { textHash } from './text-hash.ts';
 
@@ -31,10 +29,7 @@ export interface StartEstimates extends EventHandler<Job> {
 export type StartEstimatesDeps = {
   readonly jobs: Lister<Job>;
   readonly readRecord: RecordReader;
-  readonly cache: AdmissionCache;
-  readonly queues: PendingQueues;
-  readonly priorityClasses: () => PriorityClasses;
-  readonly usageOf: StartQuestion['usageOf'];
+  readonly admission: AdmissionView;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
@@ -51,7 +46,8 @@ const OPEN_MAX = 512;
 type Open = { readonly uid: string; interval?: Interval; admittedMs?: number; gone?: true };
 
 export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
-  const { jobs, readRecord, cache, queues, clock, log, metrics } = deps;
+  const { jobs, readRecord, clock, log, metrics } = deps;
+  const { cache, queues, priorityClasses, usageOf } = deps.admission;
   const runTimes = createRunTimes();
   const open = new Map<string, Open>();
   /** UIDs of those that wait and have had their turn. */
@@ -115,13 +111,13 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     return {
       queueing,
       clusters: cache.clusters(),
-      priorityClasses: deps.priorityClasses(),
+      priorityClasses: priorityClasses(),
       // What is being written is as good as written.
       reservations: [...cache.reservations()].map(({ workload, record, assumed }) => ({
         workload: assumed ? { ...workload, phase: 'Admitted' as const } : workload,
         record,
       })),
-      usageOf: deps.usageOf,
+      usageOf,
       target,
       position,
       waiting: queues.waitingIn().map((clusterQueue) => ({

@@ -1,4 +1,4 @@
-/** Started by ask-world.ts as a thread of its own: it is sent a world, and answers questions about it while the manager goes on. */
+/** Started by simulation-client.ts as a thread of its own: it is sent a world, and answers questions about it while the manager goes on. */
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';

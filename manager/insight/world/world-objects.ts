@@ -14,7 +14,8 @@ import type { WorkerCluster } from '../../api/worker-cluster.ts';
 import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts';
 import { clusterStateOf, type ClusterState } from '../../admission/quota/cluster-state.ts';
 import { endedRecord } from '../../admission/cache/execution-time.ts';
-import type { AdmissionFlags } from '../../config/admission-flags.ts';
+import type { FairSharingConfig } from '../../admission/fair-sharing/fair-strategy.ts';
+import type { UsagePolicy } from '../../admission/fair-sharing/local-queue-usage.ts';
 import { priorityClassesOf } from '../../admission/workload/priority.ts';
 import type { QueueingObjects } from '../../admission/snapshot/snapshot.ts';
 import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
@@ -31,7 +32,11 @@ export type WorldObjects = QueueingObjects & {
 };
 
 /** What flags of the manager say about admission; absent: as where none is given. */
-export type ManagerFlags = Partial<AdmissionFlags> & {
+export type ManagerFlags = {
+  /** How ClusterQueues share what their cohorts lend; absent: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
+  readonly admissionFairSharing?: UsagePolicy | undefined;
   /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
   readonly workerLostTimeoutMs?: number;
 };

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { SLO } from '../../../../shared/monitoring/dashboards/slo.ts';
 import { readSources } from '../../../support/source-files.ts';
 
-const DOCUMENT = readFileSync(path.join(import.meta.dirname, '..', '..', '..', 'docs', 'slo.md'), 'utf8');
+const DOCUMENT = readFileSync(path.join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'slo.md'), 'utf8');
 
 test('every metric in the queries of the objectives is made somewhere in the programs', () => {
   const made = readSources()
