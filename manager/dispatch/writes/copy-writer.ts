@@ -19,7 +19,7 @@ import { toldText } from '../../api/told-text.ts';
 import { given } from '../../../shared/runtime/given.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../copy/copy-marks.ts';
-import type { RemoteAction } from '../mirror/decide-mirror.ts';
+import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import type { FinishedWork } from '../status-home/finished-work.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
 

@@ -4,7 +4,7 @@ import { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { toldText } from '../../api/told-text.ts';
-import type { RemoteAction } from '../mirror/decide-mirror.ts';
+import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 
 /** Writes to one cluster that fail and are tried again, as their Jobs are told of them. */

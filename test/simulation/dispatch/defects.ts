@@ -75,7 +75,7 @@ export const DEFECTS = [
         wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : 0),',
       },
       {
-        file: 'manager/dispatch/mirror/decide-mirror.ts',
+        file: 'manager/dispatch/decisions/decide-mirror.ts',
         right: 'if (local.spec.suspend === true && isUntouched(cluster, record)) return',
         wrong: 'if (local.spec.suspend === true && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
       },
@@ -218,7 +218,7 @@ export const DEFECTS = [
     name: 'suspension-stops-at-a-missing-flavor',
     edits: [
       {
-        file: 'manager/dispatch/mirror/decide-mirror.ts',
+        file: 'manager/dispatch/decisions/decide-mirror.ts',
         right: "const spec = 'reason' in wanted ? suspension(copy.job, local) :",
         wrong: "const spec = 'reason' in wanted ? undefined :",
       },

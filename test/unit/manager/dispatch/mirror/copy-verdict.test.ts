@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { toldBy } from '../../../../../manager/dispatch/mirror/copy-verdict.ts';
 import type { JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, anAdmittedJob } from '../../../../support/jobs.ts';
-import { conditionsHome, copyOn, DISPATCHED, plan, RESERVED } from './mirror-situation.ts';
+import { conditionsHome, copyOn, DISPATCHED, plan, RESERVED } from '../decisions/mirror-situation.ts';
 
 const FAILED: JobStatus = {
   startTime: '2026-01-01T00:00:10Z',

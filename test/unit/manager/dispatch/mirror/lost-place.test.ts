@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LossJudgement } from '../../../../../manager/api/fenced-off.ts';
 import { fencedOffMessage } from '../../../../../manager/api/rest-proof.ts';
 import { aCondition, anAdmittedJob, aRecord } from '../../../../support/jobs.ts';
-import { CLUSTER, conditionsHome, copyOn, DISPATCHED, LOST, plan, RESERVED } from './mirror-situation.ts';
+import { CLUSTER, conditionsHome, copyOn, DISPATCHED, LOST, plan, RESERVED } from '../decisions/mirror-situation.ts';
 
 describe('a Job whose cluster is lost', () => {
   const lost = { 'eu-1': LOST };

@@ -4,7 +4,7 @@ import type { RecordedPlace } from '../../../../../manager/dispatch/mirror/recor
 import { nowhereMessage } from '../../../../../manager/api/rest-proof.ts';
 import type { Job, JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn, restingAfter, type JobParts } from '../../../../support/jobs.ts';
-import { actions, CLUSTER, conditionsHome, CONNECTING, copyOn, DISPATCHED, LOST, plan, RESERVED } from './mirror-situation.ts';
+import { actions, CLUSTER, conditionsHome, CONNECTING, copyOn, DISPATCHED, LOST, plan, RESERVED } from '../decisions/mirror-situation.ts';
 
 const CHANGED: RecordedPlace = { kind: 'Changed', cluster: 'eu-1', uid: 'uid-now' };
 const STOPPING = { deletionTimestamp: '2026-01-01T00:59:00Z', finalizers: ['switchyard.dev/copies'] };

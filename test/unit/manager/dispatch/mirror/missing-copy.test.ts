@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Absence } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { anAdmittedJob, aCondition } from '../../../../support/jobs.ts';
-import { actions, CLUSTER, conditionsHome, copyOn, DISPATCHED, plan, RESERVED } from './mirror-situation.ts';
+import { actions, CLUSTER, conditionsHome, copyOn, DISPATCHED, plan, RESERVED } from '../decisions/mirror-situation.ts';
 
 const dispatched = { status: { active: 1, conditions: [RESERVED, DISPATCHED] } };
 const on = (absence: Absence | undefined, more = {}) => ({ 'eu-1': { ...CLUSTER, absence, ...more } });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withoutWorker } from '../../../../../manager/dispatch/mirror/without-worker.ts';
 import { aCondition, anAdmittedJob } from '../../../../support/jobs.ts';
-import { CLUSTER, copyOn } from './mirror-situation.ts';
+import { CLUSTER, copyOn } from '../decisions/mirror-situation.ts';
 
 const JOB = anAdmittedJob();
 const DEAD = { ...CLUSTER, withoutWorker: 'the worker has stopped' };

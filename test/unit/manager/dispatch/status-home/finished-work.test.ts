@@ -1,7 +1,7 @@
 /** What a new copy is told of the work that its Job has finished elsewhere, and when. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { MirrorPlan } from '../../../../../manager/dispatch/mirror/decide-mirror.ts';
+import type { MirrorPlan } from '../../../../../manager/dispatch/decisions/mirror-plan.ts';
 import { counted, indexListsOf, seedFor } from '../../../../../manager/dispatch/status-home/finished-work.ts';
 import type { ClusterView } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
@@ -12,7 +12,7 @@ import { NO_BACKOFF } from '../../../../../worker/job/backoff.ts';
 import { decide } from '../../../../../worker/job/decide.ts';
 import { viewJob } from '../../../../../worker/job/job-view.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord } from '../../../../support/jobs.ts';
-import { CLUSTER, NOW, plan as planOf } from '../mirror/mirror-situation.ts';
+import { CLUSTER, NOW, plan as planOf } from '../decisions/mirror-situation.ts';
 
 const INDEXED: Partial<JobSpec> = { completionMode: 'Indexed', completions: 6, parallelism: 2 };
 const PER_INDEX: Partial<JobSpec> = { ...INDEXED, backoffLimitPerIndex: 1 };

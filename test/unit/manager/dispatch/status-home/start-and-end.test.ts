@@ -3,7 +3,7 @@ import type { ClusterView, Copy } from '../../../../../manager/dispatch/mirror/m
 import { refusalOf } from '../../../../../manager/api/refusals.ts';
 import type { JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, anAdmittedJob } from '../../../../support/jobs.ts';
-import { actions, CLUSTER, conditionsHome, copyOn, LOST, plan } from '../mirror/mirror-situation.ts';
+import { actions, CLUSTER, conditionsHome, copyOn, LOST, plan } from '../decisions/mirror-situation.ts';
 
 const DISPATCHED = aCondition('Dispatched', { reason: 'Dispatched', message: 'dispatched to cluster "eu-1" (placement 1)' });
 const RESERVED = aCondition('QuotaReserved', { reason: 'QuotaReserved' });

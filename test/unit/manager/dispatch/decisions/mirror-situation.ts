@@ -1,5 +1,6 @@
 /** A Job, its copies and the clusters that it has to do with, and what is decided of them: for the tests of decideMirror. */
-import { decideMirror, type MirrorPlan } from '../../../../../manager/dispatch/mirror/decide-mirror.ts';
+import { decideMirror } from '../../../../../manager/dispatch/decisions/decide-mirror.ts';
+import type { MirrorPlan } from '../../../../../manager/dispatch/decisions/mirror-plan.ts';
 import { recordIn, type ClusterView, type Copy, type MirrorGroup } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { recordedPlace } from '../../../../../manager/dispatch/mirror/recorded-place.ts';
 import type { ParsedRecord } from '../../../../../manager/api/records.ts';

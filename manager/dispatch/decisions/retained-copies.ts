@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { finishedCondition, isFinished } from '../../../shared/kube/conditions.ts';
-import { isOf, type Copy, type MirrorGroup } from './mirror-group.ts';
+import { isOf, type Copy, type MirrorGroup } from '../mirror/mirror-group.ts';
 
 export type Retained = { readonly copies: ReadonlySet<Copy>; readonly againAfterMs?: number };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retainedCopies } from '../../../../../manager/dispatch/mirror/retained-copies.ts';
+import { retainedCopies } from '../../../../../manager/dispatch/decisions/retained-copies.ts';
 import type { ClusterView, Copy, MirrorGroup } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
