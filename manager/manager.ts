@@ -48,10 +48,12 @@ import { createHomeInformers } from './process/home-informers.ts';
 import { createIdentityAlarm } from './process/identity-alarm.ts';
 import { clusterIdentity } from './process/identity.ts';
 import { createManagerDashboard, SHOWN_LABELS_MAX, type DashboardService } from './process/manager-dashboard.ts';
-import { createManagerMetrics, HOME, type ApiMetrics } from './metrics/metrics.ts';
-import type { RedisMetrics } from './metrics/redis-metrics.ts';
-import { observedClusters } from './process/cluster-gauges.ts';
-import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './metrics/state-metrics.ts';
+import { createManagerMetrics } from './metrics/metrics.ts';
+import { HOME } from './process/client-factory.ts';
+import type { ApiMetrics } from './http/api-metrics.ts';
+import type { RedisMetrics } from './submission/redis-metrics.ts';
+import { observedClusters } from './metrics/cluster-gauges.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
@@ -73,7 +75,7 @@ import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import { serveWebhook, type WebhookListener } from './process/serve-webhook.ts';
-import { createSeriesKeeper } from './process/series-keeper.ts';
+import { createSeriesKeeper } from './metrics/series-keeper.ts';
 
 export type ManagerDeps = {
   /** The manager cluster. */
@@ -385,7 +387,7 @@ export function createManager(deps: ManagerDeps): Manager {
       admission: admission.view,
       clock,
       log: log.with({ part: 'admission' }),
-      metrics: metrics.admission,
+      metrics: metrics.startEstimates,
     });
     informers.jobs.addHandler(startEstimates);
     const dispatch = createDispatch({

@@ -19,7 +19,7 @@ import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
-import type { AdmissionMetrics } from '../metrics/metrics.ts';
+import type { AdmissionMetrics } from './controllers/admission-metrics.ts';
 import { createAdmissionCache, type AdmissionCache } from './cache/admission-cache.ts';
 import { createAdmissionFairSharing } from './controllers/admission-fair-sharing.ts';
 import type { Reservation } from './workload/reservation.ts';

@@ -38,7 +38,7 @@ import {
   qpsFlag,
   type LeaderElectionConfig,
 } from '../../shared/runtime/program-flags.ts';
-import { DEFAULT_LOCAL_QUEUES_MAX } from '../metrics/state-metrics.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX } from '../admission/controllers/state-metrics.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
 export type ManagerConfig = AdmissionFlags &

@@ -24,7 +24,7 @@ import { retentionOf } from '../api/retention.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
 import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
-import type { DispatchMetrics } from '../metrics/metrics.ts';
+import type { DispatchMetrics } from './metrics/dispatch-metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
 import { keepEnding } from './controller/copy-ending.ts';
 import { createClusterRegistry, type ClusterRegistry } from './connection/cluster-registry.ts';

@@ -16,7 +16,7 @@ import { aborted } from '../../shared/runtime/tasks.ts';
 import { toldEndedPods } from '../api/last-failure.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
-import type { HistoryMetrics } from '../metrics/metrics.ts';
+import type { HistoryMetrics } from './history-metrics.ts';
 import { podsEntry, recordEntries, tailEntry, type History } from './history.ts';
 import { historyRecord, type HistoryPods } from './history-record.ts';
 import type { Entry } from './key-value-store.ts';

@@ -15,7 +15,7 @@ import type { CertificateSource } from '../../shared/runtime/serving-certificate
 import type { AuditEntry, AuditOrigin } from '../audit/audit-line.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { entryOfAnswer, entryOfError, type AuditedRequest } from './audited-request.ts';
-import type { ApiMetrics } from '../metrics/metrics.ts';
+import type { ApiMetrics } from './api-metrics.ts';
 import { matchRoute } from './match-route.ts';
 import { discardBody, readJson } from './request-body.ts';
 import { RequestRefused, statusOf, type ApiAnswer, type Parameters, type Route } from './route.ts';

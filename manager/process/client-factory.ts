@@ -9,7 +9,9 @@ import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
-import { HOME } from '../metrics/metrics.ts';
+
+/** What the manager's own cluster is called in the label `cluster`. */
+export const HOME = 'home';
 
 /** Without `limits`: those for a server that is trusted. */
 export type ClientFactory = (

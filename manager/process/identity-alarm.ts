@@ -3,7 +3,7 @@ import { NAMESPACES } from '../../shared/api/resources.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { IdentityMetrics } from '../metrics/metrics.ts';
+import type { IdentityMetrics } from './identity-metrics.ts';
 
 /** Says loudly, and each thing once, that the manager's user is not the manager's alone: whoever else has it could do all that the manager may. */
 export interface IdentityAlarm {

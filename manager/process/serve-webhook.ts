@@ -8,7 +8,7 @@ import type { JobRules } from '../api/job-rules.ts';
 import type { PassedWrite } from '../audit/write-audit.ts';
 import type { IdentityAlarm } from './identity-alarm.ts';
 import { mayDoEverything, ownUsername } from './identity.ts';
-import type { WebhookMetrics } from '../metrics/metrics.ts';
+import type { WebhookMetrics } from '../webhook/webhook-metrics.ts';
 import type { Identities } from '../policy/writer.ts';
 import { createWebhookServer } from '../webhook/server.ts';
 

@@ -8,7 +8,7 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { SubmissionMetrics } from '../metrics/metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { JobManifest } from '../policy/prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';

@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { RedisMetrics } from '../metrics/redis-metrics.ts';
+import type { RedisMetrics } from './redis-metrics.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { judgeRedis, LOSES, memoryOf, RedisTroubleReason, type RedisTrouble } from './redis-health.ts';
 import { given } from '../../shared/runtime/given.ts';

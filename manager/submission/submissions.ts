@@ -11,7 +11,8 @@ import type { JobRules } from '../api/job-rules.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
-import type { ManagerMetrics } from '../metrics/metrics.ts';
+import type { LedgerMetrics } from './ledger-metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import { askImpersonation } from './ask-impersonation.ts';
 import { runConsumer } from './consumer.ts';
 import type { DoorsDeps } from './doors.ts';
@@ -70,7 +71,7 @@ export type SubmissionsDeps = {
   readonly redisTroubles?: (() => readonly RedisTrouble[] | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Pick<ManagerMetrics, 'submission' | 'ledger'>;
+  readonly metrics: { readonly submission: SubmissionMetrics; readonly ledger: LedgerMetrics };
 };
 
 /** All that has to do with submissions: from the queues of tenants to the end of their Jobs. */

@@ -10,7 +10,7 @@ import { given } from '../../shared/runtime/given.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { PassedWrite } from '../audit/write-audit.ts';
-import type { WebhookMetrics } from '../metrics/metrics.ts';
+import type { WebhookMetrics } from './webhook-metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,

@@ -1,8 +1,8 @@
 /** What a scrape of a large installation costs a manager: how much it is, the processor time of it, and for how long at once it keeps everything else from going on. */
 import { Registry } from 'prom-client';
 import { createManagerMetrics, type ManagerMetrics } from '../../manager/metrics/metrics.ts';
-import { observedClusters } from '../../manager/process/cluster-gauges.ts';
-import { createSeriesKeeper } from '../../manager/process/series-keeper.ts';
+import { observedClusters } from '../../manager/metrics/cluster-gauges.ts';
+import { createSeriesKeeper } from '../../manager/metrics/series-keeper.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { wholeNumber } from '../../shared/runtime/flags.ts';
 import { createMetricsText } from '../../shared/runtime/metrics-text.ts';

@@ -232,7 +232,7 @@ function start(
     runtimeClasses: informer(RUNTIME_CLASSES),
   };
   const registry = new Registry();
-  const metrics = createManagerMetrics(registry).admission;
+  const { admission: metrics, startEstimates } = createManagerMetrics(registry);
   const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
   const records = createRecordKeeper(TEST_RECORD_KEYS);
   const lostClusters = createLostClusters(clock);
@@ -256,7 +256,7 @@ function start(
     admission: admission.view,
     clock,
     log: silentLogger,
-    metrics,
+    metrics: startEstimates,
   });
   informers.jobs.addHandler(estimates);
   const abort = new AbortController();

@@ -8,13 +8,13 @@ import { keyOfObject, objectKey } from '../../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../api/local-queue.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache, HoldingListener } from '../cache/admission-cache.ts';
 import { localQueueOf } from '../fair-sharing/local-queue-order.ts';
 import { formatConsumed, type UsagePolicy } from '../fair-sharing/local-queue-usage.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import { createUsageLedger, writtenLedger } from '../fair-sharing/usage-ledger.ts';
-import { firstByName } from '../../metrics/state-metrics.ts';
+import { firstByName } from './state-metrics.ts';
 
 /** Follows what LocalQueues use, and writes it down so that it survives a restart. */
 export interface AdmissionFairSharing {

@@ -20,7 +20,7 @@ import { JobEventReason, QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { RecordKeeper } from '../../api/record-keeper.ts';
 import { toldText } from '../../api/told-text.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from '../workload/reservation.ts';

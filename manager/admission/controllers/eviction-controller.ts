@@ -13,7 +13,7 @@ import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { CannotStartReason, JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { RecordKeeper } from '../../api/record-keeper.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import { CheckReason } from '../../api/check-states.ts';
 import { checkStep } from '../queues/admission-checks.ts';
 import { releasedRecord } from '../scheduling/admission-record.ts';

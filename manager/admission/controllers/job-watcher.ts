@@ -3,7 +3,7 @@ import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../../shared/kube/informer.ts';
 import { keyOfObject } from '../../../shared/kube/keys.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
 import type { RecordReader } from '../../api/records.ts';
@@ -26,7 +26,7 @@ import { runSeconds } from '../workload/run-seconds.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import { waitingReason } from '../queues/waiting-reason.ts';
 import { createUnaccountedJobs } from '../snapshot/unaccounted-jobs.ts';
-import { createUntrustedCount } from '../workload/untrusted-count.ts';
+import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from '../workload/workload.ts';
 
 /**

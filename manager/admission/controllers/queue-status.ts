@@ -17,7 +17,7 @@ import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type Flavor
 import { COHORTS, type Cohort } from '../../api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue, type LocalQueueStatus } from '../../api/local-queue.ts';
 import type { Condition } from '../../api/schema-parts.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { shareOf, shownShare, weightedShare } from '../preemption/fair-sharing.ts';
 import { formatAmount, inBaseUnit, minus, ZERO } from '../../api/amount.ts';

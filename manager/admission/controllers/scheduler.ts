@@ -1,7 +1,7 @@
 import { sleep, type Clock, type Timer } from '../../../shared/runtime/clock.ts';
 import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
 import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import type { AdmissionWriter } from './admission-writer.ts';
 import type { Corrector } from './eviction-controller.ts';

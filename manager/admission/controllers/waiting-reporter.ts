@@ -17,7 +17,7 @@ import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 
 /**
  * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not

@@ -15,7 +15,7 @@ import { forgetSeries } from '../../../shared/runtime/forget-series.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
-import type { DispatchMetrics } from '../../metrics/metrics.ts';
+import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 import { judgeIdentities, type IdentityProblem, type KnownCluster } from '../cluster/cluster-identities.ts';
 import type { ClusterHealth } from '../cluster/cluster-health.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from '../cluster/cluster-status.ts';

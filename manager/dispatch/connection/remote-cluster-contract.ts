@@ -19,7 +19,7 @@ import type { Random } from '../../../shared/runtime/random.ts';
 import type { IdentityProblem } from '../cluster/cluster-identities.ts';
 import type { LeaderTerm } from '../lease/leader-term.ts';
 import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
-import type { DispatchMetrics } from '../../metrics/metrics.ts';
+import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 
 /**
  * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.

@@ -1,69 +1,71 @@
 import type { DeepReadonly, Job, Node } from '../../../shared/api/kubernetes.ts';
-import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
-import { JOBS, NODES } from '../../../shared/api/resources.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { runController } from '../../../shared/kube/controller.ts';
-import { createInformer, type Informer, type InformerOptions } from '../../../shared/kube/informer.ts';
-import { createInformerOfNamespaces } from '../../../shared/kube/informer-of-namespaces.ts';
+import type { Informer } from '../../../shared/kube/informer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
+import { createObjectBudget } from '../../../shared/kube/object-budget.ts';
 import { WentBack } from '../../../shared/kube/reflector.ts';
 import { isOlder } from '../../../shared/kube/resource-version.ts';
-import { createObjectBudget } from '../../../shared/kube/object-budget.ts';
 import type { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
 import { sleep } from '../../../shared/runtime/clock.ts';
 import { given } from '../../../shared/runtime/given.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
-import { PRIORITY_CLASSES, type PriorityClass } from '../../api/priority-class.ts';
-import { RETAINED_MAX } from '../../api/retention.ts';
+import type { PriorityClass } from '../../api/priority-class.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
+import { RETAINED_MAX } from '../../api/retention.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
+import { type AbilityNow, isFaultOfCluster } from '../cluster/cluster-ability.ts';
 import {
   afterProbe,
-  NEVER_PROBED,
-  newsOf,
-  withFault,
   type ClusterFault,
   type ClusterHealth,
+  NEVER_PROBED,
+  newsOf,
   type ProbeResult,
+  withFault,
 } from '../cluster/cluster-health.ts';
 import type { IdentityProblem } from '../cluster/cluster-identities.ts';
-import { isFaultOfCluster, type AbilityNow } from '../cluster/cluster-ability.ts';
-import { createCreateOutcomes, type CreateOutcomes } from '../writes/create-outcomes.ts';
+import { type ClusterProbe, createClusterProbe } from '../cluster/cluster-probe.ts';
 import { createTrips, type Trips } from '../cluster/cluster-trust.ts';
-import type { LeaseKept } from '../lease/cluster-lease.ts';
-import { createClusterProbe, type ClusterProbe } from '../cluster/cluster-probe.ts';
+import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
+import { namesOfClasses } from '../cluster/priority-classes.ts';
+import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import { essentialsOfCopy } from '../copy/copy-essentials.ts';
-import { essentialsOfAny, markOutOfList } from './copies-by-template.ts';
 import { isListed, localKeyOfCopy } from '../copy/copy-marks.ts';
 import { isAtRest } from '../copy/copy-rest.ts';
-import { createCopyWriter, type CopyWriter } from '../writes/copy-writer.ts';
-import { createDoubts, type Doubts } from '../mirror/unanswered-writes.ts';
-import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
+import type { LeaseKept } from '../lease/cluster-lease.ts';
 import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
 import { leasedWrites } from '../lease/leased-writes.ts';
-import { listOnce } from './list-once.ts';
+import { createWorkerAbsence, type WorkerAbsence } from '../lease/worker-absence.ts';
 import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
-import { capacityOf, essentialsOfNode, type Capacity } from '../cluster/node-capacity.ts';
+import { createDoubts, type Doubts } from '../mirror/unanswered-writes.ts';
+import { type CopyWriter, createCopyWriter } from '../writes/copy-writer.ts';
+import { createCreateOutcomes, type CreateOutcomes } from '../writes/create-outcomes.ts';
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
+import { createWriteTroubles } from '../writes/write-troubles.ts';
+import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
+import { markOutOfList } from './copies-by-template.ts';
+import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
+import { listOnce } from './list-once.ts';
+import { createTurns } from './rate-slots.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
-import { essentialsOfPriorityClass, namesOfClasses } from '../cluster/priority-classes.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
-import { createTurns } from './rate-slots.ts';
-import { createWorkerAbsence, type WorkerAbsence } from '../lease/worker-absence.ts';
-import type { WorkerFinding } from '../cluster/worker-finding.ts';
-import { createWriteTroubles } from '../writes/write-troubles.ts';
 
-const COPIES_BY_LOCAL_KEY = 'localKey';
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
+
 const PROBE_INTERVAL_MS = 10_000;
+
 /** Time limit for the list of all Jobs that precedes the answer to a worker's token. */
 const FRESH_LIST_MS = 60_000;
+
 /** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
+
 /** While it refuses us, or we it: that ends when somebody changes something. */
 const PROBE_REFUSED_MS = 5_000;
+
 /** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
 const UNHEARD_MS = 150_000;
 
@@ -137,19 +139,11 @@ class ConnectedCluster implements RemoteCluster {
       metrics: workqueues.of('start-inquiries', name),
       onTold: (localKey) => options.onCopyChanged(localKey),
     });
-    const copies = { client, resource: JOBS, clock, random, log, onRestart };
-    const newCopies = (more: Partial<InformerOptions<Job>>): Informer<Job> => {
-      const every = { ...copies, transform: (copy: Job) => essentialsOfCopy(copy, options.local), ...more };
-      return servedNamespaces === undefined
-        ? createInformer(every)
-        : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
-    };
-    const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOfCopy(copy)] };
-    this.#copies = newCopies({ labelSelector: `${ORIGIN_LABEL}=${origin}`, budget, onFault, indexers, onWentBack });
-    const transform = (job: Job): Job => essentialsOfAny(job, origin, options.local);
-    this.#allJobs = () => newCopies({ transform, budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
-    this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
-    this.#classes = createInformer({ ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass });
+    const informers = createClusterInformers(options, { ...watching, budget });
+    this.#copies = informers.copies;
+    this.#allJobs = informers.allJobs;
+    this.#nodes = informers.nodes;
+    this.#classes = informers.classes;
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
     // Before what is remembered of our deletions is forgotten.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });

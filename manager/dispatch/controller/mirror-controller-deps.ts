@@ -7,7 +7,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { MirrorGroup } from '../mirror/mirror-group.ts';
 import type { ResourceFlavor } from '../../api/resource-flavor.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import type { DispatchMetrics } from '../../metrics/metrics.ts';
+import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 import type { ClusterRegistry } from '../connection/cluster-registry.ts';
 import type { AdmissionRecord, RecordReader } from '../../api/records.ts';
 import type { Tracing } from '../copy/remote-job.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { DispatchMetrics } from '../../metrics/metrics.ts';
+import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 
 /** Measures for how long a Job does not show yet what was heard of its copy: until that is written, or turns out to be nothing to write. */
 export interface StatusLag {

@@ -8,7 +8,7 @@ import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
-import type { DispatchMetrics } from '../../metrics/metrics.ts';
+import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 import type { WorkerAccess } from './worker-access.ts';
 import {
   accountTokenIn,

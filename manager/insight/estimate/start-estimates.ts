@@ -7,9 +7,9 @@ import { sleep, type Clock, type Timer } from '../../../shared/runtime/clock.ts'
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import type { RecordReader } from '../../api/records.ts';
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
+import type { StartEstimateMetrics } from './start-estimate-metrics.ts';
 import type { AdmissionView } from '../../admission/admission.ts';
-import { EstimateOutcome, outcomeOf, type Interval } from '../../metrics/estimate-outcome.ts';
+import { EstimateOutcome, outcomeOf, type Interval } from './estimate-outcome.ts';
 import { estimating, type StartEstimate, type StartQuestion } from './estimate-start.ts';
 import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
 import { textHash } from './text-hash.ts';
@@ -32,7 +32,7 @@ export type StartEstimatesDeps = {
   readonly admission: AdmissionView;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: AdmissionMetrics;
+  readonly metrics: StartEstimateMetrics;
 };
 
 /** Of those that are admitted at once nothing is foretold. */

@@ -1,5 +1,5 @@
-import type { AdmissionMetrics } from '../../metrics/metrics.ts';
-import { UntrustedReason, type Workload } from './workload.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
+import { UntrustedReason, type Workload } from '../workload/workload.ts';
 
 /** Counts records that admission has not made: each once, and how many Jobs carry one now. */
 export interface UntrustedCount {

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createRedisMetrics } from '../../../../manager/metrics/redis-metrics.ts';
+import { createRedisMetrics } from '../../../../manager/submission/redis-metrics.ts';
 
 test('nothing is said of a Redis that was not looked at, or that there is none of', async () => {
   const registry = new Registry();

@@ -5,7 +5,7 @@ import {
   DEFAULT_LOCAL_QUEUES_MAX,
   type ObservedState,
   type StateMetrics,
-} from '../../../../manager/metrics/state-metrics.ts';
+} from '../../../../../manager/admission/controllers/state-metrics.ts';
 
 let registry: Registry;
 let metrics: StateMetrics;

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createUntrustedCount } from '../../../../../manager/admission/workload/untrusted-count.ts';
+import { createUntrustedCount } from '../../../../../manager/admission/controllers/untrusted-count.ts';
 import type { Untrusted } from '../../../../../manager/admission/workload/workload.ts';
 import { createManagerMetrics } from '../../../../../manager/metrics/metrics.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
-import { observedClusters } from '../../../../manager/process/cluster-gauges.ts';
+import { observedClusters } from '../../../../manager/metrics/cluster-gauges.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 test('a cluster is what it tells of itself, what is charged there, and when it was heard of by the time of day', async () => {

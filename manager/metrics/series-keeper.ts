@@ -9,7 +9,8 @@ import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { fromZero } from '../../shared/runtime/zero-series.ts';
 import { EvictionReason } from '../admission/eviction/evictions.ts';
 import { DispatchedReason } from '../api/reasons.ts';
-import { HOME, type ManagerMetrics } from '../metrics/metrics.ts';
+import { HOME } from '../process/client-factory.ts';
+import type { ManagerMetrics } from './metrics.ts';
 
 type Named = Pick<Informer<KubeObject>, 'addHandler' | 'get'>;
 

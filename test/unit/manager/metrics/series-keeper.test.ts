@@ -2,7 +2,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
-import { createSeriesKeeper } from '../../../../manager/process/series-keeper.ts';
+import { createSeriesKeeper } from '../../../../manager/metrics/series-keeper.ts';
 import type { KubeObject, ObjectKey } from '../../../../shared/api/kubernetes.ts';
 import type { EventHandler } from '../../../../shared/kube/informer.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcomeOf } from '../../../../manager/metrics/estimate-outcome.ts';
+import { outcomeOf } from '../../../../../manager/insight/estimate/estimate-outcome.ts';
 
 const interval = { earliestMs: 10_000, latestMs: 20_000 };
 

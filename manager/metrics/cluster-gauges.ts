@@ -5,7 +5,7 @@ import { clusterStateOf } from '../admission/quota/cluster-state.ts';
 import { inBaseUnit } from '../api/amount.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
-import type { ObservedCluster } from '../metrics/state-metrics.ts';
+import type { ObservedCluster } from '../admission/controllers/state-metrics.ts';
 
 /** How worker clusters stand: by what they tell of themselves, what admission charges on them, and when they were last heard of. */
 export function* observedClusters(
