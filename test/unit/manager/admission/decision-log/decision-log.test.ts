@@ -8,7 +8,7 @@ test('an object is named by its kind, its namespace where it has one, and its na
 });
 
 test('a line is one line, whatever a name has in it', () => {
-  const line = { kind: 'end', at: '2026-01-01T00:00:00.000Z', job: 'team/two\nlines', how: 'Finished' } as const;
+  const line = { kind: 'end', at: 1, job: 'team/two\nlines', how: 'Finished' } as const;
   expect(formatLogLine(line).split('\n')).toHaveLength(2);
   expect(JSON.parse(formatLogLine(line))).toEqual(line);
 });
