@@ -14,7 +14,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
-import { given } from '../shared/runtime/given.ts';
+import { given } from '../shared/runtime/omit-undefined.ts';
 import { DRAIN_MS, runProgram } from '../shared/runtime/lifecycle.ts';
 import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -289,7 +289,7 @@ async function submissionSource(
 ): Promise<SubmissionSource & { close?(): void }> {
   const [{ connectBullmqQueue }, { openDoor }, { openRedis }] = await Promise.all([
     import('./submission/bullmq-queue.ts'),
-    import('./submission/submission-door.ts'),
+    import('./submission/open-submission-port.ts'),
     import('./submission/redis-connection.ts'),
   ]);
   const {

@@ -24,7 +24,7 @@ import {
   VALUE_SCALARS,
 } from './builtin-schema-facts.ts';
 import type { BuiltInField, BuiltInTable, BuiltInType } from '../shared/controlplane/schema/builtin-table.ts';
-import { given } from '../shared/runtime/given.ts';
+import { given } from '../shared/runtime/omit-undefined.ts';
 
 type Attribute = { readonly baseName: string; readonly type: string; readonly format: string };
 type Declaration = { readonly description: string; readonly fields: ReadonlyMap<string, { required: boolean; description: string }> };

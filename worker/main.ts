@@ -19,7 +19,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
-import { given } from '../shared/runtime/given.ts';
+import { given } from '../shared/runtime/omit-undefined.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';

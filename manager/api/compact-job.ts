@@ -28,7 +28,7 @@ import {
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from './field-problem.ts';
 import { podFenceProblem } from './pod-fence.ts';
 

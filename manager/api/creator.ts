@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
-import { toldText } from './told-text.ts';
+import { toldText } from './sanitize-text.ts';
 
 const NAME_LENGTH_MAX = 256;
 

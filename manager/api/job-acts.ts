@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
-import { toldText } from './told-text.ts';
+import { toldText } from './sanitize-text.ts';
 
 /** An act on a Job: the manager carried it out for a user, or (Override) a user passed by the rules of who may write what. */
 export type JobAct = {

@@ -1,9 +1,9 @@
 import { parseEndedPods, type EndedPod } from '../../shared/api/ended-pods.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
-import { toldText } from './told-text.ts';
+import { toldText } from './sanitize-text.ts';
 
 type Annotated = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'annotations'> }>;
 

@@ -1,5 +1,5 @@
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
-import { toldText } from '../api/told-text.ts';
+import { toldText } from '../api/sanitize-text.ts';
 
 /** What was asked for, by whom, and what came of it. */
 export type AuditEntry = {

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { holdOf } from '../api/job-annotations.ts';
-import { toldText } from '../api/told-text.ts';
+import { toldText } from '../api/sanitize-text.ts';
 
 /** A change that a write makes to the way that a Job goes. */
 export type JobChange = {

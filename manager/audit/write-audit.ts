@@ -4,7 +4,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { AuditLog } from './audit-log.ts';
 import { changeInWords, jobChanges, type JobChange } from './job-changes.ts';
 

@@ -1,4 +1,4 @@
-import type { JobStory } from '../api/job-story.ts';
+import type { JobStory } from '../api/job-progress.ts';
 
 /**
  * How long a canary took on each part of its way, in seconds. Queued: until it was admitted. Admitted: until its copy was there. Dispatched: until a pod was ready or had ended. Started: until

@@ -9,7 +9,7 @@ import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { continued, storyLine, type JobStory } from '../api/job-story.ts';
+import { continued, storyLine, type JobStory } from '../api/job-progress.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { canaryJob, canaryName } from './canary-job.ts';

@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { coloured } from './colours.ts';
 import { plain } from './plain-text.ts';
 import { wrapHanging } from './text-layout.ts';

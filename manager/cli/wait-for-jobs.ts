@@ -2,7 +2,7 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { followObjects } from './follow-objects.ts';
-import { continued, progressLine, storyLine, type JobStory } from '../api/job-story.ts';
+import { continued, progressLine, storyLine, type JobStory } from '../api/job-progress.ts';
 import { plain } from './plain-text.ts';
 import type { Progress } from './progress-bar.ts';
 import { createProgressLine } from './progress-line.ts';

@@ -1,7 +1,7 @@
 import type { CERTIFICATE_FLAGS, CertificateChoice } from './certificate-flags.ts';
 import { isAddressRange } from '../../shared/kube/address-ranges.ts';
 import { shaped } from '../../shared/runtime/value-shape.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 
 const HEADER_NAME = '^[A-Za-z][A-Za-z0-9-]{0,63}$';

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { FlagError } from '../../shared/runtime/flags.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { redisUrl, requireTlsUrl, type RedisConfig } from './redis-flags.ts';
 import type { RedisServers, RedisSettings } from '../submission/redis-settings.ts';
 

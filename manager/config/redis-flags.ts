@@ -1,6 +1,6 @@
 import { FlagError, text, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 import { shaped, wholeNumberPattern, type ValueShape } from '../../shared/runtime/value-shape.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { HostPort, RedisServers } from '../submission/redis-settings.ts';
 
 const HOST_PORTS: ValueShape = {

@@ -7,7 +7,7 @@ import type { WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
 import { withAct } from '../api/job-acts.ts';

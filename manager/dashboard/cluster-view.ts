@@ -1,8 +1,8 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
-import { given } from '../../shared/runtime/given.ts';
-import { clusterTrack } from './cluster-track.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
+import { clusterTrack } from './cluster-row.ts';
 import { conditionViews } from './condition-view.ts';
 import type { JobIndex } from './job-index.ts';
 import type { Rights } from './rights.ts';

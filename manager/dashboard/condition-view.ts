@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { ConditionView } from './views.ts';
 
 type Condition = {

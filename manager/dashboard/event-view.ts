@@ -1,7 +1,7 @@
 import type { CoreEvent, DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
-import { toldText } from '../api/told-text.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
+import { toldText } from '../api/sanitize-text.ts';
 import type { EventsView } from './views.ts';
 
 const EVENTS_SHOWN = 100;

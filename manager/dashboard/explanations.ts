@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
-import { createFairTurns } from './fair-turns.ts';
+import { createFairTurns } from './fair-scheduler.ts';
 import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
 import type { WhatIfView } from './views.ts';

@@ -4,7 +4,18 @@ import { isOver, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { linesOf, sentItem } from './sent-item.ts';
 import type { CohortNode, JobLine, YardChange } from './views.ts';
-import { clusterId, cohortId, cohortsOf, ENDED_ID, localQueueId, queueId, TOTALS_ID, yardIds, yardItem, type YardSources } from './yard.ts';
+import {
+  clusterId,
+  cohortId,
+  cohortsOf,
+  ENDED_ID,
+  localQueueId,
+  queueId,
+  TOTALS_ID,
+  yardIds,
+  yardItem,
+  type YardSources,
+} from './overview.ts';
 
 export type FeedsDeps = YardSources & { readonly clock: Clock; readonly newId: () => string };
 

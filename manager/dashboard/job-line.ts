@@ -2,7 +2,7 @@ import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernete
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { userOf } from '../api/creator.ts';
 import { holdOf, queueNameOf } from '../api/job-annotations.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';

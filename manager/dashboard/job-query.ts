@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { namespaceOf } from './job-line.ts';
 import { seesIt, type Seen } from './rights.ts';
 import { sortedInParts } from './sorted-in-parts.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
-import type { FairTurns } from './fair-turns.ts';
+import type { FairTurns } from './fair-scheduler.ts';
 import type { JobIndex } from './job-index.ts';
 import { findJobs, foundKey, pageOf, type FoundJobs, type JobQuery } from './job-query.ts';
 import { rightsKey, type Seen } from './rights.ts';

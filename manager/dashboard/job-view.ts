@@ -3,7 +3,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { TRACE_ID_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
 import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';

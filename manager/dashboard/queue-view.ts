@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { formatAmount, minus, smaller, ZERO, type Amount } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { conditionViews } from './condition-view.ts';
@@ -9,7 +9,7 @@ import { namespaceOf } from './job-line.ts';
 import { queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { JobLine, Loan, LocalQueueUse, Place, QueueView } from './views.ts';
-import { waitingOf, type YardSources } from './yard.ts';
+import { waitingOf, type YardSources } from './overview.ts';
 
 /** Who goes first: all that wait, those that the viewer may not see included; or why that is not known. */
 export type Order =

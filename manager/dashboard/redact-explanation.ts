@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { StartEstimate } from '../insight/estimate/estimate-start.ts';
 import type { ClusterHurdle, Explanation, Holder, Waits } from '../insight/explain/explain.ts';
 import type { Change } from '../insight/explain/smallest-changes.ts';

@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Effect, EffectKind, Standing, WhatIf } from '../insight/what-if/what-if.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { namespaceOf } from './job-line.ts';

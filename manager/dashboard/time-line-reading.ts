@@ -1,14 +1,14 @@
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { inBaseUnit, type Requests } from '../api/amount.ts';
-import type { FairTurns } from './fair-turns.ts';
+import type { FairTurns } from './fair-scheduler.ts';
 import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import type { KeptJob } from './job-view.ts';
-import { createMoment, type PastJob } from './past-yard.ts';
+import { createMoment, type PastJob } from './overview-at.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
 import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';

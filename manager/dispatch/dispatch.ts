@@ -11,7 +11,7 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';

@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 
 /**
  * The keys of history. Records stand in the order of their ends, the newest first, so that the latest are the first that are listed, and the oldest

@@ -4,7 +4,7 @@ import { PRIORITY_CLASS_LABEL, SUBMISSION_ANNOTATION } from '../../shared/api/na
 import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';

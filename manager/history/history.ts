@@ -1,7 +1,7 @@
 /** What is known of Jobs that are over: records, what their pods ended with, and the ends of their logs, for a time and within a size. */
 import { gunzipSync } from 'node:zlib';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import { fairCap } from './fair-cap.ts';

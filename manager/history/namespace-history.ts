@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { History } from './history.ts';
 import { belongsTo, type HistoryRecord } from './history-record.ts';

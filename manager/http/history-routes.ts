@@ -1,5 +1,5 @@
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
 
 /** What is known of Jobs that are over, as far as it is served. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
-import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
+import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-port.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
 import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';

@@ -1,5 +1,5 @@
 import { OVERRIDE_FIELD_MANAGER } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
 import { OWN_ACCOUNT_RULES } from './own-account.ts';

@@ -6,7 +6,7 @@ import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import type { RawClient, ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import type { ManagerFlags } from '../insight/world/world-objects.ts';
 import { createAskWorld } from '../insight/questions/simulation-client.ts';

@@ -5,7 +5,7 @@ import { isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { writtenRecordOf } from '../api/records.ts';
 

@@ -1,6 +1,6 @@
 import type { RawClient } from '../../shared/kube/client.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';

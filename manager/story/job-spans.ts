@@ -2,7 +2,7 @@ import { isSampled, jobTrace, spanIdOf } from '../../shared/api/job-trace.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Span } from '../../shared/runtime/span.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { SeenJob } from './story-events.ts';

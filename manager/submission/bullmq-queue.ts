@@ -5,7 +5,7 @@ import { submissionKey } from '../../shared/api/submission-key.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { submittedTraceparent } from '../../shared/api/submission-trace.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import { serveControlQueue } from './control-queue.ts';

@@ -3,7 +3,7 @@ import { payloadHash } from '../../shared/api/payload-hash.ts';
 import type { CallerSignature } from '../../shared/api/submission-signature.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import { toldText } from '../api/told-text.ts';
+import { toldText } from '../api/sanitize-text.ts';
 
 /** A submission as it lies on the queue of a tenant. */
 export type SubmittedData = {

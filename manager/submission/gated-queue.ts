@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { FairGate } from './fair-gate.ts';
+import type { FairGate } from './tenant-gate.ts';
 import { signatureProblem } from './signature.ts';
 import { SubmissionRefused, type Acceptance, type Submission, type SubmissionQueue } from './submission-queue.ts';
 import type { Tenant } from './tenant.ts';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { SubmissionPhase, type SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { judgeRedis, LOSES, memoryOf, RedisTroubleReason, type RedisTrouble } from './redis-health.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 
 export type RedisProbeDeps = {
   /** An impatient connection, for the probe alone. */

@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { SubmissionQueueObject, SubmissionQueueStatus } from '../api/submission-queue.ts';
 import type { RedisTrouble } from './redis-health.ts';
 

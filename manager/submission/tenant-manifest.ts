@@ -12,7 +12,7 @@ import {
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { parseTraceparent } from '../../shared/api/trace-context.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../policy/prepare-job.ts';

@@ -1,6 +1,6 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { changeInWords, jobChanges } from '../audit/job-changes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { withAct } from '../api/job-acts.ts';

@@ -1,5 +1,5 @@
 import type { Transport } from '../kube/transport.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import type { Admission } from './admission/admission-request.ts';
 import type { ClusterNetwork } from './admission/webhook/webhooks.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { createAdmissionChain } from './admission/admission-chain.ts';

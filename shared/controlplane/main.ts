@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../runtime/clock.ts';
 import { runCommandLine } from '../runtime/command-line.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import { runProgram } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createLogger } from '../runtime/pino-logger.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../api/json-value.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 
 /** Body of a failed answer: `kind: Status` (metav1.Status). */
 export type Status = {

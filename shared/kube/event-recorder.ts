@@ -2,7 +2,7 @@ import type { DeepReadonly, KubeObject } from '../api/kubernetes.ts';
 import { apiVersionOf, EVENTS, type Resource } from '../api/resources.ts';
 import { toWireTime } from '../api/wire-time.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from './api-error.ts';
 import type { WriteClient } from './client.ts';

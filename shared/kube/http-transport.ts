@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Agent, type Dispatcher, errors, ProxyAgent } from 'undici';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AddressRanges } from './address-ranges.ts';
 import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.ts';

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectKey, Unsaved } from '../api/kubernetes.ts';
 import { apiVersionOf, type Resource } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import { type ApiError, apiErrorOf } from './api-error.ts';
 import { type AnswerLimits, GENEROUS_LIMITS } from './answer-limits.ts';
 import { parseBoundedJson } from './bounded-json.ts';

@@ -3,7 +3,7 @@ import type { Resource } from '../api/resources.ts';
 import { createBackoff, type Backoff } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { given } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { onAbort } from '../runtime/tasks.ts';
@@ -13,7 +13,7 @@ import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.t
 import { checkListed, checkWatched } from './object-shape.ts';
 import { createPageSize, type PageSize } from './page-size.ts';
 import { isOlder } from './resource-version.ts';
-import type { ServerCourse } from './server-course.ts';
+import type { ServerCourse } from './revision-tracker.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 /** What a reflector reports, in order. */

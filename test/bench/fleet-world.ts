@@ -11,7 +11,7 @@ import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../../worker/in-parallel.ts';
 import { ChildProgram } from '../support/child-program.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Job } from 'bullmq';
 import { serveSubmissions } from '../../manager/http/serve-submissions.ts';
 import type { ApiServer } from '../../manager/http/server.ts';
-import { openDoor } from '../../manager/submission/submission-door.ts';
+import { openDoor } from '../../manager/submission/open-submission-port.ts';
 import { SubmissionRefused } from '../../manager/submission/submission-queue.ts';
 import { sharedTenant } from '../../manager/submission/tenant.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';

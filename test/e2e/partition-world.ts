@@ -20,7 +20,7 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { parseSamples, total } from '../bench/prometheus-text.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { type ClusterProgram, startClusterProgram } from '../support/cluster-program.ts';

@@ -18,7 +18,7 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import { findCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
 import { areControllersReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';

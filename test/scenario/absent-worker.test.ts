@@ -4,7 +4,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job, Pod } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 import { announceWorker, withoutWorkerLease } from '../support/worker-presence.ts';
 

@@ -1,6 +1,6 @@
 /** Who did what through the doors of the manager, by real requests over HTTP. */
 import { afterEach, expect, test } from 'vitest';
-import { DoorProblem, type SubmissionDoor } from '../../manager/api/submission-door.ts';
+import { DoorProblem, type SubmissionDoor } from '../../manager/api/submission-port.ts';
 import type { AuditEntry } from '../../manager/audit/audit-line.ts';
 import { serveSubmissions } from '../../manager/http/serve-submissions.ts';
 import { JOBS } from '../../shared/api/resources.ts';

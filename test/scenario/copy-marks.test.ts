@@ -5,7 +5,7 @@ import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import type { TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const SUM = { namespace: NAMESPACE, name: 'sum' };

@@ -20,7 +20,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient, type ActingAs } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
 import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';

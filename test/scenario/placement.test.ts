@@ -7,7 +7,7 @@ import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } 
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 

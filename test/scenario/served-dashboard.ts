@@ -18,7 +18,7 @@ import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resour
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';

@@ -21,7 +21,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';

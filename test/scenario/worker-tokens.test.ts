@@ -6,7 +6,7 @@ import { SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 const NAME = 'eu-1';

@@ -6,7 +6,7 @@
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../shared/kube/transport.ts';
 import { type Clock, sleep } from '../../shared/runtime/clock.ts';
 import { firstAbort } from '../../shared/runtime/first-abort.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Dice } from './dice.ts';
 import { createRemovals, type Removals } from './removals.ts';
 

@@ -10,7 +10,7 @@ import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { ChildProgram } from './child-program.ts';
 import { startRealControlPlane } from './real-control-plane.ts';

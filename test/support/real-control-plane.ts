@@ -9,7 +9,7 @@ import {
 } from '../../shared/controlplane/binaries/real-control-plane.ts';
 import { type RealEtcd, startRealEtcd as startEtcd } from '../../shared/controlplane/binaries/real-etcd.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { ChildProgram } from './child-program.ts';
 
 export type RealControlPlane = ControlPlane<ChildProgram> & {

@@ -15,7 +15,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { realControlPlaneAssets, startRealControlPlane } from './real-control-plane.ts';
 

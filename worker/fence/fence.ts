@@ -12,7 +12,7 @@ import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';

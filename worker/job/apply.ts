@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Fence } from '../fence/fence.ts';
 import { inParallel } from '../in-parallel.ts';
 import { generateName } from '../../shared/kube/generated-name.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { PodsOutcome } from './account.ts';
 import type { Decision } from './decide.ts';

@@ -15,7 +15,7 @@ import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Random } from '../../shared/runtime/random.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Fence } from '../fence/fence.ts';
 import { withEndedPods } from '../logs/ended-pod.ts';

@@ -1,6 +1,6 @@
 /** Whether a Job is at its end, and why: the first rule that holds decides (syncJob, "end state", v1.36). */
 import { findTrueCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { JobView } from './job-view.ts';
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 import type { PodView } from './pod-view.ts';

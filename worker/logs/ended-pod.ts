@@ -2,7 +2,7 @@ import type { EndedPod } from '../../shared/api/ended-pods.ts';
 import { formatEndedPods, parseEndedPods } from '../../shared/api/ended-pods.ts';
 import type { ContainerStatus, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ENDED_PODS_ANNOTATION } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { PodView } from '../job/pod-view.ts';
 import { isCopy } from './keep-rule.ts';
 

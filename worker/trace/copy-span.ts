@@ -4,7 +4,7 @@ import { TRACEPARENT_ANNOTATION } from '../../shared/api/names.ts';
 import { parseTraceparent, type TraceContext } from '../../shared/api/trace-context.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { Span } from '../../shared/runtime/span.ts';
 
 /** The trace that a Job of this cluster belongs to, as its annotation says; undefined where it says none. */

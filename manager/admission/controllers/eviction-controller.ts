@@ -7,7 +7,7 @@ import type { Patch, StatusClient, WriteClient } from '../../../shared/kube/clie
 import type { EventRecorder } from '../../../shared/kube/event-recorder.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { sleep, type Clock, type Timer } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { CannotStartReason, JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../../api/reasons.ts';

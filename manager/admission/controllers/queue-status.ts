@@ -10,7 +10,7 @@ import type { Lister } from '../../../shared/kube/indexer.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
 import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../../api/cluster-queue.ts';

@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Decision } from '../scheduling/decision.ts';
 import {
   DECISION_LOG_VERSION,

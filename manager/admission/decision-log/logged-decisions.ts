@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { CycleParts, LoggedAdmission, LoggedPreemption, LoggedWaiting } from './decision-log.ts';
 import type { Decision } from '../scheduling/decision.ts';
 

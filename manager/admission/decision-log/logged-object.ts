@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubeObject, Namespace } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts';

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Amount, Requests } from '../../api/amount.ts';
 import type { ClusterWish } from '../../api/job-annotations.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';

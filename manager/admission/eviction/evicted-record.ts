@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { isOfShape } from '../../api/job-shape.ts';
 import { preemptedBy } from '../../api/preempted.ts';
 import { FailReason } from '../../api/reasons.ts';

@@ -1,6 +1,6 @@
 import { matchesLabelSelector } from '../../../shared/kube/selectors.ts';
 import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amount.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { avoidance, isRefused } from '../workload/avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';

@@ -1,7 +1,7 @@
 import { CheckReason, type CheckState } from '../../api/check-states.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 import type { CheckRule } from '../workload/check-rules.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';

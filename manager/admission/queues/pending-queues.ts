@@ -1,5 +1,5 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { Head, Inadmissibility } from '../scheduling/decision.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
@@ -7,7 +7,7 @@ import { EVERYTHING_MAY_FIT, type Outlook } from '../scheduling/capacity-bounds.
 import { ParkedQueues } from './inadmissible-queues.ts';
 import type { PendingClass } from './pending-class.ts';
 import { PendingQueue, type Pending } from './pending-queue.ts';
-import { createStandingClaims, type Standing } from '../scheduling/standing-claims.ts';
+import { createStandingClaims, type Standing } from '../scheduling/claims-by-queue.ts';
 
 /**
  * What waits for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ in amounts alone (`pending-class.ts`), so that its head, the first for

@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterQueueSpec } from '../../api/cluster-queue.ts';
 import type { QuotaNode } from './quota-tree.ts';
 

@@ -1,7 +1,7 @@
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { POD_FENCE_AFTER_SECONDS } from '../../../shared/api/pod-fence.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { formatRequests } from '../../api/job-requests.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { checksFor } from '../workload/check-rules.ts';

@@ -7,7 +7,7 @@ import { mayPreempt } from '../quota/preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from '../quota/quota-tree.ts';
 import type { Vector } from '../workload/request-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
-import type { Standing } from './standing-claims.ts';
+import type { Standing } from './claims-by-queue.ts';
 import { cellOf, type Usage } from '../quota/usage.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { Creditor } from './nominate.ts';
 import { leastMissing } from '../flavors/placement.ts';
 import { borrowingReach, nominalQuota } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
-import type { Standing } from './standing-claims.ts';
+import type { Standing } from './claims-by-queue.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 

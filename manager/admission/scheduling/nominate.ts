@@ -1,5 +1,5 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Claim, Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
 import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from '../flavors/flavor-assigner.ts';
 import {

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Head } from './decision.ts';
 import type { FlavorOption, OptionGroups, PreemptionOracle } from '../flavors/flavor-assigner.ts';
 import { takers, type Placed, type Taker } from '../flavors/placement.ts';

@@ -6,7 +6,7 @@ import type { Nominee, Turn } from './nominate.ts';
 import { nominateLargest } from './partial-admission.ts';
 import { preempt } from './preempt.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Standing } from './standing-claims.ts';
+import type { Standing } from './claims-by-queue.ts';
 
 /**
  * One scheduling cycle over the heads of all ClusterQueues.

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { PRIORITY_CLASS_LABEL } from '../../../shared/api/names.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { priorityOf, type Priority } from '../../api/job-annotations.ts';
 import type { PriorityBounds } from '../../api/local-queue.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';

@@ -1,4 +1,4 @@
-import type { JobStory } from '../../api/job-story.ts';
+import type { JobStory } from '../../api/job-progress.ts';
 import { CANARY_STAGES, stageSeconds, type CanaryStage } from '../../canary/canary-stages.ts';
 import { formatDuration, type Table } from '../text-table.ts';
 

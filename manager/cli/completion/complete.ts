@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Command } from '../command.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts';
 import { apiVersionOf } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { paintFor } from '../colours.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';

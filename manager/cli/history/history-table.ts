@@ -1,6 +1,6 @@
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { tellFailure } from '../../api/last-failure.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { plain } from '../plain-text.ts';
 import { formatAge, formatDuration, type Table } from '../text-table.ts';

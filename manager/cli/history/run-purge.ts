@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Purged } from '../../history/history.ts';
 import { confirmed } from '../confirmation.ts';
 import { ExitCode } from '../exit-codes.ts';

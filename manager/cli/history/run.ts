@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { actInWords } from '../../api/job-acts.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { connect, type ClusterChoice } from '../cluster-connection.ts';

@@ -2,7 +2,7 @@ import type { Job } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';

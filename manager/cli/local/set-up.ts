@@ -6,7 +6,7 @@ import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from 
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { admissionPolicies } from '../../policy/admission-policies.ts';

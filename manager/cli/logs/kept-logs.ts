@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { tellFailure } from '../../api/last-failure.ts';
 import { withHistory } from '../history-store.ts';
 import { plain } from '../plain-text.ts';

@@ -1,5 +1,5 @@
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { formatAmount, parseAmount, plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import { plain } from '../plain-text.ts';

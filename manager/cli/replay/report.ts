@@ -2,7 +2,7 @@ import { objectName, type LoggedObject } from '../../admission/decision-log/deci
 import type { History } from '../../insight/replay/logged-history.ts';
 import type { Replayed } from '../../insight/replay/replay.ts';
 import { agreementOf, figuresOf, lastSetup, type Agreement, type QueueFigures } from '../../insight/replay/replay-figures.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 
 /** What a replay came to, as `--output json` writes it. Times are RFC 3339, lengths of time milliseconds. */
 export type ReplayReport = {

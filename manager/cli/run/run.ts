@@ -10,7 +10,7 @@ import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { exitCodeOf } from '../../api/job-story.ts';
+import { exitCodeOf } from '../../api/job-progress.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
 import { onlyQueue } from '../only-queue.ts';
 import { plain } from '../plain-text.ts';

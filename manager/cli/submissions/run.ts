@@ -12,7 +12,7 @@ import { submissionsOf } from '../submit/manifests.ts';
 import { waitingFor } from '../waiting.ts';
 import type { WayChoice } from './flags.ts';
 import { endingLine, progressLine, type SubmissionEnding, type SubmissionWay } from './way.ts';
-import { withWay } from './with-way.ts';
+import { withWay } from './with-transport.ts';
 
 type QueueConfig = ClusterChoice & { readonly namespace: string | undefined; readonly way: WayChoice; readonly output: Form };
 

@@ -1,7 +1,7 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { JobStory } from '../../api/job-story.ts';
+import type { JobStory } from '../../api/job-progress.ts';
 import { explain } from '../../insight/explain/explain.ts';
 import type { JobManifest } from '../../policy/prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';

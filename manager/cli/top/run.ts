@@ -1,5 +1,5 @@
 import { JOBS } from '../../../shared/api/resources.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';

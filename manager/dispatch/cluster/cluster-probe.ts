@@ -11,7 +11,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import type { ProbeFailure, ProbeRefusal, ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 
 export type ClusterProbeOptions = {
   readonly client: ReadClient & RawClient;

@@ -3,7 +3,7 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import type { Condition } from '../../api/schema-parts.ts';
 import { AbleReason, ClusterCondition, type WorkerClusterStatus } from '../../api/worker-cluster.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { ANSWER_FAULTS } from '../../../shared/kube/unusable-answer.ts';
 import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';

@@ -1,8 +1,8 @@
 import type { DeepReadonly, Node } from '../../../shared/api/kubernetes.ts';
 import { addQuantities, formatQuantity, parseQuantity, QuantityError, type Quantity } from '../../../shared/kube/quantity.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 
 /** What a cluster offers. */
 export type Capacity = {

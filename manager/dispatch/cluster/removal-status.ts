@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { ClusterCondition, type WorkerClusterStatus } from '../../api/worker-cluster.ts';
 import type { RemovalJudgement } from './judge-removal.ts';
 

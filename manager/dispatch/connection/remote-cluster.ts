@@ -9,7 +9,7 @@ import { isOlder } from '../../../shared/kube/resource-version.ts';
 import type { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
 import { sleep } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';

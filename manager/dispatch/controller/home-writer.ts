@@ -3,7 +3,7 @@ import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { finalizersLeft } from '../copy/finalizers-left.ts';
 import type { HomeAction } from '../decisions/mirror-plan.ts';
 import { recordIn } from '../mirror/mirror-group.ts';

@@ -3,7 +3,7 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { type ReconcileResult, runController } from '../../../shared/kube/controller.ts';
 import { keyOfObject, parseKey } from '../../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import type { ParsedRecord } from '../../api/records.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';

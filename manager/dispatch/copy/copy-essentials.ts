@@ -11,7 +11,7 @@ import {
   RESUMED_FROM_ANNOTATION,
 } from '../../../shared/api/names.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { copyIdentity, variablesOf, type CopyIdentity } from './copy-marks.ts';
 import { toldStatus } from './sanitize-remote-status.ts';

@@ -1,6 +1,6 @@
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 import type { DeepReadonly, JobSpec } from '../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { MUTABLE_FIELDS } from './remote-job.ts';

@@ -23,7 +23,7 @@ import { isCompact } from '../../api/compact-job.ts';
 import { podsAtOnce } from '../../api/pod-count.ts';
 import type { ResourceFlavor } from '../../api/resource-flavor.ts';
 import { travelsToCopy } from '../../policy/job-parts.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { variablesOf } from './copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from '../status-home/json-diff.ts';

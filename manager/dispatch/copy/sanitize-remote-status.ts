@@ -1,7 +1,7 @@
 import type { JobCondition, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 
 /**
  * The status of a Job as a worker cluster tells it, without what the manager cluster could not take: of the wrong type, too long, or too many.

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isAtRest } from '../copy/copy-rest.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';

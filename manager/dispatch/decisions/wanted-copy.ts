@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { admittedPart } from '../../api/admitted-part.ts';
 import { parseRequests } from '../../api/amount.ts';
 import { excess, requestsOfJob } from '../../api/job-requests.ts';

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 
 /** The parts of a Lease that decisions need, of a kind that they can rely on; its cluster may have written what it likes. */

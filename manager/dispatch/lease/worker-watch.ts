@@ -11,7 +11,7 @@ import {
 import { LEASES } from '../../../shared/api/resources.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../../shared/kube/informer.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 import { essentialsOfLease } from './lease-essentials.ts';
 import { isGone, type AnnouncedWorker, type Pulse, type WorkerFinding } from '../cluster/worker-finding.ts';
 

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { hasVerdict, VERDICT_TYPES } from '../status-home/to-local-status.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, JobSpec, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, isSubset, sizeOf, textOf, unionOf, without, type Indexes } from '../../api/index-list.ts';
 
 /** What of a Job need not be run again, and which failures count on: the part of its status that a new copy starts from. */

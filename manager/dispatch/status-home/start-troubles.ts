@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { podsReady } from '../../api/start-proof.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 import { hasVerdict } from './to-local-status.ts';
 
 /** Its pods are wanted, and none of them is or was ready, as its cluster tells. */

@@ -3,7 +3,7 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { isCheckType } from '../../api/check-states.ts';
 import { SwitchyardCondition } from '../../api/reasons.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
 import { areIndexLists, indexesBelow, sizeOf, textOf } from '../../api/index-list.ts';
 

@@ -1,7 +1,7 @@
 import { Fields } from '../../../shared/kube/kubeconfig/fields.ts';
 import { KubeconfigError } from '../../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { readYamlDocument } from '../../../shared/kube/kubeconfig/yaml-document.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 
 /** All that a kubeconfig in a Secret can say of a worker cluster. */
 export type WorkerAccess = { readonly endpoint: WorkerEndpoint; readonly credentials: WorkerCredentials };

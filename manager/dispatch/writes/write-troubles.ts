@@ -3,7 +3,7 @@ import { connectionFailure } from '../../../shared/kube/connection-failure.ts';
 import { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { toldText } from '../../api/told-text.ts';
+import { toldText } from '../../api/sanitize-text.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 

@@ -2,7 +2,7 @@ import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { readLastFailure, type LastFailure } from '../../api/last-failure.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../../api/amount.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { capacityOf } from '../../admission/quota/cluster-state.ts';
 import { cohortPlace, type CohortPlace } from './cohort-place.ts';
 import type { Decision } from '../../admission/scheduling/decision.ts';

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { History, Life } from './logged-history.ts';
 import { workloadFrom } from '../../admission/decision-log/logged-workload.ts';
 import { recordFor, type DatedAdmission, type DatedCycle, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { formatRequests, forPods } from '../../api/job-requests.ts';

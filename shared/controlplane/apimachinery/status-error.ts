@@ -1,5 +1,5 @@
 import type { Status } from '../../kube/api-error.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import type { FieldError } from './field-error.ts';
 
 /** A refusal on its way to the client: becomes the `kind: Status` body and the HTTP status of the answer. */

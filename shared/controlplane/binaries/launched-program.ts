@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 
 /** A program in a process of its own. How it is started, and where what it prints goes, is the caller's choice. */
 export interface LaunchedProgram {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createKubeClient } from '../../kube/kube-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControlPlaneController } from './controllers.ts';

@@ -7,7 +7,7 @@ import { createRateLimiter } from '../../kube/rate-limiter.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
 import { toWireTime } from '../../api/wire-time.ts';
 import { sleep } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import type { PodLogs } from '../subresources/pod-log.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';

@@ -4,7 +4,7 @@ import { fieldOf, setField } from '../apimachinery/json.ts';
 import { unknownError } from '../apimachinery/status-error.ts';
 import { isRecord } from './schema-defaults.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import type { CrdSubresources } from './crd.ts';
 
 type ScalePaths = NonNullable<CrdSubresources['scale']>;

@@ -6,7 +6,7 @@ import { type ApiRequest, headerOf } from '../request/request.ts';
 import type { ServedResources } from '../resources/served-resources.ts';
 import { methodNotAllowedOnPath, pathNotFound } from '../apimachinery/status-error.ts';
 import type { Subresource } from '../endpoints/subresource.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 
 /**
  * Answers /api, /apis and what lies directly below: the legacy documents, and the aggregated ones

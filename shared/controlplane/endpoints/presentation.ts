@@ -7,7 +7,7 @@ import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import { internalType } from '../schema/decode.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { TableColumn, TablePrinter } from '../resources/strategy.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 
 /** Turns stored objects into the JSON text of an answer, in the representation that the client asked for. */
 export interface Presenter {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import { type Answer, jsonAnswer } from '../request/answer.ts';
 import { type Call, fieldManagerOf } from '../request/call.ts';
 import { type DeleteOptions, readDeleteOptions } from '../registry/delete-options.ts';

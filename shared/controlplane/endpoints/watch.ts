@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { StreamSink } from '../request/answer.ts';
 import { candidates, waitForRevision } from '../registry/list.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../apimachinery/json.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import { type FieldSet, isEmptySet, union } from './field-set.ts';
 
 /** One entry of metadata.managedFields: who owns which fields. */

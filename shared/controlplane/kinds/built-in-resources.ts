@@ -1,5 +1,5 @@
 import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../resources/strategy.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import { configMapStrategy } from './config-map.ts';
 import { cronJobStrategy } from './cron-job.ts';
 import { csiDriverStrategy } from './csi-driver.ts';

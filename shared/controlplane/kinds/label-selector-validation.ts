@@ -4,7 +4,7 @@ import { forbidden, invalid, required, type FieldError } from '../apimachinery/f
 import type { Decoded } from './decoded.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import { validateLabels } from '../apimachinery/object-meta-validation.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 
 type Expression = NonNullable<Decoded<LabelSelector>['matchExpressions']>[number];
 

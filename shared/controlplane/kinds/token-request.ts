@@ -1,5 +1,5 @@
 import { type FieldError, invalid as invalidField } from '../apimachinery/field-error.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 
 const EXPIRATION_MIN_SECONDS = 600;
 const EXPIRATION_MAX_SECONDS = 2 ** 32;

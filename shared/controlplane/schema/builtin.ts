@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import { alwaysListsBelow } from './empty-lists.ts';
 import type { BuiltInField, BuiltInTable } from './builtin-table.ts';
 import {

@@ -1,4 +1,4 @@
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, errorAnswer, withWarnings } from '../request/answer.ts';
 import type { Authenticator } from '../auth/authenticator.ts';

@@ -6,7 +6,7 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { AccessDecision, AccessQuestion } from '../auth/authorizer.ts';
 import type { RbacAuthorizer } from '../auth/rbac-authorizer.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 
 export type ReviewDeps = { readonly authorizer: RbacAuthorizer; readonly authenticator: Authenticator };
 

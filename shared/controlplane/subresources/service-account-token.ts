@@ -1,5 +1,5 @@
 import { toWireTime } from '../../api/wire-time.ts';
-import { given } from '../../runtime/given.ts';
+import { given } from '../../runtime/omit-undefined.ts';
 import { jsonAnswer } from '../request/answer.ts';
 import type { Call } from '../request/call.ts';
 import type { Admission } from '../admission/admission-request.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import type { Answer, ApiCase, RequestExchange, WatchExchange } from './api-case.ts';
 import { type CaseWords, createCaseWords } from './case-words.ts';
 import type { HookServer } from './hook-server.ts';

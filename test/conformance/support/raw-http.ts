@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 
 export type RawRequest = {
   readonly method: string;

@@ -3,7 +3,7 @@
  * step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
  */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { createDice } from '../dice.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { given } from '../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { type ClusterHistory, recordHistory } from '../../support/cluster-history.ts';

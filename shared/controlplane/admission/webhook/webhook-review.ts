@@ -1,7 +1,7 @@
 import type { Status } from '../../../kube/api-error.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 
 /** What a webhook answered, after its review has been found well formed. */
 export type WebhookVerdict = {

@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 import { type LabelRequirements, requirementsOf } from '../../../kube/selectors.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { cloneJson, jsonEquals } from '../../apimachinery/json.ts';
 import { forbidden, internalError, StatusError } from '../../apimachinery/status-error.ts';

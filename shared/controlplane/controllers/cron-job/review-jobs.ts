@@ -1,6 +1,6 @@
 import type { CronJob, CronJobStatus, DeepReadonly, Job } from '../../../api/kubernetes.ts';
 import { finishedCondition } from '../../../kube/conditions.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import type { Note } from './decide-start.ts';
 
 type JobReference = NonNullable<DeepReadonly<CronJobStatus>['active']>[number];

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Deployment, DeploymentStatus, ReplicaSet } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { limitsOf } from './plan-rollout.ts';
 

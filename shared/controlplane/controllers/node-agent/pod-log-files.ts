@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { ContainerStatus, Pod } from '../../../api/kubernetes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import type { StreamSink } from '../../request/answer.ts';
 import type { PodLogSource } from '../../subresources/pod-log.ts';
 import type { PodLogOptions } from '../../subresources/pod-log-options.ts';

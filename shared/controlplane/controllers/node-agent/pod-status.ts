@@ -1,6 +1,6 @@
 import type { ContainerStatus, DeepReadonly, Pod, PodCondition, PodStatus } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 
 export type ContainerState =
   | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }

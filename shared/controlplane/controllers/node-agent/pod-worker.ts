@@ -6,7 +6,7 @@ import type { EventRecorder } from '../../../kube/event-recorder.ts';
 import { objectKey } from '../../../kube/keys.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { aborted } from '../../../runtime/tasks.ts';
 import { type ContainerCommand, referencedConfig, resolveCommand } from './container-environment.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Clock, endsWithin } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import { signalGroup, spawnLeashed } from '../../../runtime/leash.ts';
 import { askProbe } from './ask-probe.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer, StartRequest } from './container-runtime.ts';

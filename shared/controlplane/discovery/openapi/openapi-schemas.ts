@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Field, KindName, ListSchema, ObjectSchema, PatchStrategy, ScalarSchema, Schema } from '../../schema/schema.ts';
-import { given } from '../../../runtime/given.ts';
+import { given } from '../../../runtime/omit-undefined.ts';
 import { createSchemaNames, customName, forEachObject, modelNameOf } from './schema-names.ts';
 
 /** JSON of an OpenAPI document. */

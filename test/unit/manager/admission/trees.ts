@@ -11,7 +11,7 @@ import {
   type QuotaTree,
 } from '../../../../manager/admission/quota/quota-tree.ts';
 import { createUsage, type Usage } from '../../../../manager/admission/quota/usage.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 
 type Amounts = Readonly<Record<string, number | { readonly nominal: number; readonly lending?: number; readonly borrowing?: number }>>;
 type Part = { readonly in?: string; readonly quota?: Amounts; readonly weight?: string | number };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLostClusters } from '../../../../manager/api/lost-clusters.ts';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { toWireTime } from '../../../../shared/api/wire-time.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createFairTurns } from '../../../../manager/dashboard/fair-turns.ts';
+import { createFairTurns } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { createJobTable, type JobTable } from '../../../../manager/dashboard/job-table.ts';
 import { parseJobQuery, type JobQuery } from '../../../../manager/dashboard/job-query.ts';
 import type { JobLine } from '../../../../manager/dashboard/views.ts';

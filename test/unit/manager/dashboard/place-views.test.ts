@@ -10,7 +10,7 @@ import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { queueView } from '../../../../manager/dashboard/queue-view.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
 import { submissionView } from '../../../../manager/dashboard/submission-view.ts';
-import type { YardSources } from '../../../../manager/dashboard/yard.ts';
+import type { YardSources } from '../../../../manager/dashboard/overview.ts';
 import type { KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseRequests } from '../../../../manager/api/amount.ts';
-import { createFairTurns } from '../../../../manager/dashboard/fair-turns.ts';
+import { createFairTurns } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import type { KeptJob } from '../../../../manager/dashboard/job-view.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';

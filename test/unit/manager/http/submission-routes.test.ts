@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../../../../manager/api/submission-door.ts';
+import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../../../../manager/api/submission-port.ts';
 import { matchRoute } from '../../../../manager/http/match-route.ts';
 import { RequestRefused, type ApiAnswer, type ServerEvent } from '../../../../manager/http/route.ts';
 import { submissionRoutes } from '../../../../manager/http/submission-routes.ts';

@@ -15,7 +15,7 @@ import {
   SUBMISSION_USER_EXTRA,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };

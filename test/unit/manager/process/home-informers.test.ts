@@ -4,7 +4,7 @@ import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
 import { cachedJob } from '../../../../manager/process/home-informers.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
 
 const cached = (job: Job, usersLabelsMax?: number): Job =>

@@ -9,7 +9,7 @@ import {
   type SubmissionQueue,
 } from '../../../../manager/submission/submission-queue.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 /** Goal: an informer notices that its server went back in time, and can be made sure to be as far as its server is. */
 import { describe, expect, test } from 'vitest';
-import { createServerCourse } from '../../../../shared/kube/server-course.ts';
+import { createServerCourse } from '../../../../shared/kube/revision-tracker.ts';
 import { aWorld, cached, lists, questions, watches, type World } from './informer-world.ts';
 
 describe('a server that goes back in time, restored from an older backup,', () => {

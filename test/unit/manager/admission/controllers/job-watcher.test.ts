@@ -12,7 +12,7 @@ import { createRecordKeeper } from '../../../../../manager/api/record-keeper.ts'
 import { createManagerMetrics } from '../../../../../manager/metrics/metrics.ts';
 import { nowhereMessage } from '../../../../../manager/api/rest-proof.ts';
 import { COPIES_FINALIZER } from '../../../../../shared/api/names.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import {
   aCondition,

@@ -12,7 +12,7 @@ import { createShapeAvoidance } from '../../../../../manager/admission/workload/
 import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
 import type { PodSpec } from '../../../../../shared/api/kubernetes.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { admittedOf, aQueue, type Flavors, type Holding, type QueueOf, type Quotas } from '../preemption/preemption-world.ts';
 import { aCluster, aFlavor, aWorkload, objects } from '../setup.ts';
 

@@ -12,7 +12,7 @@ import type { Preemptor } from '../../../../../manager/admission/preemption/pree
 import { flavorResource } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { buildQueueingSetup } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aFlavor, aWorkload, objects } from '../setup.ts';
 
 /** Nominal quota by resource: `6`, `6+2` where two more may be borrowed, `6-4` where four of them may be lent. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UNLIMITED } from '../../../../../manager/api/amount.ts';
 import { capacityOf, clusterStateOf, isRecordedOn, placesOf } from '../../../../../manager/admission/quota/cluster-state.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aRecord } from '../../../../support/jobs.ts';
 
 const time = '2026-01-01T00:00:00Z';

@@ -13,7 +13,7 @@ import {
   type QuotaTree,
 } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 
 type Quota = { readonly nominal: number; readonly borrowing?: number; readonly lending?: number };
 const groups = ({ nominal, borrowing, lending }: Quota) => [

@@ -1,7 +1,7 @@
 /** Who waits for what is his own gets it, whatever else comes meanwhile. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { potentialAvailable } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import { anOrderWorld } from './order-world.ts';

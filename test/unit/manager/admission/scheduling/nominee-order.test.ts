@@ -6,7 +6,7 @@ import { nominate, type Nominee } from '../../../../../manager/admission/schedul
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../../manager/api/cohort.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aCluster, aClusterQueue, aSnapshot, aWorkload, queueOf } from '../setup.ts';
 import { charges } from '../trees.ts';
 

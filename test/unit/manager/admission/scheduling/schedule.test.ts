@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from '../setup.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);

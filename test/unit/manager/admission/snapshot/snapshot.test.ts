@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
 import { NO_PRIORITY_CLASSES } from '../../../../../manager/admission/workload/priority.ts';
 import { buildQueueingSetup, routeOf, type QueueingObjects } from '../../../../../manager/admission/snapshot/snapshot.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aClusterQueue, aWorkload, objects } from '../setup.ts';
 
 const localQueue = (clusterQueue: string, stopPolicy?: 'Hold'): LocalQueue => ({

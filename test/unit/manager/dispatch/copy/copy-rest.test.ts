@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isAtRest, isJudgedAtRest, isUnbegun } from '../../../../../manager/dispatch/copy/copy-rest.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, type JobParts } from '../../../../support/jobs.ts';
 
 const SUSPENDED = [aCondition('Suspended')];

@@ -8,7 +8,7 @@ import { NODES, PODS } from '../../../../../shared/api/resources.ts';
 import { createNodeAgent } from '../../../../../shared/controlplane/controllers/node-agent.ts';
 import { createPodGc } from '../../../../../shared/controlplane/controllers/pod-gc.ts';
 import { createTaintEviction } from '../../../../../shared/controlplane/controllers/taint-eviction.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { anEmbeddedCluster, createPod, type EmbeddedCluster } from './embedded-cluster.ts';
 
 let cluster: EmbeddedCluster;

@@ -4,7 +4,7 @@ import { NODES, PODS } from '../../../../../shared/api/resources.ts';
 import { doomedPods } from '../../../../../shared/controlplane/controllers/doomed-pods.ts';
 import { createPodGc } from '../../../../../shared/controlplane/controllers/pod-gc.ts';
 import { pathTo } from '../../../../../shared/kube/request-path.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../shared/runtime/omit-undefined.ts';
 import { anEmbeddedCluster, createPod, type EmbeddedCluster } from './embedded-cluster.ts';
 
 describe('which pods are doomed', () => {

@@ -5,7 +5,7 @@ import { createAdmissionChain, createReinvokingAdmission } from '../../../../../
 import { type ClusterNetwork, createWebhookAdmission } from '../../../../../../shared/controlplane/admission/webhook/webhooks.ts';
 import { StatusError } from '../../../../../../shared/controlplane/apimachinery/status-error.ts';
 import type { AnyObject } from '../../../../../../shared/controlplane/apimachinery/object.ts';
-import { given } from '../../../../../../shared/runtime/given.ts';
+import { given } from '../../../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../../../shared/runtime/logger.ts';
 
 type Reply = (review: Review) => object | Error;

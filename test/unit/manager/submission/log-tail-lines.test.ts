@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { tailRows, toldTails } from '../../../../manager/submission/tail-rows.ts';
+import { tailRows, toldTails } from '../../../../manager/submission/log-tail-lines.ts';
 import type { EndedPod } from '../../../../shared/api/ended-pods.ts';
 import type { ConfigMap } from '../../../../shared/api/kubernetes.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { given } from '../../../../shared/runtime/given.ts';
+import { given } from '../../../../shared/runtime/omit-undefined.ts';
 
 test('what is undefined is left out, and nothing else is', () => {
   const fields = given({ absent: undefined, none: null, empty: '', zero: 0, no: false, text: 'x' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CLAIMS_MAX, createStandingClaims, type Standing } from '../../../../../manager/admission/scheduling/standing-claims.ts';
+import { CLAIMS_MAX, createStandingClaims, type Standing } from '../../../../../manager/admission/scheduling/claims-by-queue.ts';
 import { aWorkload, head } from '../setup.ts';
 
 const standing = (queue: number, createdMs: number, cluster = 'eu'): Standing => ({

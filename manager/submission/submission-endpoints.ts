@@ -1,10 +1,10 @@
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import type { SubmissionDoor } from '../api/submission-door.ts';
+import type { SubmissionDoor } from '../api/submission-port.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { signCaller } from './caller-signature.ts';
-import type { SignCaller } from './submission-door.ts';
+import type { SignCaller } from './open-submission-port.ts';
 import { tenantsOf } from './tenants.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import type { SubmissionQueue, SubmissionRef } from '../../../../manager/submission/submission-queue.ts';
 import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
-import { createTailTeller, type TailedCopy, type TailTeller } from '../../../../manager/submission/tail-teller.ts';
+import { createTailTeller, type TailedCopy, type TailTeller } from '../../../../manager/submission/log-tail-reporter.ts';
 import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
 import {
   ENDED_PODS_ANNOTATION,

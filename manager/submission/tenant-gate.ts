@@ -1,7 +1,7 @@
 import type { RateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Tenant } from './tenant.ts';
-import { createTurnOrder } from './turn-order.ts';
+import { createTurnOrder } from './weighted-fair-queue.ts';
 
 export type FairGateDeps = {
   /** Of all tenants together. */

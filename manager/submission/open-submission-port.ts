@@ -1,11 +1,11 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import type { CallerSignature } from '../../shared/api/submission-signature.ts';
 import { connect, type Client, type SubmissionView } from '../../shared/client/client.ts';
 import { bullmqJobOf } from '../../shared/client/payload.ts';
 import { Conflict, errorOf, Failed, Invalid, SubmissionError, TimedOut } from '../../shared/client/submission-errors.ts';
-import { DoorProblem, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
+import { DoorProblem, type DoorView, type SubmissionDoor } from '../api/submission-port.ts';
 import type { Tenant } from './tenant.ts';
 
 /** Of many clients that ask for one thing each. Redis that does not answer must not make them wait for ever. */

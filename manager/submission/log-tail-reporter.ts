@@ -7,7 +7,7 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import { submissionOf } from './outcome.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
 import { isSealedSubmission } from './submission-seal.ts';
-import { tailRows, toldTails } from './tail-rows.ts';
+import { tailRows, toldTails } from './log-tail-lines.ts';
 
 export type TailTellerDeps = {
   /** By tenant id, those that are served now. */

@@ -5,7 +5,7 @@ import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
-import { clusterTrack } from './cluster-track.ts';
+import { clusterTrack } from './cluster-row.ts';
 import type { JobIndex } from './job-index.ts';
 import { cohortNodes, queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';

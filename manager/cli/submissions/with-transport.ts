@@ -10,10 +10,10 @@ export async function withWay<T>(
 ): Promise<T> {
   if (choice.via === 'redis') {
     // BullMQ takes a while to load.
-    const { connectByRedis } = await import('./by-redis.ts');
+    const { connectByRedis } = await import('./redis-transport.ts');
     return closing(connectByRedis(choice), act);
   }
-  const { connectByHttp } = await import('./by-http.ts');
+  const { connectByHttp } = await import('./http-transport.ts');
   const { client, namespace, credentials } = connect(cluster);
   try {
     return await closing(connectByHttp({ ...choice, namespace: cluster.namespace ?? namespace, credentials }), act);

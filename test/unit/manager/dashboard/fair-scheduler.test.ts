@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createFairTurns, foundInTurn, type FairTurns } from '../../../../manager/dashboard/fair-turns.ts';
+import { createFairTurns, foundInTurn, type FairTurns } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 let clock: FakeClock;

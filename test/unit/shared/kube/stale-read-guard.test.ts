@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { JOBS } from '../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
-import { doubtingClient } from '../../../../shared/kube/doubting-client.ts';
+import { doubtingClient } from '../../../../shared/kube/stale-read-guard.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const KEY = { namespace: 'ns', name: 'job' };

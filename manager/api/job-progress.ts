@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { readLastFailure, tellFailure, type LastFailure } from './last-failure.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import { writtenRecordOf } from './records.ts';

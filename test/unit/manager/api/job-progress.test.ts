@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { continued, exitCodeOf, progressLine, storyLine, type JobStory } from '../../../../manager/api/job-story.ts';
+import { continued, exitCodeOf, progressLine, storyLine, type JobStory } from '../../../../manager/api/job-progress.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../../../shared/api/names.ts';

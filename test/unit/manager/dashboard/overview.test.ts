@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { amountIn, byImportance, fillOf, shareOf, sumOf } from '../../../../manager/dashboard/fill.ts';
-import { clusterTrack } from '../../../../manager/dashboard/cluster-track.ts';
+import { clusterTrack } from '../../../../manager/dashboard/cluster-row.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { cohortNodes, queueNode } from '../../../../manager/dashboard/queue-tree.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
-import { cohortsOf, yardIds, yardItem, type YardSources } from '../../../../manager/dashboard/yard.ts';
+import { cohortsOf, yardIds, yardItem, type YardSources } from '../../../../manager/dashboard/overview.ts';
 import type { ClusterQueue } from '../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../manager/api/cohort.ts';
 import type { LocalQueue } from '../../../../manager/api/local-queue.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMoment, type PastJob } from '../../../../manager/dashboard/past-yard.ts';
+import { createMoment, type PastJob } from '../../../../manager/dashboard/overview-at.ts';
 
 const job = (key: string, times: Omit<PastJob, 'line'>, where: Partial<PastJob['line']> = {}): PastJob => ({
   ...times,

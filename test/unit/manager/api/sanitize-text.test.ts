@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toldText } from '../../../../manager/api/told-text.ts';
+import { toldText } from '../../../../manager/api/sanitize-text.ts';
 
 test.each([
   ['as it is', 'as it is'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStoryTeller } from '../../../../manager/story/story-teller.ts';
+import { createStoryTeller } from '../../../../manager/story/lifecycle-events.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { SUBMITTED_BY_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';

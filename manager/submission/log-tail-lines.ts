@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import type { EndedPod } from '../../shared/api/ended-pods.ts';
 import type { ConfigMap, DeepReadonly } from '../../shared/api/kubernetes.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { tellFailedPod } from '../api/last-failure.ts';
-import { toldText } from '../api/told-text.ts';
+import { toldText } from '../api/sanitize-text.ts';
 
 /** Of one copy, the latest; each is a line of BullMQ's log, of which a submission keeps a hundred. */
 const PODS_MAX = 5;

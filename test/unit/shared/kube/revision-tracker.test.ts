@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createServerCourse } from '../../../../shared/kube/server-course.ts';
+import { createServerCourse } from '../../../../shared/kube/revision-tracker.ts';
 
 test('the highest version that anybody has seen is known', () => {
   const course = createServerCourse();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createFairGate, type FairGate } from '../../../../manager/submission/fair-gate.ts';
+import { createFairGate, type FairGate } from '../../../../manager/submission/tenant-gate.ts';
 import { gatedQueue } from '../../../../manager/submission/gated-queue.ts';
 import {
   SubmissionRefused,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTurnOrder, type TurnOrder } from '../../../../manager/submission/turn-order.ts';
+import { createTurnOrder, type TurnOrder } from '../../../../manager/submission/weighted-fair-queue.ts';
 
 const everybody = (): boolean => true;
 /** Whose items are taken out, one after the other. */

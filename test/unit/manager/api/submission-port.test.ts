@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DoorProblem } from '../../../../manager/api/submission-door.ts';
+import { DoorProblem } from '../../../../manager/api/submission-port.ts';
 
 test('a problem keeps its code for programs, its words for people, and what it comes from', () => {
   const cause = new Error('there is another one');

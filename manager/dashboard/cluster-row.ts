@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { given } from '../../shared/runtime/omit-undefined.ts';
 import { ZERO, type Requests } from '../api/amount.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { amountIn, byImportance, fillOf } from './fill.ts';
