@@ -14,7 +14,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
-import { given } from '../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { DRAIN_MS, runProgram } from '../shared/runtime/lifecycle.ts';
 import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -83,7 +83,7 @@ async function runManager(
   const submissions = redis && {
     ...(await submissionSource(redis, settings, log)),
     // The gate in front of it has the limit.
-    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, given({ actAs })),
+    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, omitUndefined({ actAs })),
   };
   const probing = redis && (await connectProbe(redis, log));
   const { api, dashboard } = settings;
@@ -108,7 +108,7 @@ async function runManager(
     client,
     connectCluster,
     memoryPerClusterBytes: settings.workerMemoryBytes,
-    ...given({ submissions }),
+    ...omitUndefined({ submissions }),
     ...(probing && { redisProbe: (metrics) => probing.probe(metrics) }),
     recordKeySecret: {
       namespace: recordKeySecret.namespace ?? leaderElection?.namespace ?? homeAccess.namespace,
@@ -151,7 +151,7 @@ async function runManager(
           ...(api.tls && { tls: certificates.of('api', api.tls) }),
           doorOf,
           metrics,
-          ...given({ history: shown }),
+          ...omitUndefined({ history: shown }),
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
           // Like that of the metrics it has a limit of its own.
@@ -164,7 +164,7 @@ async function runManager(
       dashboard &&
       ((metrics: ApiMetrics) => ({
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
-        ...given({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
+        ...omitUndefined({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
         actions: dashboard.actions,
         audit,
         // With limits of their own: whoever looks keeps no Job waiting.
@@ -287,7 +287,7 @@ async function submissionSource(
   settings: ManagerConfig,
   log: Logger,
 ): Promise<SubmissionSource & { close?(): void }> {
-  const [{ connectBullmqQueue }, { openDoor }, { openRedis }] = await Promise.all([
+  const [{ connectBullmqQueue }, { openSubmissionPort: openDoor }, { openRedis }] = await Promise.all([
     import('./submission/bullmq-queue.ts'),
     import('./submission/open-submission-port.ts'),
     import('./submission/redis-connection.ts'),

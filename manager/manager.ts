@@ -6,15 +6,15 @@ import { JOBS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { parseKey } from '../shared/kube/keys.ts';
-import { doubtingClient } from '../shared/kube/stale-read-guard.ts';
+import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createLeaseHold } from '../shared/kube/lease-hold.ts';
-import { createServerCourse } from '../shared/kube/revision-tracker.ts';
+import { createRevisionTracker } from '../shared/kube/revision-tracker.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
-import { given } from '../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { TraceDestination } from '../shared/runtime/tracing-flags.ts';
@@ -38,7 +38,7 @@ import { createWriteAudit } from './audit/write-audit.ts';
 import type { DecisionLogFile } from './process/decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config/config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
-import { copyEndings } from './process/on-copy-ended.ts';
+import { onCopyEnded } from './process/on-copy-ended.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './process/awaited-informers.ts';
 import { createCanary, type CanaryConfig } from './canary/canary.ts';
@@ -52,7 +52,7 @@ import { createManagerMetrics } from './metrics/metrics.ts';
 import { HOME } from './process/client-factory.ts';
 import type { ApiMetrics } from './http/api-metrics.ts';
 import type { RedisMetrics } from './submission/redis-metrics.ts';
-import { observedClusters } from './metrics/cluster-gauges.ts';
+import { clusterGauges } from './metrics/cluster-gauges.ts';
 import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
@@ -60,11 +60,11 @@ import type { Identities } from './policy/writer.ts';
 import { leadWhenElected, type Election } from './process/lead-when-elected.ts';
 import { recordKeys } from './process/record-key.ts';
 import { claimRecords } from './process/record-origin.ts';
-import { createDoors } from './submission/submission-endpoints.ts';
+import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
 import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
 import { createJobTracer } from './story/job-tracer.ts';
 import { createOverrideAlarm } from './story/override-alarm.ts';
-import { createStoryTeller } from './story/lifecycle-events.ts';
+import { createLifecycleEvents } from './story/lifecycle-events.ts';
 import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { TenantRules } from './submission/tenant.ts';
@@ -200,7 +200,7 @@ export function createManager(deps: ManagerDeps): Manager {
     restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
   };
   const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
-  const course = createServerCourse();
+  const course = createRevisionTracker();
   const informers = createHomeInformers({
     ...deps,
     rules,
@@ -221,7 +221,7 @@ export function createManager(deps: ManagerDeps): Manager {
     [LOCAL_QUEUES, informers.localQueues],
   ]);
   const home = fenced(
-    doubtingClient(client, {
+    guardStaleReads(client, {
       clock,
       cached: (resource, key) => caches.get(resource)?.get(key)?.metadata.resourceVersion,
       onDoubt({ plural }, { namespace, name }, resourceVersion) {
@@ -231,7 +231,7 @@ export function createManager(deps: ManagerDeps): Manager {
           name,
           resourceVersion,
         });
-        course.doubt();
+        course.invalidate();
       },
     }),
   );
@@ -252,7 +252,7 @@ export function createManager(deps: ManagerDeps): Manager {
   };
   const doors =
     submissions?.openDoor &&
-    createDoors({
+    createSubmissionEndpoints({
       shared: submissions.shared,
       open: submissions.openDoor,
       objects: informers.submissionQueues,
@@ -275,7 +275,7 @@ export function createManager(deps: ManagerDeps): Manager {
       async (each) => deps.certificates?.run(each),
       (each) =>
         serveWebhook(
-          { ...deps, ...given({ onPassed: writeAudit?.passed }) },
+          { ...deps, ...omitUndefined({ onPassed: writeAudit?.passed }) },
           metrics.webhook,
           alarm,
           (problem) => (webhookProblem = problem),
@@ -370,7 +370,7 @@ export function createManager(deps: ManagerDeps): Manager {
       lostClusters,
       workerLostTimeoutMs,
       clustersSettled: (leading) => dispatch.clustersSettled(leading),
-      ...given({
+      ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
         admissionFairSharing: deps.admissionFairSharing,
@@ -416,7 +416,7 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
       isNoted: intake.isNoted,
-      ...given({ hold, endings: copyEndings([history, intake.endings]), tracing }),
+      ...omitUndefined({ hold, endings: onCopyEnded([history, intake.endings]), tracing }),
     });
     const watched = createLiveInvariants({
       ...informers,
@@ -436,13 +436,13 @@ export function createManager(deps: ManagerDeps): Manager {
     const canary =
       config && createCanary({ ...informers, config, client: home, metrics: metrics.canary, clock, log: log.with({ part: 'canary' }) });
     if (canary !== undefined) informers.jobs.addHandler(canary.handler);
-    const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
+    const story = createLifecycleEvents({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
     const overrides = createOverrideAlarm({ events, metrics: metrics.story, log: log.with({ part: 'overrides' }) });
     informers.jobs.addHandler(overrides.handler);
     const observed = (): ObservedState => {
       const state = admission.observed();
-      return { ...state, clusters: observedClusters(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
+      return { ...state, clusters: clusterGauges(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
     };
     const tracer = tracing && spans && createJobTracer({ exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
     if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
@@ -477,7 +477,7 @@ export function createManager(deps: ManagerDeps): Manager {
         await mayList.promise;
         await informer.run(each);
       }),
-      (each) => leadWhenElected({ ...deps, ...given({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
+      (each) => leadWhenElected({ ...deps, ...omitUndefined({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
     ]);
   }
 

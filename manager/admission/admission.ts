@@ -5,7 +5,7 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
@@ -27,7 +27,7 @@ import { createAdmissionRetries } from './snapshot/admission-retries.ts';
 import { observeAdmission, type AdmissionState } from './controllers/admission-state.ts';
 import { createAdmissionWriter } from './controllers/admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './quota/cluster-state.ts';
-import { createCorrector } from './controllers/eviction-controller.ts';
+import { createEvictionController } from './controllers/eviction-controller.ts';
 import { createDecisionRecorder, type LineSink } from './decision-log/decision-recorder.ts';
 import type { FairSharingConfig } from './fair-sharing/fair-strategy.ts';
 import { createJobWatcher } from './controllers/job-watcher.ts';
@@ -256,7 +256,7 @@ export function createAdmission({
       const { tried, rerouted } = changeOf(changedObjects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();
-      corrector.resolveAnew(allChanged ? undefined : standingOn(changedObjects));
+      corrector.recheckAdmissions(allChanged ? undefined : standingOn(changedObjects));
       if (allChanged) {
         queues.wakeAll();
         watcher.reroute();
@@ -273,7 +273,7 @@ export function createAdmission({
       stale.clusters = false;
       corrector.lookForLosses();
       const identities = identitiesOf(informers.workerClusters.list());
-      if (identities !== clusterIdentities) corrector.resolveAnew();
+      if (identities !== clusterIdentities) corrector.recheckAdmissions();
       clusterIdentities = identities;
       const next = clusterStates(informers.workerClusters.list(), ledSinceMs, log);
       const previous = cache.clusters();
@@ -285,7 +285,7 @@ export function createAdmission({
     }
   };
 
-  const corrector = createCorrector({
+  const corrector = createEvictionController({
     client,
     events,
     storyEvents,
@@ -308,7 +308,7 @@ export function createAdmission({
     retries,
     watcher,
     records,
-    ...given({ traceRatio: deps.traceRatio }),
+    ...omitUndefined({ traceRatio: deps.traceRatio }),
     wake,
     clock,
     log,

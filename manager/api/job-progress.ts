@@ -1,12 +1,12 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { readLastFailure, tellFailure, type LastFailure } from './last-failure.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import { writtenRecordOf } from './records.ts';
 
 /** When a Job came how far, as it was seen to: instants in epoch milliseconds. */
-export type JobStory = {
+export type JobProgress = {
   readonly submittedMs: number;
   readonly admittedMs?: number;
   readonly dispatchedMs?: number;
@@ -22,7 +22,7 @@ export type JobStory = {
 };
 
 /** The story goes on with what a Job says now. What it did earlier is kept: times on the wire have whole seconds, and ours are better. */
-export function continued(story: JobStory, job: DeepReadonly<Job>, nowMs: number): JobStory {
+export function continued(story: JobProgress, job: DeepReadonly<Job>, nowMs: number): JobProgress {
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' && written.record.evicted !== true ? written.record : undefined;
   const ended = finishedCondition(job.status);
@@ -47,14 +47,14 @@ export function continued(story: JobStory, job: DeepReadonly<Job>, nowMs: number
     message: ended?.type === 'Failed' ? ended.message : undefined,
     failure: ended?.type === 'Failed' ? readLastFailure(job) : undefined,
   };
-  return { submittedMs: story.submittedMs, ...given(next) };
+  return { submittedMs: story.submittedMs, ...omitUndefined(next) };
 }
 
 const outcomeOf = (type: string | undefined): 'Complete' | 'Failed' | undefined =>
   type === 'Complete' || type === 'Failed' ? type : undefined;
 
 /** `finished on east in 2.1 s (queued 0.2, dispatched 0.3, pod start 1.2)`: seconds of each part of the way, as far as it was seen. */
-export function storyLine({
+export function lifecycleLine({
   submittedMs,
   admittedMs,
   dispatchedMs,
@@ -65,7 +65,7 @@ export function storyLine({
   reason,
   message,
   failure,
-}: JobStory): string {
+}: JobProgress): string {
   const seconds = (from: number, to: number): string => (Math.max(0, to - from) / 1000).toFixed(1);
   const parts = [
     ...(admittedMs === undefined ? [] : [`queued ${seconds(submittedMs, admittedMs)}`]),
@@ -78,7 +78,7 @@ export function storyLine({
 }
 
 /** Where it is on its way, for whoever waits. */
-export function progressLine(story: JobStory, job: DeepReadonly<Job>): string {
+export function progressLine(story: JobProgress, job: DeepReadonly<Job>): string {
   if (story.startedMs !== undefined) return `runs on ${story.cluster ?? '?'}`;
   if (story.cluster !== undefined && story.admittedMs !== undefined) return `goes to ${story.cluster}`;
   const waiting = job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False');
@@ -90,7 +90,7 @@ export function progressLine(story: JobStory, job: DeepReadonly<Job>): string {
  * exit code: upstream's message of that condition has it ("Container main for pod ns/name failed with exit code 3 matching FailJob rule at index 0").
  * Undefined where no exit code is told.
  */
-export function exitCodeOf({ outcome, reason, message, failure }: JobStory): number | undefined {
+export function exitCodeOf({ outcome, reason, message, failure }: JobProgress): number | undefined {
   if (outcome === 'Complete') return 0;
   if (failure?.exitCode !== undefined && failure.exitCode > 0 && failure.exitCode <= 255) return failure.exitCode;
   if (reason !== 'PodFailurePolicy') return undefined;

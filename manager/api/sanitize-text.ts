@@ -1,11 +1,11 @@
 /** Longest text of another program in a condition, an event or a line of the log. */
-export const TOLD_LENGTH_MAX = 1024;
+export const SANITIZED_LENGTH_MAX = 1024;
 
 /**
  * Text of a worker cluster, or of whoever else, as it may be shown: of one line, without characters that steer terminals or turn text around, cut where it is too
  * long. The result holds nothing of a longer original in memory.
  */
-export function toldText(text: string, lengthMax = TOLD_LENGTH_MAX): string {
+export function sanitizeText(text: string, lengthMax = SANITIZED_LENGTH_MAX): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text;
   // By way of bytes, because a slice of a string keeps the whole.
   return Buffer.from(cut.replace(UNPRINTABLE, ' ')).toString();

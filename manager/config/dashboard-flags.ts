@@ -1,7 +1,7 @@
 import type { CERTIFICATE_FLAGS, CertificateChoice } from './certificate-flags.ts';
 import { isAddressRange } from '../../shared/kube/address-ranges.ts';
 import { shaped } from '../../shared/runtime/value-shape.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 
 const HEADER_NAME = '^[A-Za-z][A-Za-z0-9-]{0,63}$';
@@ -76,7 +76,7 @@ export function dashboardConfigOf(flags: FlagValues<typeof DASHBOARD_FLAGS & typ
     address,
     actions: flags['dashboard-actions'],
     liveLogs: flags['dashboard-live-logs'],
-    ...given({ proxy, traceUrl: flags['dashboard-trace-url'] }),
+    ...omitUndefined({ proxy, traceUrl: flags['dashboard-trace-url'] }),
   };
   if (certFile !== undefined && keyFile !== undefined) return { ...common, tls: { certFile, keyFile } };
   if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--dashboard-cert-file and --dashboard-key-file go together');

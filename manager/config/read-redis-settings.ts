@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { FlagError } from '../../shared/runtime/flags.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { redisUrl, requireTlsUrl, type RedisConfig } from './redis-flags.ts';
 import type { RedisServers, RedisSettings } from '../submission/redis-settings.ts';
 
@@ -8,12 +8,12 @@ import type { RedisServers, RedisSettings } from '../submission/redis-settings.t
 export function readRedisSettings({ servers, username, passwordFile, sentinelPasswordFile, tls }: RedisConfig): RedisSettings {
   return {
     servers: readServers(servers, sentinelPasswordFile, tls !== undefined),
-    ...given({
+    ...omitUndefined({
       username,
       password: content('redis-password-file', passwordFile),
       tls:
         tls &&
-        given({
+        omitUndefined({
           ca: content('redis-tls-ca-file', tls.caFile),
           cert: content('redis-tls-cert-file', tls.certFile),
           key: content('redis-tls-key-file', tls.keyFile),
@@ -43,7 +43,8 @@ const URL_BYTES_MAX = 8 * 1024;
 const FILE_BYTES_MAX = 1024 * 1024;
 
 function readServers(servers: RedisConfig['servers'], passwordFile: string | undefined, tls: boolean): RedisServers {
-  if (servers.kind === 'Sentinel') return { ...servers, ...given({ password: content('redis-sentinel-password-file', passwordFile) }) };
+  if (servers.kind === 'Sentinel')
+    return { ...servers, ...omitUndefined({ password: content('redis-sentinel-password-file', passwordFile) }) };
   if (!('urlFile' in servers)) return servers;
   const url = readRedisUrl(servers.urlFile);
   if (tls) requireTlsUrl(`${URL_FILE}: ${JSON.stringify(servers.urlFile)}`, url);

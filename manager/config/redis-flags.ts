@@ -1,6 +1,6 @@
 import { FlagError, text, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 import { shaped, wholeNumberPattern, type ValueShape } from '../../shared/runtime/value-shape.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { HostPort, RedisServers } from '../submission/redis-settings.ts';
 
 const HOST_PORTS: ValueShape = {
@@ -67,7 +67,7 @@ export function redisConfigOf(flags: Values): RedisConfig | undefined {
   if (servers === undefined) return undefined;
   return {
     servers,
-    ...given({
+    ...omitUndefined({
       username: flags['redis-username'],
       passwordFile: flags['redis-password-file'],
       sentinelPasswordFile: flags['redis-sentinel-password-file'],
@@ -95,7 +95,7 @@ function tlsOf(flags: Values, servers: RedisConfig['servers']): RedisConfig['tls
   const [certFile, keyFile] = [flags['redis-tls-cert-file'], flags['redis-tls-key-file']];
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new FlagError('--redis-tls-cert-file and --redis-tls-key-file go together');
-  const tls = given({ caFile: flags['redis-tls-ca-file'], certFile, keyFile, serverName: flags['redis-tls-server-name'] });
+  const tls = omitUndefined({ caFile: flags['redis-tls-ca-file'], certFile, keyFile, serverName: flags['redis-tls-server-name'] });
   const isAsked = flags['redis-tls'] || Object.keys(tls).length > 0;
   if (isAsked && 'url' in servers) requireTlsUrl('--redis-url', servers.url);
   return isAsked ? tls : undefined;

@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ZERO, type Requests } from '../api/amount.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { amountIn, byImportance, fillOf } from './fill.ts';
@@ -18,7 +18,7 @@ export function clusterTrack(
     kind: 'Cluster',
     name: metadata.name,
     ...standingOf(cluster),
-    ...given({ roundTripMs: coarse(status?.roundTripMs), version: status?.version }),
+    ...omitUndefined({ roundTripMs: coarse(status?.roundTripMs), version: status?.version }),
     fills: fillsOf(cluster, held),
     jobs,
     running,
@@ -40,12 +40,13 @@ function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
 } {
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   const why = ready === undefined || ready.status === 'True' ? undefined : `${ready.reason}: ${ready.message}`;
-  if (metadata.deletionTimestamp !== undefined) return { state: 'Being removed', health: 'Warning', ...given({ problem: why }) };
+  if (metadata.deletionTimestamp !== undefined) return { state: 'Being removed', health: 'Warning', ...omitUndefined({ problem: why }) };
   if (status?.lostSince !== undefined)
     return { state: 'Lost', health: 'Bad', problem: `does not answer since ${status.lostSince}${why === undefined ? '' : ` (${why})`}` };
-  if (spec.state !== undefined && spec.state !== 'Active') return { state: spec.state, health: 'Warning', ...given({ problem: why }) };
+  if (spec.state !== undefined && spec.state !== 'Active')
+    return { state: spec.state, health: 'Warning', ...omitUndefined({ problem: why }) };
   if (ready === undefined) return { state: 'Not known yet', health: 'Idle' };
-  if (ready.status !== 'True') return { state: 'Not ready', health: 'Bad', ...given({ problem: why }) };
+  if (ready.status !== 'True') return { state: 'Not ready', health: 'Bad', ...omitUndefined({ problem: why }) };
   const worker = findCondition(status?.conditions, ClusterCondition.WorkerAlive);
   return worker?.status === 'False'
     ? { state: 'Worker silent', health: 'Bad', problem: `${worker.reason}: ${worker.message}` }

@@ -2,18 +2,18 @@ import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Found } from './rights-reader.ts';
 
 /** Long work, one after another, with a rest after each as long as it took: half of the time is left to others. Who asks much waits behind himself: those of different names take turns. */
-export interface FairTurns {
+export interface FairScheduler {
   /** Undefined, and never done, where too much of the same name waits already. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> | undefined;
 }
 
-export type FairTurnsOptions = {
+export type FairSchedulerOptions = {
   readonly clock: Clock;
   /** Of one name. */
   readonly waitingMax: number;
 };
 
-export function createFairTurns({ clock, waitingMax }: FairTurnsOptions): FairTurns {
+export function createFairScheduler({ clock, waitingMax }: FairSchedulerOptions): FairScheduler {
   /** What is still to be done, by name; who had his turn goes to the end. */
   const waiting = new Map<string, (() => Promise<void>)[]>();
   let isBusy = false;

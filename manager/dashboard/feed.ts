@@ -12,12 +12,12 @@ import {
   localQueueId,
   queueId,
   TOTALS_ID,
-  yardIds,
-  yardItem,
-  type YardSources,
+  overviewIds,
+  overviewItem,
+  type OverviewSources,
 } from './overview.ts';
 
-export type FeedsDeps = YardSources & { readonly clock: Clock; readonly newId: () => string };
+export type FeedsDeps = OverviewSources & { readonly clock: Clock; readonly newId: () => string };
 
 /** An event as it goes over the line to everybody who may see the same. */
 export type FeedEvent = { readonly frame: Uint8Array };
@@ -123,7 +123,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
 
   /** Brings one part up to date; undefined where it is as it was sent. `lines` are given the Jobs that nothing has listed before. */
   const bring = (feed: Feed, id: string, lines: Map<string, JobLine>): string | undefined => {
-    const item = yardItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
+    const item = overviewItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
     const before = feed.items.get(id);
     const json = item && JSON.stringify(sentItem(item));
     if (json === before?.json) return undefined;
@@ -216,7 +216,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       idleSinceMs: clock.monotonic(),
       waiting: new Set(),
     };
-    for (const id of yardIds(deps, (cohorts ??= cohortsOf(deps)), rights)) bring(feed, id, new Map());
+    for (const id of overviewIds(deps, (cohorts ??= cohortsOf(deps)), rights)) bring(feed, id, new Map());
     feeds.set(key, feed);
     return feed;
   };

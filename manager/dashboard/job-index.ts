@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { amountIn } from './fill.ts';
@@ -259,7 +259,11 @@ function chargeOf(job: DeepReadonly<Job>): Charge {
   const { requests, avoid = {} } = written.record;
   return {
     requests: new Map(Object.entries(requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
-    avoids: Object.entries(avoid).map(([cluster, { reason, until }]) => ({ cluster, reason, ...given({ untilMs: parseWireTime(until) }) })),
+    avoids: Object.entries(avoid).map(([cluster, { reason, until }]) => ({
+      cluster,
+      reason,
+      ...omitUndefined({ untilMs: parseWireTime(until) }),
+    })),
   };
 }
 

@@ -9,7 +9,7 @@ const SHOWN = 24;
 /** What stood where at one moment. */
 export interface Moment {
   add(job: PastJob): void;
-  told(): Pick<PastYard, 'waiting' | 'running'>;
+  snapshot(): Pick<PastYard, 'waiting' | 'running'>;
 }
 
 /**
@@ -38,7 +38,7 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
       waiting.set(name, there);
       there.jobs.add(createdMs, key, () => ({ ...then, state: 'Waiting' }));
     },
-    told: () => ({
+    snapshot: () => ({
       waiting: [...waiting.values()].toSorted(byName).map(({ jobs, ...queue }) => ({ ...queue, ...jobs.told() })),
       running: [...running].map(([name, jobs]) => ({ name, ...jobs.told() })).toSorted(byName),
     }),

@@ -11,7 +11,7 @@ import { cohortNodes, queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { CohortNode, JobLine, YardItem } from './views.ts';
 
-export type YardSources = {
+export type OverviewSources = {
   readonly index: JobIndex;
   readonly workerClusters: Lister<WorkerCluster>;
   readonly clusterQueues: Lister<ClusterQueue>;
@@ -32,8 +32,8 @@ const WAITING_SHOWN = 16;
 const ENDED_SHOWN = 24;
 
 /** The ids of all that a viewer with these rights sees. */
-export function yardIds(
-  { workerClusters, clusterQueues, localQueues }: YardSources,
+export function overviewIds(
+  { workerClusters, clusterQueues, localQueues }: OverviewSources,
   cohorts: readonly CohortNode[],
   rights: Rights,
 ): string[] {
@@ -52,7 +52,7 @@ const standsAlone = ({ metadata, spec }: DeepReadonly<LocalQueue>, rights: Right
   seesIt(rights.namespaces, metadata.namespace) && !seesIt(rights.queues, spec.clusterQueue);
 
 /** One part of the yard as a viewer sees it; undefined where it is not there, or not for him. */
-export function yardItem(sources: YardSources, cohorts: readonly CohortNode[], id: string, rights: Rights): YardItem | undefined {
+export function overviewItem(sources: OverviewSources, cohorts: readonly CohortNode[], id: string, rights: Rights): YardItem | undefined {
   const { index, workerClusters, clusterQueues, localQueues } = sources;
   if (id === TOTALS_ID)
     return {
@@ -89,7 +89,7 @@ export function yardItem(sources: YardSources, cohorts: readonly CohortNode[], i
 }
 
 /** Of all LocalQueues that lead to it. */
-export function waitingOf({ index, localQueues }: YardSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
+export function waitingOf({ index, localQueues }: OverviewSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
   return localQueues
     .list()
     .filter(({ metadata, spec }) => spec.clusterQueue === clusterQueue && seesIt(rights.namespaces, metadata.namespace))
@@ -98,5 +98,5 @@ export function waitingOf({ index, localQueues }: YardSources, clusterQueue: str
     .slice(0, WAITING_SHOWN);
 }
 
-export const cohortsOf = ({ cohorts, clusterQueues }: YardSources): readonly CohortNode[] =>
+export const cohortsOf = ({ cohorts, clusterQueues }: OverviewSources): readonly CohortNode[] =>
   cohortNodes(cohorts.list(), clusterQueues.list());

@@ -15,10 +15,10 @@ import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
 import type { ClusterAction, ClusterView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
-import type { YardSources } from './overview.ts';
+import type { OverviewSources } from './overview.ts';
 
 export type PlaceReadingDeps = {
-  readonly sources: YardSources;
+  readonly sources: OverviewSources;
   readonly submissionQueues: Lister<SubmissionQueueObject>;
   readonly rights: RightsReader;
   readonly explanations: Explanations;

@@ -1,20 +1,20 @@
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { StartEstimate } from '../insight/estimate/estimate-start.ts';
 import type { ClusterHurdle, Explanation, Holder, Waits } from '../insight/explain/explain.ts';
 import type { Change } from '../insight/explain/smallest-changes.ts';
 
 /** What somebody may be told by name. */
-export type MayName = {
+export type VisibleNames = {
   readonly namespace: (name: string) => boolean;
   readonly queue: (name: string) => boolean;
   readonly cluster: (name: string) => boolean;
 };
 
 /** In place of the name of a Job that is not to be seen. */
-export const SOMEBODY = 'a Job of somebody else';
+export const HIDDEN_JOB = 'a Job of somebody else';
 
 /** The explanation without names of what the viewer may not see: Jobs of others, queues and clusters. Counts and his own stay. */
-export function toldExplanation(explanation: Explanation, may: MayName): Explanation {
+export function redactExplanation(explanation: Explanation, may: VisibleNames): Explanation {
   if (explanation.kind !== 'Waiting') return explanation;
   const { cohort, estimatedStart, ...rest } = explanation;
   return {
@@ -40,31 +40,31 @@ export function toldExplanation(explanation: Explanation, may: MayName): Explana
 }
 
 const nameOf =
-  (may: MayName) =>
+  (may: VisibleNames) =>
   (job: string): string =>
-    may.namespace(job.slice(0, job.indexOf('/'))) ? job : SOMEBODY;
+    may.namespace(job.slice(0, job.indexOf('/'))) ? job : HIDDEN_JOB;
 
-const holdersFor = (holders: readonly Holder[], may: MayName): readonly Holder[] =>
+const holdersFor = (holders: readonly Holder[], may: VisibleNames): readonly Holder[] =>
   holders.map(({ job, amount }) => ({ job: nameOf(may)(job), amount }));
 
-const clusterFor = (hurdle: ClusterHurdle, may: MayName): readonly ClusterHurdle[] =>
+const clusterFor = (hurdle: ClusterHurdle, may: VisibleNames): readonly ClusterHurdle[] =>
   may.cluster(hurdle.cluster)
     ? [{ ...hurdle, room: hurdle.room.map((room) => ({ ...room, holders: holdersFor(room.holders, may) })) }]
     : [];
 
 /** What it rests on is told of his own queues alone: names of other Jobs are in it. */
-const estimateFor = (estimate: StartEstimate, may: MayName): StartEstimate =>
+const estimateFor = (estimate: StartEstimate, may: VisibleNames): StartEstimate =>
   estimate.kind === 'Unknown'
     ? estimate
     : {
         ...estimate,
         basis: estimate.basis.map(({ runTimes, clusterQueue, family }) =>
-          clusterQueue !== undefined && may.queue(clusterQueue) ? { runTimes, clusterQueue, ...given({ family }) } : { runTimes },
+          clusterQueue !== undefined && may.queue(clusterQueue) ? { runTimes, clusterQueue, ...omitUndefined({ family }) } : { runTimes },
         ),
       };
 
 /** What he could not bring about, and may not know of, is left out. */
-function changeFor(change: Change, { clusterQueue }: Waits, may: MayName): readonly Change[] {
+function changeFor(change: Change, { clusterQueue }: Waits, may: VisibleNames): readonly Change[] {
   switch (change.kind) {
     case 'MoreRoom':
     case 'ClusterOpens':

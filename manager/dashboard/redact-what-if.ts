@@ -1,19 +1,19 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Effect, EffectKind, Standing, WhatIf } from '../insight/what-if/what-if.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { namespaceOf } from './job-line.ts';
 import type { WhatIfView } from './views.ts';
-import type { MayName } from './redact-explanation.ts';
+import type { VisibleNames } from './redact-explanation.ts';
 import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
 
 const JOBS_SHOWN = 100;
 
 /** What changes would do to the Jobs and queues that somebody may see, and what to type to make them. */
-export function toldWhatIf(
+export function redactWhatIf(
   outcome: WhatIf,
   { queue, edits }: { readonly queue: DeepReadonly<ClusterQueue>; readonly edits: readonly ObjectEdit[] },
-  may: MayName,
+  may: VisibleNames,
 ): WhatIfView {
   const counts = new Map<string, Map<EffectKind, number>>();
   const jobs: WhatIfView['jobs'][number][] = [];
@@ -44,11 +44,11 @@ export function toldWhatIf(
 const queueOf = ({ without, now, with: standing }: Effect): string | undefined =>
   [without, now, standing].flatMap((each) => (each !== undefined && 'clusterQueue' in each ? [each.clusterQueue] : []))[0];
 
-function jobOf({ job, kind, without, with: standing }: Effect, may: MayName): WhatIfView['jobs'][number] {
-  return { key: job, kind, ...given({ without: without && told(without, may) }), with: told(standing, may) };
+function jobOf({ job, kind, without, with: standing }: Effect, may: VisibleNames): WhatIfView['jobs'][number] {
+  return { key: job, kind, ...omitUndefined({ without: without && told(without, may) }), with: told(standing, may) };
 }
 
-function told(standing: Standing, may: MayName): string {
+function told(standing: Standing, may: VisibleNames): string {
   switch (standing.kind) {
     case 'Admitted':
       return may.cluster(standing.cluster) ? `runs on ${standing.cluster}` : 'runs';

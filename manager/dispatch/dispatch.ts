@@ -11,7 +11,7 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';
@@ -159,7 +159,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         metrics,
         identify,
         term,
-        ...given({ hold: deps.hold }),
+        ...omitUndefined({ hold: deps.hold }),
         leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
@@ -222,7 +222,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     metrics,
     isNoted: deps.isNoted ?? (() => true),
     podFenceImage: deps.podFenceImage,
-    ...given({ endings: deps.endings, tracing: deps.tracing }),
+    ...omitUndefined({ endings: deps.endings, tracing: deps.tracing }),
   });
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),

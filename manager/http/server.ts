@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
@@ -152,7 +152,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       lastEventId: header('last-event-id'),
       ...(traceparent === undefined ? {} : { traceparent }),
       caller,
-      ...given({ user: asked.user }),
+      ...omitUndefined({ user: asked.user }),
       countFor: count,
       signal,
     });

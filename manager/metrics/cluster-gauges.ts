@@ -8,7 +8,7 @@ import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { ObservedCluster } from '../admission/controllers/state-metrics.ts';
 
 /** How worker clusters stand: by what they tell of themselves, what admission charges on them, and when they were last heard of. */
-export function* observedClusters(
+export function* clusterGauges(
   clusters: Iterable<DeepReadonly<WorkerCluster>>,
   { usedOn, heardMs, clock }: Pick<AdmissionState, 'usedOn'> & Pick<Dispatch, 'heardMs'> & { readonly clock: Clock },
 ): Generator<ObservedCluster, void> {

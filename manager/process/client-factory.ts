@@ -7,7 +7,7 @@ import { createKubeClient, type ActingAs } from '../../shared/kube/kube-client.t
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 
 /** What the manager's own cluster is called in the label `cluster`. */
@@ -30,6 +30,6 @@ export function createClientFactory({ registry, clock }: { readonly registry: Re
       clock,
       rateLimiter: createRateLimiter({ ...rate, clock }),
       metrics: metricsOf(alias ?? new URL(server).host, alias),
-      ...given({ limits, actAs }),
+      ...omitUndefined({ limits, actAs }),
     });
 }

@@ -4,8 +4,8 @@ import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import type { ReflectorOptions } from '../../shared/kube/reflector.ts';
-import type { ServerCourse } from '../../shared/kube/revision-tracker.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import type { RevisionTracker } from '../../shared/kube/revision-tracker.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { AdmissionInformers } from '../admission/admission.ts';
 import { CLUSTER_QUEUES } from '../api/cluster-queue.ts';
 import { COHORTS } from '../api/cohort.ts';
@@ -31,14 +31,14 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
   /** The manager cluster has gone back in time: what is known of it did not happen there. */
   readonly onWentBack: (error: Error) => void;
   /** Of the manager cluster. */
-  readonly course: ServerCourse;
+  readonly course: RevisionTracker;
 };
 
 export type HomeInformers = Required<AdmissionInformers> & { readonly submissionQueues: Informer<SubmissionQueueObject> };
 
 export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
   const { client, clock, random, log, onWentBack, course, onRestart } = options;
-  const common = { client, clock, random, log, onWentBack, course, ...given({ onRestart }) };
+  const common = { client, clock, random, log, onWentBack, course, ...omitUndefined({ onRestart }) };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
     jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, options) }),
@@ -71,10 +71,10 @@ export function cachedJob(
     const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
     return {
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      spec: { ...given({ managedBy: job.spec.managedBy }), template: {} },
+      spec: { ...omitUndefined({ managedBy: job.spec.managedBy }), template: {} },
     }; // 1
   }
-  const labels = given({ usersLabelsMax });
+  const labels = omitUndefined({ usersLabelsMax });
   if (isFinished(job.status)) return compactJob(job, labels); // 3
   if (isAdmitted(job)) {
     delete job.metadata.managedFields;

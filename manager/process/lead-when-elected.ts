@@ -1,6 +1,6 @@
 import { runAsLeader, type LeaderElectionOptions } from '../../shared/kube/leader-election.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 
@@ -19,6 +19,6 @@ export async function leadWhenElected(
 ): Promise<void> {
   const { clock, random, log, leaderElection, onWentBack, onWaiting, hold } = deps;
   if (leaderElection === undefined) return lead(signal);
-  await runAsLeader({ ...leaderElection, clock, random, log, ...given({ onWentBack, onWaiting, hold }) }, lead, signal);
+  await runAsLeader({ ...leaderElection, clock, random, log, ...omitUndefined({ onWentBack, onWaiting, hold }) }, lead, signal);
   if (!signal.aborted) throw new Error('leadership was lost');
 }

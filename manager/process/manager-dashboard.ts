@@ -6,10 +6,10 @@ import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import type { RawClient, ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import type { ManagerFlags } from '../insight/world/world-objects.ts';
-import { createAskWorld } from '../insight/questions/simulation-client.ts';
+import { createSimulationClient } from '../insight/questions/simulation-client.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { ProxyTrust } from '../config/dashboard-flags.ts';
@@ -22,8 +22,8 @@ import type { HomeInformers } from './home-informers.ts';
 import type { ApiServer } from '../http/server.ts';
 import { createLiveLogs } from '../live-logs/live-logs.ts';
 import { createWorkerReaders, type WorkerReadersDeps } from '../live-logs/worker-readers.ts';
-import { toldExplanation, type MayName } from '../dashboard/redact-explanation.ts';
-import { toldWhatIf } from '../dashboard/redact-what-if.ts';
+import { redactExplanation, type VisibleNames } from '../dashboard/redact-explanation.ts';
+import { redactWhatIf } from '../dashboard/redact-what-if.ts';
 
 /** By how many labels of its user's a Job can be found that waits or is over: what a tenant writes there is kept for every Job. */
 export const SHOWN_LABELS_MAX = 32;
@@ -72,7 +72,7 @@ export function createManagerDashboard(
 ): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
 
-  const world = createAskWorld({
+  const world = createSimulationClient({
     objects: () => ({
       jobs: informers.jobs.list(),
       namespaces: informers.namespaces.list(),
@@ -86,7 +86,7 @@ export function createManagerDashboard(
       limitRanges: informers.limitRanges?.list() ?? [],
       runtimeClasses: informers.runtimeClasses?.list() ?? [],
     }),
-    flags: given({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
+    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
     clock,
     log,
   });
@@ -96,7 +96,7 @@ export function createManagerDashboard(
     const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
     if (answer.kind !== 'Explained')
       return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
-    return toldExplanation(answer.explanation, mayName(seen));
+    return redactExplanation(answer.explanation, mayName(seen));
   };
 
   const { workerClusters } = informers;
@@ -118,7 +118,7 @@ export function createManagerDashboard(
     async whatIf(queue, edits, seen) {
       const answer = await world.ask({ kind: 'WhatIf', edits });
       return answer.kind === 'Compared'
-        ? { kind: 'WhatIf', view: toldWhatIf(answer.outcome, { queue, edits }, mayName(seen)) }
+        ? { kind: 'WhatIf', view: redactWhatIf(answer.outcome, { queue, edits }, mayName(seen)) }
         : { kind: 'NoWhatIf', problem: 'the queue or cluster is not known there yet; try again' };
     },
     traceUrl: service.traceUrl,
@@ -170,7 +170,7 @@ export function createManagerDashboard(
 /** Of one Job; its story has a dozen. */
 const EVENTS_MAX = 500;
 
-const mayName = ({ namespaces, queues, clusters }: Rights): MayName => ({
+const mayName = ({ namespaces, queues, clusters }: Rights): VisibleNames => ({
   namespace: (name) => seesIt(namespaces, name),
   queue: (name) => seesIt(queues, name),
   cluster: (name) => seesIt(clusters, name),

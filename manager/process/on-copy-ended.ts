@@ -1,7 +1,7 @@
 import type { CopyEndings } from '../dispatch/controller/mirror-controller-deps.ts';
 
 /** All who want to know of copies that are about to go: the ends of logs are read once, for the first of them who asks. Undefined: nobody does. */
-export function copyEndings(listeners: readonly (CopyEndings | undefined)[]): CopyEndings | undefined {
+export function onCopyEnded(listeners: readonly (CopyEndings | undefined)[]): CopyEndings | undefined {
   const all = listeners.filter((each) => each !== undefined);
   if (all.length === 0) return undefined;
   return {

@@ -5,7 +5,7 @@ import { isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { writtenRecordOf } from '../api/records.ts';
 
@@ -75,7 +75,7 @@ export async function claimRecords(deps: RecordKeyDeps, signal: AbortSignal): Pr
 export async function sealedJob(client: ReadClient, signal: AbortSignal): Promise<string | undefined> {
   let continueToken: string | undefined;
   do {
-    const page = await client.list(JOBS, { limit: PAGE, signal, ...given({ continueToken }) });
+    const page = await client.list(JOBS, { limit: PAGE, signal, ...omitUndefined({ continueToken }) });
     const sealed = page.items.find(isSealedAndUnfinished);
     if (sealed !== undefined) return `${sealed.metadata.namespace}/${sealed.metadata.name}`;
     continueToken = page.continueToken;

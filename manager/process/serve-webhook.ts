@@ -1,6 +1,6 @@
 import type { RawClient } from '../../shared/kube/client.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
@@ -54,7 +54,7 @@ export async function serveWebhook(
     certificate: webhook.certificate,
     identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
     onSharedIdentity: (...by) => alarm.sharedBy(...by),
-    ...given({ rules: deps.jobRules, onPassed: deps.onPassed }),
+    ...omitUndefined({ rules: deps.jobRules, onPassed: deps.onPassed }),
     metrics,
     clock,
     log: log.with({ part: 'webhook' }),

@@ -7,20 +7,20 @@ import type { RecordReader } from '../api/records.ts';
 import { storyEvents, submittedEvent, type SeenJob } from './story-events.ts';
 
 /** Writes the way of each Job as Events while it leads. */
-export interface StoryTeller {
+export interface LifecycleEvents {
   readonly handler: EventHandler<Job>;
   /** Tells until `signal` aborts. */
   lead(signal: AbortSignal): void;
 }
 
 /** `events` has a budget of its own, and drops what it has no room for. */
-export function createStoryTeller({
+export function createLifecycleEvents({
   events,
   readRecord,
 }: {
   readonly events: EventRecorder;
   readonly readRecord: RecordReader;
-}): StoryTeller {
+}): LifecycleEvents {
   let leading: AbortSignal | undefined;
   const seen = (job: DeepReadonly<Job>): SeenJob => {
     const read = readRecord(job);

@@ -7,9 +7,9 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import { submissionOf } from './outcome.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
 import { isSealedSubmission } from './submission-seal.ts';
-import { tailRows, toldTails } from './log-tail-lines.ts';
+import { logTailLines, reportedTails } from './log-tail-lines.ts';
 
-export type TailTellerDeps = {
+export type LogTailReporterDeps = {
   /** By tenant id, those that are served now. */
   readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly jobs: Lister<Job>;
@@ -30,7 +30,7 @@ export type TailedCopy = {
 };
 
 /** Gives submitters who asked for them the ends of the logs of their pods. */
-export interface TailTeller {
+export interface LogTailReporter {
   /** Resolves when they are told, or after two seconds; never rejects. The outcome does not wait for it. */
   keep(copy: TailedCopy): Promise<void>;
 }
@@ -41,7 +41,7 @@ const PATIENCE_MS = 2_000;
 const UNTOLD_MAX = 100;
 const KNOWN_MAX = 10_000;
 
-export function createTailTeller({ queues, jobs, keys, clock, log }: TailTellerDeps): TailTeller {
+export function createLogTailReporter({ queues, jobs, keys, clock, log }: LogTailReporterDeps): LogTailReporter {
   /** Copies by UID: one that cannot be deleted at once comes again. */
   const known = new Set<string>();
   let underWay = 0;
@@ -49,12 +49,12 @@ export function createTailTeller({ queues, jobs, keys, clock, log }: TailTellerD
   let inTrouble = false;
 
   async function tell({ job: key, originUid, cluster, copy, tails }: TailedCopy): Promise<void> {
-    const pods = toldTails(toldEndedPods(copy));
+    const pods = reportedTails(toldEndedPods(copy));
     const job = pods.length === 0 ? undefined : jobs.get(key);
     const ref = job && submissionOf(job);
     if (job?.metadata.uid !== originUid || ref === undefined || !isSealedSubmission(keys, job, ref)) return;
     const queue = queues().get(ref.tenant);
-    await queue?.tellTails?.(ref, copy.metadata.uid, async () => tailRows(pods, cluster, await tails()));
+    await queue?.tellTails?.(ref, copy.metadata.uid, async () => logTailLines(pods, cluster, await tails()));
     inTrouble = false;
   }
 

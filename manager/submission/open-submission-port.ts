@@ -1,11 +1,11 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { CallerSignature } from '../../shared/api/submission-signature.ts';
 import { connect, type Client, type SubmissionView } from '../../shared/client/client.ts';
 import { bullmqJobOf } from '../../shared/client/payload.ts';
 import { Conflict, errorOf, Failed, Invalid, SubmissionError, TimedOut } from '../../shared/client/submission-errors.ts';
-import { DoorProblem, type DoorView, type SubmissionDoor } from '../api/submission-port.ts';
+import { SubmissionProblem, type SubmissionState, type SubmissionPort } from '../api/submission-port.ts';
 import type { Tenant } from './tenant.ts';
 
 /** Of many clients that ask for one thing each. Redis that does not answer must not make them wait for ever. */
@@ -15,12 +15,12 @@ const ANSWER_MS = 10_000;
 export type SignCaller = (key: string, data: object, user: string) => Promise<CallerSignature>;
 
 /** The door of a tenant: a client of its queue as any other, on a connection that the caller closes. */
-export function openDoor(
+export function openSubmissionPort(
   { redis: { prefix, queue } }: Tenant,
   redis: RedisConnection,
   clock: Clock,
   sign?: SignCaller,
-): SubmissionDoor & { close(): Promise<void> } {
+): SubmissionPort & { close(): Promise<void> } {
   const client = connect({ redis, prefix, queue });
   const soon = <T>(answer: Promise<T>): Promise<T> => answered(answer, clock);
   return {
@@ -28,7 +28,7 @@ export function openDoor(
       const key = wanted ?? crypto.randomUUID();
       const before = wanted === undefined ? undefined : await soon(client.look(key));
       const signature = user === undefined ? undefined : await sign?.(key, bullmqJobOf(manifest, key, options).data, user);
-      await soon(client.submit(manifest, { ...options, key, ...given({ signature }) })).catch(refuse);
+      await soon(client.submit(manifest, { ...options, key, ...omitUndefined({ signature }) })).catch(refuse);
       return { key, isNew: before === undefined };
     },
     async look(key) {
@@ -41,7 +41,7 @@ export function openDoor(
   };
 }
 
-async function* follow(client: Client, key: string, signal: AbortSignal): AsyncGenerator<DoorView> {
+async function* follow(client: Client, key: string, signal: AbortSignal): AsyncGenerator<SubmissionState> {
   const now = await client.look(key);
   if (now === undefined) return;
   yield viewOf(now);
@@ -69,9 +69,9 @@ async function* follow(client: Client, key: string, signal: AbortSignal): AsyncG
   }
 }
 
-function viewOf(seen: SubmissionView): DoorView {
+function viewOf(seen: SubmissionView): SubmissionState {
   const { key, submittedAt, progress, state } = seen;
-  const base = { key, submittedAt: new Date(submittedAt).toISOString(), state, ...given({ progress }) };
+  const base = { key, submittedAt: new Date(submittedAt).toISOString(), state, ...omitUndefined({ progress }) };
   if (seen.state === 'Completed') return { ...base, result: seen.result };
   if (seen.state !== 'Failed') return base;
   const error = errorOf(key, seen.failedReason);
@@ -81,8 +81,8 @@ function viewOf(seen: SubmissionView): DoorView {
 
 function refuse(error: unknown): never {
   if (error instanceof Invalid || error instanceof Conflict || error instanceof TimedOut)
-    throw new DoorProblem(error.code as DoorProblem['code'], error.message, { cause: error });
-  throw error instanceof SubmissionError ? new DoorProblem('Invalid', error.message, { cause: error }) : error;
+    throw new SubmissionProblem(error.code as SubmissionProblem['code'], error.message, { cause: error });
+  throw error instanceof SubmissionError ? new SubmissionProblem('Invalid', error.message, { cause: error }) : error;
 }
 
 /** Commands wait for the connection for as long as it takes; people do not. */

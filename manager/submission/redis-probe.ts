@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { judgeRedis, LOSES, memoryOf, RedisTroubleReason, type RedisTrouble } from './redis-health.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
 export type RedisProbeDeps = {
   /** An impatient connection, for the probe alone. */
@@ -39,7 +39,7 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
   const look = async (): Promise<void> => {
     const { problem, masters } = await observeRedis(connection);
     const infos = problem === undefined ? masters.map(({ info }) => info) : [];
-    const now = judgeRedis({ infos, ...given({ problem: problem && (connectionError ?? problem) }) });
+    const now = judgeRedis({ infos, ...omitUndefined({ problem: problem && (connectionError ?? problem) }) });
     const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
     for (const { reason, message } of now.filter(isNews(troubles ?? []))) log.warn('Redis is in trouble', { reason, why: message });
     for (const { reason } of (troubles ?? []).filter(isNews(now))) log.info('Redis is no longer in this trouble', { reason });

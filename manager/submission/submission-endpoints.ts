@@ -1,19 +1,19 @@
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import type { SubmissionDoor } from '../api/submission-port.ts';
+import type { SubmissionPort } from '../api/submission-port.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { signCaller } from './caller-signature.ts';
 import type { SignCaller } from './open-submission-port.ts';
 import { tenantsOf } from './tenants.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
 
-type OpenDoor = SubmissionDoor & { close(): Promise<void> };
+type OpenPort = SubmissionPort & { close(): Promise<void> };
 
-export type DoorsDeps = {
+export type SubmissionEndpointsDeps = {
   readonly shared: Tenant | undefined;
   readonly objects: Pick<Informer<SubmissionQueueObject>, 'addHandler' | 'list'>;
-  readonly open: (tenant: Tenant, sign: SignCaller) => OpenDoor;
+  readonly open: (tenant: Tenant, sign: SignCaller) => OpenPort;
   /** Seal who submits. */
   readonly keys: Promise<RecordKeys>;
   readonly tenantRules: TenantRules;
@@ -21,14 +21,14 @@ export type DoorsDeps = {
 };
 
 /** The doors of the SubmissionQueues that are served, opened when somebody first comes. Every replica has its own. */
-export interface Doors {
-  of(namespace: string, queue: string): SubmissionDoor | undefined;
+export interface SubmissionEndpoints {
+  of(namespace: string, queue: string): SubmissionPort | undefined;
   close(): Promise<void>;
 }
 
 /** Call before the informer runs. */
-export function createDoors({ shared, objects, open, keys, tenantRules, log }: DoorsDeps): Doors {
-  const doors = new Map<string, OpenDoor>();
+export function createSubmissionEndpoints({ shared, objects, open, keys, tenantRules, log }: SubmissionEndpointsDeps): SubmissionEndpoints {
+  const doors = new Map<string, OpenPort>();
   /** By `namespace/name`; undefined while nobody has asked since they changed. */
   let served: ReadonlyMap<string, Tenant> | undefined;
   const leave = (id: string): void => {

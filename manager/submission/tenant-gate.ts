@@ -1,9 +1,9 @@
 import type { RateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Tenant } from './tenant.ts';
-import { createTurnOrder } from './weighted-fair-queue.ts';
+import { createWeightedFairQueue } from './weighted-fair-queue.ts';
 
-export type FairGateDeps = {
+export type TenantGateDeps = {
   /** Of all tenants together. */
   readonly rate: RateLimiter;
   /** Turns under way at once. One tenant has at most half of them, so that what is slow of one does not stop all. */
@@ -16,7 +16,7 @@ export type FairGateDeps = {
 };
 
 /** What is in front of the API server: submissions of all tenants wait here for their turns, and none of a tenant that is at its limit. */
-export interface FairGate {
+export interface TenantGate {
   /** Does the work when it is its turn. `known`: it has a Job already, and adds none. Rejects with the signal's reason when that aborts first. */
   turn<T>(tenant: Tenant, known: boolean, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** A Job has ended. */
@@ -27,8 +27,8 @@ type Waiting = { readonly tenant: Tenant; readonly known: boolean; readonly begi
 /** Tokens of a tenant's own rate: at most those of a second. */
 type Bucket = { tokens: number; countedAtMs: number };
 
-export function createFairGate({ rate, turnsMax, unended, onTurn, clock }: FairGateDeps): FairGate {
-  const order = createTurnOrder<Waiting>();
+export function createTenantGate({ rate, turnsMax, unended, onTurn, clock }: TenantGateDeps): TenantGate {
+  const order = createWeightedFairQueue<Waiting>();
   const underWay = new Map<string, number>();
   /** Of those under way, how many will add a Job. */
   const adding = new Map<string, number>();

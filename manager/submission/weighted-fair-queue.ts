@@ -3,7 +3,7 @@
  * the others at most. Start-time fair queuing (Goyal, Vin, Cheng 1996) with turns of one size: the least virtual time goes first, a turn adds the inverse of the
  * weight, and whoever comes anew begins at the time of the turn before. Round robin by deficits would give the same shares in bursts as long as a weight.
  */
-export interface TurnOrder<T> {
+export interface WeightedFairQueue<T> {
   add(key: string, weight: number, item: T): void;
   /** Takes out the next item of one that may go now; undefined when nobody may. Those of one key go in the order in which they came. */
   next(mayGo: (item: T, key: string) => boolean): T | undefined;
@@ -15,7 +15,7 @@ export interface TurnOrder<T> {
 
 type Line<T> = { items: T[]; taken: number; weight: number; virtualTime: number };
 
-export function createTurnOrder<T>(): TurnOrder<T> {
+export function createWeightedFairQueue<T>(): WeightedFairQueue<T> {
   const lines = new Map<string, Line<T>>();
   /** When a key that is gone comes back soon, it goes on where it was: leaving would be worth a turn otherwise. */
   const left = new Map<string, number>();

@@ -5,7 +5,7 @@ import { isConflict } from './api-error.ts';
 import type { KubeClient } from './client.ts';
 import { objectKey } from './keys.ts';
 
-export type DoubtingClientOptions = {
+export type StaleReadGuardOptions = {
   readonly clock: Clock;
   /** The resourceVersion that the cache shows of an object; undefined where it shows none, or where nobody keeps such objects. */
   readonly cached: (resource: Resource, key: ObjectKey) => string | undefined;
@@ -23,7 +23,7 @@ const PATIENCE_MS = 15_000;
  * one to come through the watch. Where it does not come, the server was restored from a backup, and has made as many writes since as it had before,
  * so that the watch goes on from a place of another course of things.
  */
-export function doubtingClient(client: KubeClient, { clock, cached, isSign = isConflict, onDoubt }: DoubtingClientOptions): KubeClient {
+export function guardStaleReads(client: KubeClient, { clock, cached, isSign = isConflict, onDoubt }: StaleReadGuardOptions): KubeClient {
   /** What is looked at again. */
   const awaited = new Set<string>();
 

@@ -1,7 +1,7 @@
 export type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The fields without those that are undefined: an optional field must be absent or have a value, in our types and on the wire. */
-export function given<T extends object>(fields: T): Given<T> {
+export function omitUndefined<T extends object>(fields: T): Given<T> {
   const kept: Given<T> = {};
   for (const name in fields) {
     const value = fields[name];

@@ -20,7 +20,7 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { parseSamples, total } from '../bench/prometheus-text.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { type ClusterProgram, startClusterProgram } from '../support/cluster-program.ts';
@@ -220,13 +220,13 @@ const aJob = (name: string, { clusters, command, podAnnotations: annotations }: 
     name,
     namespace: NAMESPACE,
     labels: { [QUEUE_NAME_LABEL]: QUEUE },
-    ...given({ annotations: clusters === undefined ? undefined : { [CLUSTERS_ANNOTATION]: clusters } }),
+    ...omitUndefined({ annotations: clusters === undefined ? undefined : { [CLUSTERS_ANNOTATION]: clusters } }),
   },
   spec: {
     // So that also on one cluster no pod is made while another one is ending.
     podReplacementPolicy: 'Failed',
     template: {
-      ...given({ metadata: annotations && { annotations } }),
+      ...omitUndefined({ metadata: annotations && { annotations } }),
       spec: {
         restartPolicy: 'Never',
         terminationGracePeriodSeconds: GRACE_SECONDS,

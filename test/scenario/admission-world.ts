@@ -25,7 +25,7 @@ import { createEventRecorder } from '../../shared/kube/event-recorder.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -135,7 +135,7 @@ export async function createAdmissionWorld(
         apiVersion: 'switchyard.dev/v1alpha1',
         kind: 'WorkerCluster',
         metadata: { name, labels },
-        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...given({ capacity }) },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...omitUndefined({ capacity }) },
       });
       const condition = {
         type: 'Ready',
@@ -245,7 +245,7 @@ function start(
     records,
     lostClusters,
     workerLostTimeoutMs: 900_000,
-    ...given({ requeuingTimestamp, fairSharing, admissionFairSharing, decisionLog }),
+    ...omitUndefined({ requeuingTimestamp, fairSharing, admissionFairSharing, decisionLog }),
     clock,
     log: silentLogger,
     metrics,

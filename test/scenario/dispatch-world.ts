@@ -20,7 +20,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient, type ActingAs } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
 import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -131,7 +131,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       random,
       log: silentLogger,
       controllers: ['garbage-collector'],
-      ...given({ persistence }),
+      ...omitUndefined({ persistence }),
     });
     controlPlanes.push(made);
     return made;
@@ -170,7 +170,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       clusterSecretsNamespace: options.clusterSecretsNamespace,
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
-      ...given({ submissions: options.submissions, canary: options.canary }),
+      ...omitUndefined({ submissions: options.submissions, canary: options.canary }),
       recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
       managerId,
       concurrentDispatches: 4,
@@ -198,7 +198,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const world: DispatchWorld = {
     clock,
     home,
-    homeAs: (user, actAs) => createKubeClient(homePlane.transport(user), { userAgent: 'test', clock, ...given({ actAs }) }),
+    homeAs: (user, actAs) => createKubeClient(homePlane.transport(user), { userAgent: 'test', clock, ...omitUndefined({ actAs }) }),
     homeLine,
     worker(name) {
       const worker = workers.get(name);

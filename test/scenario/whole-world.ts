@@ -21,7 +21,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
@@ -211,7 +211,7 @@ export async function createWholeWorld(options: {
         clock,
         random,
         log,
-        settings: { ...MIRRORED_JOBS_SETTINGS, ...given({ controllerName: programOptions.controllerName }) },
+        settings: { ...MIRRORED_JOBS_SETTINGS, ...omitUndefined({ controllerName: programOptions.controllerName }) },
         ...(programOptions.spans !== undefined && { spans: programOptions.spans }),
         ...(programOptions.podLogs !== undefined && {
           logs: { client: connect(cluster, line, { ...programOptions, qps: 0 }), keepLogs: 'Failed', tailBytes: 65_536 },

@@ -12,7 +12,7 @@ import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
-import { given } from '../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
@@ -234,7 +234,9 @@ export function createFence(deps: FenceDeps): Fence {
     openings.set(origin, opening);
     while (openings.get(origin) === opening && opening.jobsVersion === undefined && !isStopping()) {
       try {
-        opening.jobsVersion = (await client.list(JOBS, given({ namespace: jobsNamespace, limit: 1, signal: stopping }))).resourceVersion;
+        opening.jobsVersion = (
+          await client.list(JOBS, omitUndefined({ namespace: jobsNamespace, limit: 1, signal: stopping }))
+        ).resourceVersion;
         settle();
       } catch (error) {
         if (isStopping()) return;

@@ -5,7 +5,7 @@ import { excess, forPods } from '../../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from '../workload/admitted-index.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { createCrowdWalks } from './sliced-pass.ts';
+import { createSlicedPass } from './sliced-pass.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from '../preemption/displacements.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
@@ -117,7 +117,7 @@ export function createAdmissionCache(
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
   /** By shape and key, those of which nothing has arrived yet. */
   const onTheirWay = new Map<string, Map<string, Counted>>();
-  const walks = createCrowdWalks(() => counted.values());
+  const walks = createSlicedPass(() => counted.values());
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
   const executions = createDeadlines(executionDeadline);
@@ -244,7 +244,7 @@ export function createAdmissionCache(
         if (node !== undefined) addUsage(node, usage, key, amount);
       }
       if (concerned === undefined) return;
-      walks.ask((entry) => {
+      walks.enqueue((entry) => {
         if (concerned(entry)) review(entry);
       });
     },
@@ -254,12 +254,12 @@ export function createAdmissionCache(
       clustersByName = new Map(next.map((each) => [each.name, each]));
       const others = differing(before, clustersByName, sameContact);
       if (others.size === 0) return;
-      walks.ask((entry) => {
+      walks.enqueue((entry) => {
         if (others.has(entry.record.cluster)) starts.watch(entry);
       });
     },
-    visit: walks.ask,
-    goOn: walks.goOn,
+    visit: walks.enqueue,
+    goOn: walks.runUntil,
     queueing: () => setup,
     clusters: () => clusterStates,
     snapshot: () => ({
@@ -316,7 +316,7 @@ export function createAdmissionCache(
       }
     },
     reprioritize: (concerned) =>
-      walks.ask((entry) => {
+      walks.enqueue((entry) => {
         if (concerned(entry.workload)) index(entry);
       }),
     rootOf: (clusterQueue) => {

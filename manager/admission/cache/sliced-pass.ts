@@ -2,15 +2,15 @@
  * Walks over a crowd, done a part at a time, so that whoever waits for the event loop is not kept. What comes to the crowd meanwhile is visited too, or
  * came as it should be.
  */
-export interface CrowdWalks<T> {
+export interface SlicedPass<T> {
   /** Has everybody visited, after what was asked for before. `begins`: it is about to. */
-  ask(visit: (each: T) => void, begins?: () => void): void;
+  enqueue(visit: (each: T) => void, begins?: () => void): void;
   /** Goes on until everybody has been visited or `isOver`. True while something is left. */
-  goOn(isOver: () => boolean): boolean;
+  runUntil(isOver: () => boolean): boolean;
 }
 
 /** `crowd`: everybody, in an order that visits do not change. */
-export function createCrowdWalks<T>(crowd: () => Iterator<T>): CrowdWalks<T> {
+export function createSlicedPass<T>(crowd: () => Iterator<T>): SlicedPass<T> {
   const asked: { readonly visit: (each: T) => void; readonly begins: (() => void) | undefined }[] = [];
   let under: { readonly visit: (each: T) => void; readonly rest: Iterator<T> } | undefined;
 
@@ -21,8 +21,8 @@ export function createCrowdWalks<T>(crowd: () => Iterator<T>): CrowdWalks<T> {
   };
 
   return {
-    ask: (visit, begins) => void asked.push({ visit, begins }),
-    goOn: (isOver) => {
+    enqueue: (visit, begins) => void asked.push({ visit, begins }),
+    runUntil: (isOver) => {
       for (let visits = 1; ; visits++) {
         under ??= nextWalk();
         if (under === undefined) return false;

@@ -14,12 +14,12 @@ import type { EventRecorder } from '../../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../../shared/kube/indexer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { sleep, type Clock, type Timer } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { JobEventReason, QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { RecordKeeper } from '../../api/record-keeper.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
@@ -139,7 +139,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     if (cache.get(key) !== reservation) return;
     const refused = isRefusal(error);
     const failures = retries.failuresOf(key) + 1;
-    const words = toldText(error.message);
+    const words = sanitizeText(error.message);
     const message = refused ? words : `the API server has failed to store its admission ${failures} times: ${words}`;
     const reason = { reason: QuotaReservedReason.AdmissionRefused, message };
     retries.failed(key, clock.now(), reason);
@@ -220,7 +220,7 @@ export const admissionPatch = (
       // A Job that is suspended later is held then, whatever was said of an earlier time.
       annotations: {
         [ADMISSION_ANNOTATION]: sealed,
-        ...given({ [TRACE_ID_ANNOTATION]: traceId }),
+        ...omitUndefined({ [TRACE_ID_ANNOTATION]: traceId }),
         ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }),
       },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],

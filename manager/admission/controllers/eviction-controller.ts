@@ -7,7 +7,7 @@ import type { Patch, StatusClient, WriteClient } from '../../../shared/kube/clie
 import type { EventRecorder } from '../../../shared/kube/event-recorder.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { sleep, type Clock, type Timer } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { CannotStartReason, JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../../api/reasons.ts';
@@ -28,12 +28,12 @@ import { evictedRecord } from '../eviction/evicted-record.ts';
 import { endedRecord } from '../cache/execution-time.ts';
 import type { LossWatch } from '../eviction/loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
-import { loweredRecord, LOWERING_DELAY_MS } from '../eviction/partial-release.ts';
+import { partiallyReleased, PARTIAL_RELEASE_DELAY_MS } from '../eviction/partial-release.ts';
 import type { RequeuingTimestamp } from '../eviction/requeuing.ts';
 import { waitingConditions } from './waiting-reporter.ts';
 import type { Untrusted, Workload } from '../workload/workload.ts';
 
-export type CorrectorDeps = {
+export type EvictionControllerDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
   /** Drops what is too much: for what conditions say, too. */
@@ -45,7 +45,7 @@ export type CorrectorDeps = {
   readonly requeuingTimestamp: RequeuingTimestamp;
   /** Why the admission of a reservation no longer stands; undefined while it does. */
   readonly unresolved: (reservation: Reservation) => string | undefined;
-  /** Has {@link Corrector.correct} called again. */
+  /** Has {@link EvictionController.correct} called again. */
   readonly wake: () => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -53,11 +53,11 @@ export type CorrectorDeps = {
 };
 
 /** Puts right what Jobs hold or do that they should not: the writes of admission that admit nobody. */
-export interface Corrector {
+export interface EvictionController {
   /** Starts the writes that are needed now, each once. */
   correct(signal: AbortSignal): void;
   /** Something has changed by which admissions of those that are `concerned` may stand or fall. They are looked at when the cache goes on. */
-  resolveAnew(concerned?: (reservation: Reservation) => boolean): void;
+  recheckAdmissions(concerned?: (reservation: Reservation) => boolean): void;
   /** Clusters or queues are others now: the Jobs of lost clusters are to be looked at. */
   lookForLosses(): void;
   /** Resolves when no write is under way. */
@@ -73,7 +73,7 @@ const WRITES_MAX = 200;
 /** What is deleted and created anew within this time, such as by `kubectl replace --force`, costs nobody his pods. */
 const UNRESOLVED_MS = 30_000;
 
-export function createCorrector(deps: CorrectorDeps): Corrector {
+export function createEvictionController(deps: EvictionControllerDeps): EvictionController {
   const { client, events, storyEvents, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   /** How often the writes of a Job have failed in a row. */
@@ -134,14 +134,14 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
       [ADMISSION_ANNOTATION]: record === undefined ? null : records.seal(workload, record, clock.now()),
     };
     const metadata = { resourceVersion: workload.resourceVersion, labels: clusterLabel(record?.cluster), annotations };
-    return { type: 'merge', body: { metadata, ...given({ spec }) } };
+    return { type: 'merge', body: { metadata, ...omitUndefined({ spec }) } };
   };
 
   /**
    * Suspends a Job that admission has not released, and puts the last good record in the place of what it carries, or nothing: a manager that
    * is started anew could not tell an earlier record from the newest.
    */
-  const holdBack = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
+  const suspendUnadmitted = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
     const last = workload.record && endedRecord(workload.record, clock.now());
     write(workload.key, recordPatch(workload, last, { suspend: true }), 'holding a Job back', signal, async (job) => {
       const held = workload.hold === true ? whyHeld(workload) : undefined;
@@ -159,7 +159,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
    * Lets the record of a Job say that somebody has suspended it: we say so in the same write in which we suspend. Who suspends a Job holds it,
    * unless it says that it is not to be held; that is noted where it is released, too.
    */
-  const mark = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
+  const recordSuspension = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
     const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};
     const patch = recordPatch(workload, endedRecord(record, clock.now()), undefined, hold);
     write(workload.key, patch, 'marking a suspended Job', signal, () =>
@@ -167,10 +167,10 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     );
   };
 
-  const putRight = (workload: Workload, signal: AbortSignal): void => {
+  const correctOne = (workload: Workload, signal: AbortSignal): void => {
     const { untrusted, record } = workload;
-    if (workload.phase === 'Unrecorded' && untrusted !== undefined) holdBack(workload, untrusted, signal);
-    else if (workload.unmarked && record !== undefined) mark(workload, record, signal);
+    if (workload.phase === 'Unrecorded' && untrusted !== undefined) suspendUnadmitted(workload, untrusted, signal);
+    else if (workload.unmarked && record !== undefined) recordSuspension(workload, record, signal);
   };
 
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
@@ -197,7 +197,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
         clusterQueue: record.clusterQueue,
         reason,
         why: message,
-        ...given({ for: displacement?.by.key }),
+        ...omitUndefined({ for: displacement?.by.key }),
       });
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
       else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
@@ -293,7 +293,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   const lowerWhatIsDue = (signal: AbortSignal): void => {
     const nowMs = clock.now();
     const candidates = [...cache.mismatched()].flatMap((reservation) => {
-      const record = loweredRecord(reservation, cache.clusters());
+      const record = partiallyReleased(reservation, cache.clusters());
       return record === undefined ? [] : [{ reservation, record }];
     });
     const keys = new Set(candidates.map(({ reservation }) => reservation.workload.key));
@@ -303,8 +303,8 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
       const sinceMs = lowerableSinceMs.get(key);
       if (sinceMs === undefined) {
         lowerableSinceMs.set(key, nowMs);
-        wakeAfter(LOWERING_DELAY_MS, signal);
-      } else if (nowMs - sinceMs >= LOWERING_DELAY_MS) lower(reservation, record, signal);
+        wakeAfter(PARTIAL_RELEASE_DELAY_MS, signal);
+      } else if (nowMs - sinceMs >= PARTIAL_RELEASE_DELAY_MS) lower(reservation, record, signal);
     }
   };
 
@@ -335,13 +335,13 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   };
 
   return {
-    resolveAnew: (concerned = () => true) =>
+    recheckAdmissions: (concerned = () => true) =>
       cache.visit((reservation) => {
         if (concerned(reservation) && unresolved(reservation) !== undefined) suspects.add(reservation.workload.key);
       }),
     lookForLosses: losses.lookAnew,
     correct: (signal) => {
-      for (const workload of watcher.toCorrect()) putRight(workload, signal);
+      for (const workload of watcher.toCorrect()) correctOne(workload, signal);
       const evictions = [
         ...findEvictions(cache, cache.queueing(), cache.clusters()),
         ...outOfTime(overdue('executions', cache.executions)),

@@ -17,7 +17,7 @@ import type { AdmissionRetries } from '../snapshot/admission-retries.ts';
 import { cannotStartStory } from '../workload/cannot-start.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
 import { timeIsUp } from '../cache/execution-time.ts';
-import { createCrowdWalks } from '../cache/sliced-pass.ts';
+import { createSlicedPass } from '../cache/sliced-pass.ts';
 import type { PendingQueues } from '../queues/pending-queues.ts';
 import type { PriorityClasses } from '../workload/priority.ts';
 import { createQueueCounts, namedQueueOf } from '../cache/queue-counts.ts';
@@ -96,7 +96,7 @@ export function createJobWatcher(deps: {
   const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   const pendingOf = createQueueCounts();
-  const walks = createCrowdWalks(() => pending.values());
+  const walks = createSlicedPass(() => pending.values());
   /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
   const toCorrect = new Map<string, Workload>();
@@ -129,7 +129,7 @@ export function createJobWatcher(deps: {
         const isAlike = isOfAll || shapes.has(workload.shape) || namespaces.has(workload.namespace);
         if (isAlike && waits(workload.key)) enqueue(workload);
       };
-      walks.ask(requeue, () => (news = undefined));
+      walks.enqueue(requeue, () => (news = undefined));
     }
     news[what].add(name);
     // While somebody else leads nobody walks.
@@ -270,15 +270,15 @@ export function createJobWatcher(deps: {
       if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
     },
     reroute: (concerned = () => true) =>
-      walks.ask((workload) => {
+      walks.enqueue((workload) => {
         if (waits(workload.key) && concerned(workload)) enqueue(workload);
       }),
     adjust: (concerned) =>
-      walks.ask(({ key }) => {
+      walks.enqueue(({ key }) => {
         const job = concerned(key);
         if (job !== undefined) observe(job);
       }),
-    goOn: walks.goOn,
+    goOn: walks.runUntil,
     giveUp: (reservation, inadmissibleReason) => {
       const { key } = reservation.workload;
       if (cache.get(key) !== reservation) return;

@@ -10,7 +10,7 @@ import type { Lister } from '../../../shared/kube/indexer.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
 import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../../api/cluster-queue.ts';
@@ -91,7 +91,7 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
       const status = clusterQueueStatus(queue.metadata.name, setup, cache.usage(), counts);
       const conditions = [activeCondition(problemOfQueue(queue.metadata.name, setup), queue.status?.conditions ?? [], nowMs)];
       const fair = fairSharing ? fairSharingStatus(setup.tree.clusterQueues.get(queue.metadata.name), cache.usage()) : undefined;
-      const next: ClusterQueueStatus = { ...status, conditions, ...given({ fairSharing: fair }) };
+      const next: ClusterQueueStatus = { ...status, conditions, ...omitUndefined({ fairSharing: fair }) };
       if (!isDeepStrictEqual(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), { ...next, fairSharing: fair ?? null });
     }
     for (const cohort of informers.cohorts.list()) {
@@ -108,7 +108,7 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
         admittedWorkloads: count.admitted,
         conditions,
         // What it has used is written elsewhere.
-        ...given({ fairSharing: queue.status?.fairSharing }),
+        ...omitUndefined({ fairSharing: queue.status?.fairSharing }),
       };
       if (!isDeepStrictEqual(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
     }

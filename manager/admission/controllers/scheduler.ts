@@ -4,7 +4,7 @@ import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import type { AdmissionWriter } from './admission-writer.ts';
-import type { Corrector } from './eviction-controller.ts';
+import type { EvictionController } from './eviction-controller.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
 import type { PendingQueues } from '../queues/pending-queues.ts';
 import type { Decision } from '../scheduling/decision.ts';
@@ -14,7 +14,7 @@ export type SchedulerDeps = {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly writer: AdmissionWriter;
-  readonly corrector: Corrector;
+  readonly corrector: EvictionController;
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
   /** Goes on with what that has left to be done until `isOver`; true while something is left. */

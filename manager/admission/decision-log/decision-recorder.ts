@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Decision } from '../scheduling/decision.ts';
 import {
   DECISION_LOG_VERSION,
@@ -193,7 +193,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       else if (phase === 'Evicting' || phase === 'Unrecorded') {
         if (before.phase !== phase) tell({ kind: 'phase', at: now(), job: key, phase: 'Evicting' });
       } else if (anew && phase === 'Admitted')
-        tell({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...given({ needed: workload.podsNeeded }) });
+        tell({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...omitUndefined({ needed: workload.podsNeeded }) });
     },
     ended: (key, how) => {
       // Whoever was not told yet in this section may have been in the one before.

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CycleParts, LoggedAdmission, LoggedPreemption, LoggedWaiting } from './decision-log.ts';
 import type { Decision } from '../scheduling/decision.ts';
 
@@ -13,13 +13,13 @@ export function partsOf(decisions: readonly Decision[]): CycleParts {
     const job = queued.workload.key;
     if (decision.kind === 'Admit') {
       const { cluster, flavors, parallelism } = decision.record;
-      admitted.push({ job, queue, cluster, flavors, ...given({ pods: parallelism }) });
+      admitted.push({ job, queue, cluster, flavors, ...omitUndefined({ pods: parallelism }) });
     } else if (decision.kind === 'Preempt') {
       const victims = decision.victims.map(({ admitted: victim, rule }) => ({ job: victim.reservation.workload.key, rule }));
       preempting.push({ job, queue, cluster: decision.claim.cluster, victims });
     } else if (decision.kind === 'Inadmissible') {
       const { reason, waitsFor, claim } = decision;
-      waiting.push({ job, queue, reason, waitsFor, ...given({ claim: claim?.cluster }) });
+      waiting.push({ job, queue, reason, waitsFor, ...omitUndefined({ claim: claim?.cluster }) });
     } else again.push(job);
   }
   return {

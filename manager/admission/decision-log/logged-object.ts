@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubeObject, Namespace } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts';
@@ -33,22 +33,22 @@ const FIELDS: Readonly<Record<SetupKind, keyof SetupObjects>> = {
 /** What admission reads of an object, and nothing else: no kubeconfig, no annotation, no status that it does not decide on. */
 export function loggedObject(kind: SetupKind, object: DeepReadonly<KubeObject>): LoggedObject {
   const { name, namespace, labels } = object.metadata;
-  const metadata = { name, ...(kind === 'LocalQueue' ? given({ namespace }) : {}) };
+  const metadata = { name, ...(kind === 'LocalQueue' ? omitUndefined({ namespace }) : {}) };
   switch (kind) {
     case 'Namespace':
-      return { kind, metadata: { ...metadata, ...given({ labels: (object as DeepReadonly<Namespace>).metadata.labels }) } };
+      return { kind, metadata: { ...metadata, ...omitUndefined({ labels: (object as DeepReadonly<Namespace>).metadata.labels }) } };
     case 'WorkerCluster':
-      return { kind, metadata: { ...metadata, ...given({ labels }) }, ...clusterParts(object as DeepReadonly<WorkerCluster>) };
+      return { kind, metadata: { ...metadata, ...omitUndefined({ labels }) }, ...clusterParts(object as DeepReadonly<WorkerCluster>) };
     case 'WorkloadPriorityClass':
     case 'PriorityClass': {
       const { value, globalDefault } = object as DeepReadonly<PriorityClass>;
-      return { kind, metadata, value, ...given({ globalDefault }) };
+      return { kind, metadata, value, ...omitUndefined({ globalDefault }) };
     }
     case 'ClusterQueue':
     case 'Cohort':
     case 'LocalQueue':
     case 'ResourceFlavor':
-      return { kind, metadata, ...given({ spec: (object as { readonly spec?: unknown }).spec }) };
+      return { kind, metadata, ...omitUndefined({ spec: (object as { readonly spec?: unknown }).spec }) };
   }
 }
 
@@ -65,7 +65,10 @@ function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): 
       return type === ClusterCondition.Ready ? { type, status: said, reason, message: '' } : { type, status: said, lastTransitionTime };
     });
   return {
-    spec: given({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, servedNamespaces }),
-    status: { ...given({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }), conditions },
+    spec: omitUndefined({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, servedNamespaces }),
+    status: {
+      ...omitUndefined({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }),
+      conditions,
+    },
   };
 }

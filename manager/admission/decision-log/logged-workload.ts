@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Amount, Requests } from '../../api/amount.ts';
 import type { ClusterWish } from '../../api/job-annotations.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
@@ -51,11 +51,11 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
     job: key,
     uid,
     arrival,
-    ...given({ queue }),
+    ...omitUndefined({ queue }),
     created: createdMs,
-    ...given({ queued: queuedSinceMs }),
+    ...omitUndefined({ queued: queuedSinceMs }),
     requests: Object.fromEntries(requests),
-    ...given({
+    ...omitUndefined({
       needed: podsNeeded,
       least: minPods,
       priority: isEmpty(priorityWish) ? undefined : priorityWish,
@@ -63,9 +63,9 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
       nodes: nodeWish.digest === '' ? undefined : nodeWish,
     }),
     shape,
-    ...given({ barred, maxSeconds: workload.maxExecutionSeconds, fenced: workload.fenced, podFenced: workload.podFenced }),
+    ...omitUndefined({ barred, maxSeconds: workload.maxExecutionSeconds, fenced: workload.fenced, podFenced: workload.podFenced }),
     phase: workload.phase,
-    ...given({ record: record && loggedRecord(record) }),
+    ...omitUndefined({ record: record && loggedRecord(record) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isOfShape } from '../../api/job-shape.ts';
 import { preemptedBy } from '../../api/preempted.ts';
 import { FailReason } from '../../api/reasons.ts';
@@ -22,7 +22,7 @@ export function evictedRecord(
   const fail = ends ?? failureOf(last, cache);
   const ended = requeuedRecord(endedRecord(last, nowMs), reason, requeuingTimestamp, nowMs);
   const preempted = displacement && preemptedBy(displacement.by, displacement.rule, workload.namespace);
-  return { ...ended, ...given({ preempted, fail }) };
+  return { ...ended, ...omitUndefined({ preempted, fail }) };
 }
 
 const avoiding = (

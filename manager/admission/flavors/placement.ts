@@ -1,6 +1,6 @@
 import { matchesLabelSelector } from '../../../shared/kube/selectors.ts';
 import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amount.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { avoidance, isRefused } from '../workload/avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
@@ -58,7 +58,7 @@ export function place(
   return {
     kind: 'Placed',
     cluster,
-    ...given({ clusterUID }),
+    ...omitUndefined({ clusterUID }),
     flavors,
     get verdicts() {
       return judged();
@@ -85,7 +85,7 @@ function verdictOf(
 ): ClusterVerdict {
   const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
   const problem = problemOf(workload, groups, offeredFlavors(groups, cluster), cluster, usage) ?? avoided?.problem;
-  return { cluster: cluster.name, ...given({ problem, untilMs: avoided?.untilMs }) };
+  return { cluster: cluster.name, ...omitUndefined({ problem, untilMs: avoided?.untilMs }) };
 }
 
 /** When the first of the clusters that a Workload avoids may be tried again, in epoch milliseconds. */

@@ -61,23 +61,23 @@ export function findVictims(request: PreemptionRequest, world: PreemptionWorld):
   const onlyThere = search(request, world, shortOfQuota, shortOfRoom, cluster?.name);
   if (shortOfQuota.length === 0) return onlyThere;
   const anywhere = search(request, world, shortOfQuota, shortOfRoom, undefined);
-  return leastHarm([{ victims: onlyThere }, { victims: anywhere }])?.victims;
+  return fewestPreemptions([{ victims: onlyThere }, { victims: anywhere }])?.victims;
 }
 
 /**
  * Which of these does the least harm: the fewest Workloads that do not leave anyway, then those of lower priority, the highest first, then those
  * admitted later. The first of equals; undefined where none has a set.
  */
-export function leastHarm<P extends { readonly victims: readonly Victim[] | undefined }>(plans: readonly P[]): P | undefined {
+export function fewestPreemptions<P extends { readonly victims: readonly Victim[] | undefined }>(plans: readonly P[]): P | undefined {
   let least: P | undefined;
   for (const plan of plans) {
-    if (plan.victims !== undefined && (least?.victims === undefined || compareHarm(plan.victims, least.victims) < 0)) least = plan;
+    if (plan.victims !== undefined && (least?.victims === undefined || compareTargets(plan.victims, least.victims) < 0)) least = plan;
   }
   return least;
 }
 
 /** Negative when `a` does less harm. */
-export function compareHarm(a: readonly Victim[], b: readonly Victim[]): number {
+export function compareTargets(a: readonly Victim[], b: readonly Victim[]): number {
   const [some, others] = [harmed(a), harmed(b)];
   if (some.length !== others.length) return some.length - others.length;
   const byPriority = lexical(

@@ -1,7 +1,7 @@
 import { CheckReason, type CheckState } from '../../api/check-states.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { CheckRule } from '../workload/check-rules.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -46,7 +46,7 @@ export function rejectedBy({ checks }: Pick<Workload, 'checks'>, rules: readonly
 const isRejection = (state: CheckState | undefined): boolean => state?.status === 'False' && state.reason === CheckReason.Rejected;
 
 const wordsOf = (name: string, state: CheckState | undefined): string =>
-  `admission check ${name} ${isRejection(state) ? 'rejected it' : 'wants another try'}${state?.message ? `: ${toldText(state.message)}` : ''}`;
+  `admission check ${name} ${isRejection(state) ? 'rejected it' : 'wants another try'}${state?.message ? `: ${sanitizeText(state.message)}` : ''}`;
 
 /** What a Job is told that waits for its checks. */
 export const pendingChecks = ({ clusterQueue, cluster, checks = [] }: AdmissionRecord): InadmissibleReason => ({

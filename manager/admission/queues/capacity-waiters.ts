@@ -1,5 +1,5 @@
 import type { Nominated, QueuedWorkload } from '../workload/ordering.ts';
-import type { Outlook } from '../scheduling/capacity-bounds.ts';
+import type { CapacityBounds } from '../scheduling/capacity-bounds.ts';
 import type { PendingQueue } from './pending-queue.ts';
 import { RequestTree, type Vector } from '../workload/request-tree.ts';
 
@@ -9,7 +9,7 @@ import { RequestTree, type Vector } from '../workload/request-tree.ts';
  *
  * How far one reaches up its cohort tree is learned when it is found; until quota becomes free it is not less than that.
  */
-export class RoomWaiters {
+export class CapacityWaiters {
   readonly #waiting = new Map<PendingQueue, Waiting>();
   /** By how far they reach at least, ascending. */
   readonly #levels: { readonly borrowing: number; readonly tree: RequestTree }[] = [];
@@ -46,7 +46,7 @@ export class RoomWaiters {
   }
 
   /** It reaches at least so far up its cohort tree now. */
-  reaches(queue: PendingQueue, borrowing: number): void {
+  raiseBorrowing(queue: PendingQueue, borrowing: number): void {
     const waiting = this.#waiting.get(queue);
     if (waiting === undefined || waiting.borrowing === borrowing) return;
     this.#takeOut(queue);
@@ -55,7 +55,7 @@ export class RoomWaiters {
   }
 
   /** Something has become free. */
-  open(): void {
+  reopen(): void {
     this.#isOpen = true;
     const again = this.#aside;
     this.#aside = [];
@@ -68,7 +68,7 @@ export class RoomWaiters {
   }
 
   /** The first that may have room. */
-  first(outlook: Outlook): { readonly queue: PendingQueue; readonly rank: Nominated } | undefined {
+  first(outlook: CapacityBounds): { readonly queue: PendingQueue; readonly rank: Nominated } | undefined {
     if (!this.#isOpen) return undefined;
     for (const { borrowing, tree } of this.#levels) {
       const head = tree.firstWhere((amounts, from) => outlook.hasRoom(this.#resources, amounts, from, borrowing));
@@ -80,7 +80,7 @@ export class RoomWaiters {
   }
 
   /** It does not fit. */
-  setAside(queue: PendingQueue): void {
+  park(queue: PendingQueue): void {
     const waiting = this.#takeOut(queue);
     if (waiting === undefined || waiting.isAside) return;
     waiting.isAside = true;

@@ -1,15 +1,15 @@
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
-import type { Outlook } from '../scheduling/capacity-bounds.ts';
+import type { CapacityBounds } from '../scheduling/capacity-bounds.ts';
 import type { PendingQueue } from './pending-queue.ts';
-import { RoomWaiters } from './capacity-waiters.ts';
+import { CapacityWaiters } from './capacity-waiters.ts';
 
 /**
  * ClusterQueues of which nobody is to be tried until something has become free. They are asked, in the order of a cycle, when it has: by the least that any of
  * their Workloads asks for. Those that wait for room on clusters, which all share, are asked no further than to the first that may have it.
  */
-export class ParkedQueues {
+export class InadmissibleQueues {
   readonly #byRoot = new Map<string, Set<PendingQueue>>();
-  readonly #forRoom = new RoomWaiters();
+  readonly #forRoom = new CapacityWaiters();
   /** Those of them that may displace others: what is free does not bound what they may have. */
   readonly #displacing = new Set<PendingQueue>();
   /** How often quota has become free, by root; and room. */
@@ -21,7 +21,7 @@ export class ParkedQueues {
   /** Of the others those for which that may be enough, the first in order last. */
   #next: { readonly queue: PendingQueue; readonly rank: Nominated }[] = [];
 
-  park(queue: PendingQueue, waitsForRoom: boolean, outlook: Outlook): void {
+  park(queue: PendingQueue, waitsForRoom: boolean, outlook: CapacityBounds): void {
     const root = outlook.rootOf(queue.name);
     queue.parked = root;
     const sharing = this.#byRoot.get(root) ?? new Set();
@@ -71,7 +71,7 @@ export class ParkedQueues {
   }
 
   /** Notes, in order, for whom what has become free may be enough; `owners`: those that have something kept for them. */
-  lookAgain(outlook: Outlook, owners: Iterable<PendingQueue>): void {
+  lookAgain(outlook: CapacityBounds, owners: Iterable<PendingQueue>): void {
     if (!this.#isRoomFreed && this.#freedRoots.size === 0) return;
     const concerned = new Set(this.#next.map(({ queue }) => queue));
     if (this.#isRoomFreed) {
@@ -81,13 +81,13 @@ export class ParkedQueues {
     }
     for (const root of this.#freedRoots) {
       for (const queue of this.#byRoot.get(root) ?? []) {
-        if (this.#forRoom.has(queue)) this.#forRoom.reaches(queue, 0);
+        if (this.#forRoom.has(queue)) this.#forRoom.raiseBorrowing(queue, 0);
         else concerned.add(queue);
       }
     }
     this.#freedRoots.clear();
     this.#isRoomFreed = false;
-    this.#forRoom.open();
+    this.#forRoom.reopen();
     this.#next = [];
     for (const queue of concerned) {
       const head = headOf(queue);
@@ -98,7 +98,7 @@ export class ParkedQueues {
   }
 
   /** The next of them, if it goes before `first`. It is still parked. */
-  takeNext(first: Nominated | undefined, outlook: Outlook): PendingQueue | undefined {
+  takeNext(first: Nominated | undefined, outlook: CapacityBounds): PendingQueue | undefined {
     for (;;) {
       const noted = this.#next.at(-1);
       const found = this.#forRoom.first(outlook);
@@ -110,24 +110,24 @@ export class ParkedQueues {
       else {
         const borrowing = reachOf(queue, rank.head, outlook);
         if (borrowing > rank.borrowing) {
-          this.#forRoom.reaches(queue, borrowing);
+          this.#forRoom.raiseBorrowing(queue, borrowing);
           continue;
         }
       }
       // An earlier one may have taken what was free.
       if (this.#mayFit(queue, outlook)) return queue;
-      this.#forRoom.setAside(queue);
+      this.#forRoom.park(queue);
     }
   }
 
-  #mayFit(queue: PendingQueue, outlook: Outlook): boolean {
+  #mayFit(queue: PendingQueue, outlook: CapacityBounds): boolean {
     if (queue.parked === undefined) return false;
     const obstacle = queue.leastObstacle(outlook);
     if (obstacle === 'cluster') this.#waitForRoom(queue, outlook);
     return obstacle === undefined;
   }
 
-  #waitForRoom(queue: PendingQueue, outlook: Outlook): void {
+  #waitForRoom(queue: PendingQueue, outlook: CapacityBounds): void {
     const head = headOf(queue);
     if (outlook.mayDisplace(queue.name)) this.#displacing.add(queue);
     else if (head !== undefined) this.#forRoom.add(queue, head);
@@ -136,5 +136,5 @@ export class ParkedQueues {
 
 const headOf = (queue: PendingQueue): QueuedWorkload | undefined => queue.rank?.head ?? queue.first();
 
-const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, outlook: Outlook): number =>
+const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, outlook: CapacityBounds): number =>
   outlook.borrowing(name, workload.requests);

@@ -1,6 +1,6 @@
 import type { Inadmissibility } from '../scheduling/decision.ts';
 import { compareQueued, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
-import type { Outlook } from '../scheduling/capacity-bounds.ts';
+import type { CapacityBounds } from '../scheduling/capacity-bounds.ts';
 import { classOf, PendingClass } from './pending-class.ts';
 
 /** A Workload that waits, and its class. */
@@ -115,10 +115,10 @@ export class PendingQueue {
   }
 
   /** What stands in the way of all of them; undefined: some may fit. */
-  leastObstacle(outlook: Outlook): 'quota' | 'cluster' | undefined {
+  leastObstacle(outlook: CapacityBounds): 'quota' | 'cluster' | undefined {
     let found: 'quota' | 'cluster' = 'quota';
     for (const { least, resources, earliest } of this.classes.values()) {
-      const obstacle = outlook.obstacle(this.name, resources, least, earliest);
+      const obstacle = outlook.blockedBy(this.name, resources, least, earliest);
       if (obstacle === undefined) return undefined;
       if (obstacle === 'cluster') found = obstacle;
     }

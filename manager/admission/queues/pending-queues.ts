@@ -1,13 +1,13 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { Head, Inadmissibility } from '../scheduling/decision.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
-import { EVERYTHING_MAY_FIT, type Outlook } from '../scheduling/capacity-bounds.ts';
-import { ParkedQueues } from './inadmissible-queues.ts';
+import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../scheduling/capacity-bounds.ts';
+import { InadmissibleQueues } from './inadmissible-queues.ts';
 import type { PendingClass } from './pending-class.ts';
 import { PendingQueue, type Pending } from './pending-queue.ts';
-import { createStandingClaims, type Standing } from '../scheduling/claims-by-queue.ts';
+import { createClaimsByQueue, type ClaimOfHead } from '../scheduling/claims-by-queue.ts';
 
 /**
  * What waits for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ in amounts alone (`pending-class.ts`), so that its head, the first for
@@ -29,9 +29,9 @@ export interface PendingQueues {
   delete(key: string): void;
   has(key: string): boolean;
   /** The heads of the first ClusterQueues in order that have one to try, `most` at most. They stay where they are. */
-  heads(outlook?: Outlook, most?: number): Head[];
+  heads(outlook?: CapacityBounds, most?: number): Head[];
   /** For whom something is kept, in order; `borrowingOf`: how far up the cohort tree each of them reaches now. */
-  standing(borrowingOf?: (standing: Standing) => number): readonly Standing[];
+  standing(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
   /**
    * The head does not fit, and neither do those of its class after it that ask for as much; a StrictFIFO queue is blocked. Costs the same however many wait.
    * Where it is to be tried again at a time that nobody waits for yet, it returns what is to be called then.
@@ -71,7 +71,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     ({ name }) => name,
     (a, b) => (a.rank === undefined || b.rank === undefined ? 0 : compareNominated(a.rank, b.rank)) || (a.name < b.name ? -1 : 1),
   );
-  const parked = new ParkedQueues();
+  const parked = new InadmissibleQueues();
   /** Those that had somebody stopped by what is kept for others. */
   const behindOthers = new Set<PendingQueue>();
   /** Those whose first would have something kept for it if there were a place. */
@@ -79,7 +79,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     ({ queue }) => queue.name,
     (a, b) => compareNominated(a.nominated, b.nominated),
   );
-  const claims = createStandingClaims(({ clusterQueue }) => {
+  const claims = createClaimsByQueue(({ clusterQueue }) => {
     // What was kept is free for others.
     parked.unkept(queues.get(clusterQueue)?.seen?.root);
     for (const queue of behindOthers) forgive(queue, isBehindOthers);
@@ -144,7 +144,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   };
 
   /** The first that may fit; `waitsForRoom`: whether room on clusters is what those that do not are short of. */
-  const candidateOf = (queue: PendingQueue, outlook: Outlook): { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean } => {
+  const candidateOf = (
+    queue: PendingQueue,
+    outlook: CapacityBounds,
+  ): { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean } => {
     parked.catchUp(queue, outlook.rootOf(queue.name));
     const first = queue.first();
     if (first === undefined) return { waitsForRoom: false };
@@ -156,7 +159,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     for (const each of queue.classes.values()) {
       waitsForRoom ||= each.waitsForRoom;
       const found = each.firstWithin((resources, amounts, from) => {
-        const obstacle = outlook.obstacle(queue.name, resources, amounts, from);
+        const obstacle = outlook.blockedBy(queue.name, resources, amounts, from);
         waitsForRoom ||= obstacle === 'cluster';
         return obstacle !== undefined;
       });
@@ -168,7 +171,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     return candidate === undefined ? { waitsForRoom } : { candidate, waitsForRoom };
   };
 
-  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, outlook: Outlook): boolean => {
+  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, outlook: CapacityBounds): boolean => {
     const head = { clusterQueue: queue.name, queued: first };
     const borrowing = outlook.borrowing(queue.name, first.workload.requests);
     if (claims.hasPlaceFor(head, borrowing)) return true;
@@ -266,7 +269,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
         heads.push({
           clusterQueue: queue.name,
           queued: candidate,
-          ...given({ claim, usage: queue.sharesByUsage(candidate) ? queue.usageBefore(candidate) : undefined }),
+          ...omitUndefined({ claim, usage: queue.sharesByUsage(candidate) ? queue.usageBefore(candidate) : undefined }),
         });
       }
       for (const queue of [...taken, ...closed]) ready.set(queue);

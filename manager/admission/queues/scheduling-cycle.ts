@@ -1,7 +1,7 @@
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { reachOf } from '../scheduling/claims.ts';
 import type { Decision } from '../scheduling/decision.ts';
-import { createOutlook } from '../scheduling/capacity-bounds.ts';
+import { createCapacityBounds } from '../scheduling/capacity-bounds.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { schedule } from '../scheduling/schedule.ts';
 
@@ -40,7 +40,7 @@ export function runCycle({ cache, queues, admit, at, decided }: CycleDeps, nowMs
   const standing = queues.standing((each) => reachOf(each, snapshot));
   // Whose turn it is with fair sharing all heads decide together.
   const atMost = snapshot.fairSharing === undefined ? most : Number.POSITIVE_INFINITY;
-  const heads = queues.heads(createOutlook(snapshot, standing), atMost);
+  const heads = queues.heads(createCapacityBounds(snapshot, standing), atMost);
   if (heads.length === 0) return { tried: 0, admitted: 0, displaces: false, progressed: false };
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
   let admitted = 0;

@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterQueueSpec } from '../../api/cluster-queue.ts';
 import type { QuotaNode } from './quota-tree.ts';
 
@@ -19,7 +19,7 @@ export const preemptionPolicies = (spec: DeepReadonly<ClusterQueueSpec['preempti
   reclaimWithinCohort: spec?.reclaimWithinCohort ?? 'Never',
   borrowWithinCohort: {
     policy: spec?.borrowWithinCohort?.policy ?? 'Never',
-    ...given({ maxPriorityThreshold: spec?.borrowWithinCohort?.maxPriorityThreshold }),
+    ...omitUndefined({ maxPriorityThreshold: spec?.borrowWithinCohort?.maxPriorityThreshold }),
   },
 });
 

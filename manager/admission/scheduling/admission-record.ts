@@ -1,7 +1,7 @@
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { POD_FENCE_AFTER_SECONDS } from '../../../shared/api/pod-fence.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { formatRequests } from '../../api/job-requests.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { checksFor } from '../workload/check-rules.ts';
@@ -22,17 +22,17 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     clusterQueue: queue.name,
     flavors: chosen,
     cluster,
-    ...given({ clusterUID }),
+    ...omitUndefined({ clusterUID }),
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.recordedRequests ?? workload.requests),
-    ...given({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
+    ...omitUndefined({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // The template of a copy never changes: one that goes on where it was has what it was made with.
-    ...given({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),
+    ...omitUndefined({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),
     ...(checks.length === 0 ? {} : { evicted: true as const, checks }),
     // Where it has started, the row of failures is over.
-    ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
+    ...omitUndefined({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { ZERO } from '../../api/amount.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import { recordOf } from './admission-record.ts';
-import { claimedBy, giveBack, keep, type Claimed } from './claims.ts';
+import { claimedBy, release, reserve, type Claimed } from './claims.ts';
 import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
 import { assignFlavors, type FlavorOption } from '../flavors/flavor-assigner.ts';
 import { charge } from '../flavors/holding.ts';
@@ -36,13 +36,13 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   const { head, queue } = fit;
   const own = claims.get(head.clusterQueue);
   // Younger ones of one BestEffortFIFO queue may pass an older one that does not fit, as in Kueue.
-  if (own !== undefined) giveBack(own.claimed, snapshot.usage);
+  if (own !== undefined) release(own.claimed, snapshot.usage);
   const placement = placementNow(cycle, fit);
   if (placement !== undefined) take(cycle, head.queued.workload, queue, placement);
   const missing = placement === undefined ? whatIsKept(cycle, fit) : undefined;
   if (own !== undefined) {
     const claimed = own.anew() ?? own.claimed;
-    keep(claimed, snapshot.usage);
+    reserve(claimed, snapshot.usage);
     claims.set(head.clusterQueue, { ...own, claimed });
   }
   if (placement !== undefined) return { kind: 'Admit', head, record: recordOf(head.queued.workload, queue, placement, nowMs) };
@@ -58,7 +58,7 @@ export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: 
   const kept = (): Claimed | undefined => claimedBy(creditor, snapshot, nowMs);
   const claimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue) ? undefined : kept();
   if (claimed === undefined) return decision;
-  keep(claimed, snapshot.usage);
+  reserve(claimed, snapshot.usage);
   claims.set(head.clusterQueue, { claimed, anew: kept });
   return Object.assign(decision, { claim: claimed.claim });
 }

@@ -1,5 +1,5 @@
 import { larger, minus, plus, truncated, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
-import { claimedAs, giveBack, keep, type Claimed } from './claims.ts';
+import { claimedAs, release, reserve, type Claimed } from './claims.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 import { createDisplaceable, type Displaceable } from '../preemption/displaceable.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
@@ -7,14 +7,14 @@ import { mayPreempt } from '../quota/preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from '../quota/quota-tree.ts';
 import type { Vector } from '../workload/request-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
-import type { Standing } from './claims-by-queue.ts';
+import type { ClaimOfHead } from './claims-by-queue.ts';
 import { cellOf, type Usage } from '../quota/usage.ts';
 
 /**
  * What is free, at a glance: bounds that are cheap to ask for, so that those that cannot fit need not be tried. Whoever is within them may fit or not;
  * whoever exceeds them does not fit.
  */
-export interface Outlook {
+export interface CapacityBounds {
   /** All ClusterQueues with the same root share quota. */
   rootOf(clusterQueue: string): string;
   /** Its Workloads may be admitted at all. */
@@ -23,7 +23,7 @@ export interface Outlook {
    * What stands in the way of so much of these resources, for Workloads of which none goes before `from`, or, where that is undefined, for any; where both do, the
    * clusters.
    */
-  obstacle(
+  blockedBy(
     clusterQueue: string,
     resources: readonly string[],
     amounts: Vector,
@@ -41,10 +41,10 @@ export interface Outlook {
 }
 
 /** Nothing is known, so everybody is to be tried. */
-export const EVERYTHING_MAY_FIT: Outlook = {
+export const EVERYTHING_MAY_FIT: CapacityBounds = {
   rootOf: (clusterQueue) => clusterQueue,
   isOpen: () => true,
-  obstacle: () => undefined,
+  blockedBy: () => undefined,
   hasRoom: () => true,
   mayDisplace: () => false,
   borrowing: () => 0,
@@ -55,7 +55,7 @@ type Obstacle = 'quota' | 'cluster' | undefined;
 type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing'>;
 
 /** `standing`: for whom something is kept, in order. */
-export function createOutlook(snapshot: Surroundings, standing: readonly Standing[] = []): Outlook {
+export function createCapacityBounds(snapshot: Surroundings, standing: readonly ClaimOfHead[] = []): CapacityBounds {
   const { queues, clusters, usage, admitted } = snapshot;
   const free = levelOf(usage);
   const keptFrom = createKept(snapshot, free, standing);
@@ -81,7 +81,7 @@ export function createOutlook(snapshot: Surroundings, standing: readonly Standin
   return {
     rootOf: (clusterQueue) => queues.get(clusterQueue)?.node.rootId ?? clusterQueue,
     isOpen: (clusterQueue) => queues.get(clusterQueue)?.stopPolicy === 'None',
-    obstacle: (clusterQueue, resources, amounts, from) => {
+    blockedBy: (clusterQueue, resources, amounts, from) => {
       const queue = queues.get(clusterQueue);
       if (queue === undefined) return undefined;
       if (preempting.has(clusterQueue)) return obstacleAt(nothingUsed, queue, resources, amounts);
@@ -115,7 +115,7 @@ const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() })
 function createKept(
   { queues, usage, fairSharing }: Surroundings,
   free: Level,
-  standing: readonly Standing[],
+  standing: readonly ClaimOfHead[],
 ): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
   // What is kept for who preempts is for the most part what others still hold.
   const fixed = standing.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
@@ -135,7 +135,7 @@ function createKept(
       if (next === undefined || queue === undefined) break;
       const claimed = kept[index] ?? claimedAs(next.queued.workload, queue, next.claim, used);
       kept[index] = claimed;
-      keep(claimed, used);
+      reserve(claimed, used);
     }
     const found = { level: levelOf(used), without: new Map<number, Level>() };
     levels.set(count, found);
@@ -148,7 +148,7 @@ function createKept(
     const used = after.level.used?.fork();
     const left = kept[own];
     if (used === undefined || left === undefined) return free;
-    giveBack(left, used);
+    release(left, used);
     const level = levelOf(used);
     after.without.set(own, level);
     return level;
@@ -167,7 +167,7 @@ function createKept(
   };
 }
 
-const goesBefore = (first: Nominated, { queued, claim: { borrowing } }: Standing): boolean =>
+const goesBefore = (first: Nominated, { queued, claim: { borrowing } }: ClaimOfHead): boolean =>
   compareNominated(first, { head: queued, borrowing }) < 0;
 
 function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usage: Usage, resource: string): Amount {

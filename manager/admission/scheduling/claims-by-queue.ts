@@ -2,38 +2,38 @@ import type { Claim, Head } from './decision.ts';
 import { compareNominated } from '../workload/ordering.ts';
 
 /** A head that waits, and what is kept for it against those that come after it in order. */
-export type Standing = Head & { readonly claim: Claim };
+export type ClaimOfHead = Head & { readonly claim: Claim };
 
 /**
  * What is kept from cycle to cycle: for one head of a ClusterQueue, and for no more than the first few of all in order. That is enough for the wait of
  * everybody to be finite, because those before it are served in finite time, and it bounds what a cycle costs and how much room stands empty.
  */
-export interface StandingClaims {
+export interface ClaimsByQueue {
   /** Keeps this for a head, in the place of what was kept for its ClusterQueue. False when there is no place for it. */
-  set(standing: Standing): boolean;
+  set(standing: ClaimOfHead): boolean;
   /** Nothing is kept for its ClusterQueue any more. Returns for whom something was. */
-  delete(clusterQueue: string): Standing | undefined;
-  get(clusterQueue: string): Standing | undefined;
+  delete(clusterQueue: string): ClaimOfHead | undefined;
+  get(clusterQueue: string): ClaimOfHead | undefined;
   /** In order. */
-  all(): readonly Standing[];
+  all(): readonly ClaimOfHead[];
   /** Whether a head with this borrowing would find a place. */
   hasPlaceFor(head: Head, borrowing: number): boolean;
 }
 
 export const CLAIMS_MAX = 8;
 
-export const compareStanding = (a: Standing, b: Standing): number =>
+export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
   Number(b.claim.preempts ?? false) - Number(a.claim.preempts ?? false) ||
   compareNominated({ head: a.queued, borrowing: a.claim.borrowing }, { head: b.queued, borrowing: b.claim.borrowing });
 
 /** Who waits for those that it preempts has a place always: they have gone for its sake. `onEnd` is called for each one that loses its place, or for which what is kept, or from whom, becomes another. */
-export function createStandingClaims(onEnd: (standing: Standing) => void): StandingClaims {
-  const byQueue = new Map<string, Standing>();
-  let ordered: readonly Standing[] = [];
+export function createClaimsByQueue(onEnd: (standing: ClaimOfHead) => void): ClaimsByQueue {
+  const byQueue = new Map<string, ClaimOfHead>();
+  let ordered: readonly ClaimOfHead[] = [];
   const sort = (): void => {
-    ordered = [...byQueue.values()].sort(compareStanding);
+    ordered = [...byQueue.values()].sort(compareClaims);
   };
-  const remove = (clusterQueue: string): Standing | undefined => {
+  const remove = (clusterQueue: string): ClaimOfHead | undefined => {
     const standing = byQueue.get(clusterQueue);
     if (standing === undefined) return undefined;
     byQueue.delete(clusterQueue);
@@ -41,11 +41,11 @@ export function createStandingClaims(onEnd: (standing: Standing) => void): Stand
     return standing;
   };
   /** The last of those that others may take the place of. */
-  const lastOf = (): Standing | undefined => {
+  const lastOf = (): ClaimOfHead | undefined => {
     const last = ordered.at(-1);
     return last?.claim.preempts === true ? undefined : last;
   };
-  const hasPlaceFor: StandingClaims['hasPlaceFor'] = ({ clusterQueue, queued }, borrowing) => {
+  const hasPlaceFor: ClaimsByQueue['hasPlaceFor'] = ({ clusterQueue, queued }, borrowing) => {
     if (byQueue.size < CLAIMS_MAX || byQueue.has(clusterQueue)) return true;
     const last = lastOf();
     return last !== undefined && compareNominated({ head: queued, borrowing }, { head: last.queued, borrowing: last.claim.borrowing }) < 0;

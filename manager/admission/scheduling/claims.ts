@@ -6,7 +6,7 @@ import type { Creditor } from './nominate.ts';
 import { leastMissing } from '../flavors/placement.ts';
 import { borrowingReach, nominalQuota } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
-import type { Standing } from './claims-by-queue.ts';
+import type { ClaimOfHead } from './claims-by-queue.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
@@ -37,7 +37,7 @@ export const claimedAs = (workload: Workload, queue: QueueSetup, claim: Claim, u
 });
 
 /** How far up the cohort tree a claim that stands reaches now. */
-export function reachOf({ clusterQueue, claim }: Standing, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number {
+export function reachOf({ clusterQueue, claim }: ClaimOfHead, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number {
   const queue = queues.get(clusterQueue);
   if (queue === undefined) return claim.borrowing;
   let height = 0;
@@ -71,9 +71,9 @@ export function quotaToReserve(
 
 const atMost = (amount: Amount, left: Amount): Amount => larger(ZERO, smaller(amount, left));
 
-export const keep = (claimed: Claimed, usage: Usage): void => charge(usage, holdingOf(claimed));
+export const reserve = (claimed: Claimed, usage: Usage): void => charge(usage, holdingOf(claimed));
 
-export const giveBack = (claimed: Claimed, usage: Usage): void => discharge(usage, holdingOf(claimed));
+export const release = (claimed: Claimed, usage: Usage): void => discharge(usage, holdingOf(claimed));
 
 const holdingOf = ({ queue, workload, charges, claim }: Claimed): Holding => ({
   node: queue.node,

@@ -1,5 +1,5 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Claim, Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
 import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from '../flavors/flavor-assigner.ts';
 import {
@@ -94,7 +94,7 @@ function inadmissible(
       const { verdicts } = judged;
       return [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; ');
     },
-    ...given({ retryAtMs: mayEnd ? earliestRetryMs(workload, snapshot, nowMs) : undefined }),
+    ...omitUndefined({ retryAtMs: mayEnd ? earliestRetryMs(workload, snapshot, nowMs) : undefined }),
     get verdicts() {
       return judged.verdicts;
     },

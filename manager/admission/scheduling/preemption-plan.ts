@@ -1,8 +1,8 @@
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Head } from './decision.ts';
 import type { FlavorOption, OptionGroups, PreemptionOracle } from '../flavors/flavor-assigner.ts';
 import { takers, type Placed, type Taker } from '../flavors/placement.ts';
-import { findVictims, leastHarm, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from '../preemption/preemption.ts';
+import { findVictims, fewestPreemptions, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from '../preemption/preemption.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
 import type { Preemptor } from '../preemption/preemption-rules.ts';
 import { borrowingReach } from '../quota/quota-tree.ts';
@@ -44,7 +44,7 @@ export function planPreemption(
     if (roomy !== undefined && flavors.every(({ mode }) => mode === 'Fit')) return undefined;
     const found =
       roomy === undefined
-        ? leastHarm(
+        ? fewestPreemptions(
             standingFirst(equals, head).map((taker) => ({
               taker,
               victims: findVictims({ preemptor, charges, cluster: taker.state }, world),
@@ -114,7 +114,7 @@ const standingFirst = (all: readonly Taker[], { claim }: Head): readonly Taker[]
 const placedAt = ({ cluster, clusterUID, flavors }: Taker): Placed => ({
   kind: 'Placed',
   cluster,
-  ...given({ clusterUID }),
+  ...omitUndefined({ clusterUID }),
   flavors,
   verdicts: [],
 });

@@ -1,12 +1,12 @@
 import { admit, claim, type Cycle } from './admit.ts';
-import { claimedAs, keep, type Claimed } from './claims.ts';
+import { claimedAs, reserve, type Claimed } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
 import { orderNominees } from './nominee-order.ts';
 import type { Nominee, Turn } from './nominate.ts';
 import { nominateLargest } from './partial-admission.ts';
 import { preempt } from './preempt.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Standing } from './claims-by-queue.ts';
+import type { ClaimOfHead } from './claims-by-queue.ts';
 
 /**
  * One scheduling cycle over the heads of all ClusterQueues.
@@ -61,7 +61,7 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
   return decisions;
 }
 
-const isFixed = (head: Head): head is Standing => head.claim !== undefined && head.claim.preempts !== true;
+const isFixed = (head: Head): head is ClaimOfHead => head.claim !== undefined && head.claim.preempts !== true;
 
 function decide(cycle: Cycle, nominee: Nominee): Decision {
   if (nominee.kind === 'Fit') return admit(cycle, nominee);
@@ -73,6 +73,6 @@ function stand({ snapshot, claims, preemptors }: Cycle, { head, queue, claim: st
   if (claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue)) return;
   const kept = (): Claimed => claimedAs(head.queued.workload, queue, standing, snapshot.usage);
   const claimed = kept();
-  keep(claimed, snapshot.usage);
+  reserve(claimed, snapshot.usage);
   claims.set(head.clusterQueue, { claimed, anew: kept });
 }

@@ -11,10 +11,10 @@ export function cannotStartStory(record: AdmissionRecord, maxMoves: number): str
   const count = failedPlacements(record);
   if (count < maxMoves) return undefined;
   const clusters = Object.entries(record.avoid ?? {}).toSorted(([, a], [, b]) => b.epoch - a.epoch);
-  return `${count} placements in a row came to nothing: ${clusters.map(([cluster, avoided]) => `${cluster}: ${chapter(avoided)}`).join('; ')}`;
+  return `${count} placements in a row came to nothing: ${clusters.map(([cluster, avoided]) => `${cluster}: ${describeAttempt(avoided)}`).join('; ')}`;
 }
 
-function chapter({ reason, refusals, until, level = refusals }: AvoidedCluster): string {
+function describeAttempt({ reason, refusals, until, level = refusals }: AvoidedCluster): string {
   const times = refusals === 1 ? '' : `, ${refusals} times, last`;
   return `${reason}${times} at ${toWireTime(Date.parse(until) - backoffMs(level))}`;
 }

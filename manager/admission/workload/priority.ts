@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { PRIORITY_CLASS_LABEL } from '../../../shared/api/names.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { priorityOf, type Priority } from '../../api/job-annotations.ts';
 import type { PriorityBounds } from '../../api/local-queue.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';
@@ -21,7 +21,7 @@ export function priorityWishOf(job: DeepReadonly<Job>, priority: Priority = prio
   const workloadClass = job.metadata.labels?.[PRIORITY_CLASS_LABEL];
   const annotated = priority.kind === 'Priority' ? priority.value : undefined;
   const podClass = job.spec.template.spec?.priorityClassName;
-  const wish = given({ workloadClass: workloadClass || undefined, annotated, podClass: podClass || undefined });
+  const wish = omitUndefined({ workloadClass: workloadClass || undefined, annotated, podClass: podClass || undefined });
   return Object.keys(wish).length === 0 ? NO_WISH : wish;
 }
 

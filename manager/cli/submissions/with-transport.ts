@@ -3,7 +3,7 @@ import type { WayChoice } from './flags.ts';
 import type { SubmissionWay } from './way.ts';
 
 /** Does something with a queue of submissions, and closes what was opened. The kubeconfig is looked at where the way needs it. */
-export async function withWay<T>(
+export async function withTransport<T>(
   choice: WayChoice,
   cluster: ClusterChoice & { readonly namespace: string | undefined },
   act: (way: SubmissionWay) => Promise<T>,

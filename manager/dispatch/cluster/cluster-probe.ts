@@ -11,7 +11,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import type { ProbeFailure, ProbeRefusal, ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 
 export type ClusterProbeOptions = {
   readonly client: ReadClient & RawClient;
@@ -139,7 +139,7 @@ async function readIdentity(
     if (error instanceof ApiError && error.code === 403)
       return unknown(
         'which cluster it is cannot be read: the manager needs the verb get on the namespace kube-system there ' +
-          `(a ClusterRole with resources [namespaces], resourceNames [kube-system]): ${toldText(error.message)}`,
+          `(a ClusterRole with resources [namespaces], resourceNames [kube-system]): ${sanitizeText(error.message)}`,
       );
     throw error;
   }
@@ -147,7 +147,7 @@ async function readIdentity(
 
 function refusalOf(error: unknown): ProbeRefusal | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  const said = toldText(error.message);
+  const said = sanitizeText(error.message);
   if (error.code === 401) return { kind: 'Refused', reason: 'Unauthorized', message: `it does not know the manager’s user: ${said}` };
   if (error.code === 403) return { kind: 'Refused', reason: 'Forbidden', message: `the manager may not list its Jobs there: ${said}` };
   return undefined;
@@ -166,7 +166,7 @@ export function failureOf(error: unknown): ProbeFailure {
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
   if (inner instanceof AddressDeniedError)
     return { kind: 'Failed', reason: 'AddressDenied', message: `${inner.message} with the manager's flag --worker-address-deny` };
-  const message = toldText(inner instanceof Error ? inner.message : String(inner));
+  const message = sanitizeText(inner instanceof Error ? inner.message : String(inner));
   if (inner instanceof UnusableAnswer) return { kind: 'Failed', reason: inner.fault, message };
   // An API server sends nobody elsewhere.
   if (inner instanceof ApiError && inner.code < 400) return { kind: 'Failed', reason: 'NotKubernetes', message };

@@ -3,7 +3,7 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import type { Condition } from '../../api/schema-parts.ts';
 import { AbleReason, ClusterCondition, type WorkerClusterStatus } from '../../api/worker-cluster.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { ANSWER_FAULTS } from '../../../shared/kube/unusable-answer.ts';
 import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
@@ -48,7 +48,7 @@ export function clusterStatus(
       condition(previous, ClusterCondition.WorkerAlive, worker, generation, nowMs),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
-    ...(finding.kind === 'Running' ? given({ allocatable: nextAllocatable(previous, finding.capacity) }) : {}),
+    ...(finding.kind === 'Running' ? omitUndefined({ allocatable: nextAllocatable(previous, finding.capacity) }) : {}),
   };
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
@@ -174,5 +174,5 @@ function condition(
 ): Condition {
   const present = findCondition(previous?.conditions, type);
   const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(nowMs);
-  return { type, status, reason, message, lastTransitionTime, ...given({ observedGeneration: generation }) };
+  return { type, status, reason, message, lastTransitionTime, ...omitUndefined({ observedGeneration: generation }) };
 }

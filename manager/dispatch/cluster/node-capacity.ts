@@ -1,8 +1,8 @@
 import type { DeepReadonly, Node } from '../../../shared/api/kubernetes.ts';
 import { addQuantities, formatQuantity, parseQuantity, QuantityError, type Quantity } from '../../../shared/kube/quantity.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 
 /** What a cluster offers. */
 export type Capacity = {
@@ -28,12 +28,15 @@ export function capacityOf(nodes: readonly DeepReadonly<Node>[]): Capacity {
       const sum = sums.get(resource);
       const amount = sum === undefined && sums.size === RESOURCES_MAX ? `there are more than ${RESOURCES_MAX} resources` : amountOf(text);
       if (typeof amount === 'string')
-        problem ??= `allocatable ${toldText(resource, 64)} of node "${toldText(node.metadata.name, 64)}" does not count: ${amount}`;
+        problem ??= `allocatable ${sanitizeText(resource, 64)} of node "${sanitizeText(node.metadata.name, 64)}" does not count: ${amount}`;
       else sums.set(resource, sum === undefined ? amount : addQuantities(sum, amount));
     }
   }
   const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return { allocatable: Object.fromEntries(sorted.map(([resource, sum]) => [resource, formatQuantity(sum)])), ...given({ problem }) };
+  return {
+    allocatable: Object.fromEntries(sorted.map(([resource, sum]) => [resource, formatQuantity(sum)])),
+    ...omitUndefined({ problem }),
+  };
 }
 
 /** The parts of a Node that count; the rest of it is large and changes often. */
@@ -44,7 +47,7 @@ export function essentialsOfNode({ metadata, spec, status }: Node): Node {
     metadata: { name, uid, resourceVersion, creationTimestamp: '' },
     spec: spec?.unschedulable === true ? { unschedulable: true } : {},
     status: {
-      ...given({ allocatable: essentialsOfAmounts(status?.allocatable) }),
+      ...omitUndefined({ allocatable: essentialsOfAmounts(status?.allocatable) }),
       ...(ready === undefined ? {} : { conditions: [{ type: 'Ready', status: ready === 'True' ? 'True' : 'False' }] }),
     },
   };

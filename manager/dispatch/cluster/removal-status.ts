@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { ClusterCondition, type WorkerClusterStatus } from '../../api/worker-cluster.ts';
 import type { RemovalJudgement } from './judge-removal.ts';
 
@@ -30,7 +30,7 @@ export function withRemoval(
     reason,
     message,
     lastTransitionTime,
-    ...given({ observedGeneration: generation }),
+    ...omitUndefined({ observedGeneration: generation }),
   };
   return { ...status, conditions: [...(status?.conditions ?? []), condition] };
 }

@@ -21,7 +21,7 @@ import type { ClusterHealth } from '../cluster/cluster-health.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from '../cluster/cluster-status.ts';
 import type { ClusterView } from '../mirror/mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from '../cluster/cluster-removal.ts';
-import { createFirstFindings, type FirstFindings } from './initial-probes.ts';
+import { createInitialProbes, type InitialProbes } from './initial-probes.ts';
 import { createLossCount, type LossCount } from '../cluster/loss-count.ts';
 import { mergePatchBetween, sameJson } from '../status-home/json-diff.ts';
 import type { RemovalJudgement, WhatRemains } from '../cluster/judge-removal.ts';
@@ -49,7 +49,7 @@ export interface ClusterRegistry {
   jobLeft(): void;
   /** Connects to a cluster as if it were new: nothing that is known of it is to be kept. */
   connectAnew(name: string): void;
-  /** See {@link FirstFindings.settled}. */
+  /** See {@link InitialProbes.settled}. */
   settled(signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -134,7 +134,7 @@ class Registry implements ClusterRegistry {
 
   readonly #removal: ClusterRemoval;
   readonly #tokens: TokenRenewal;
-  readonly #first: FirstFindings;
+  readonly #first: InitialProbes;
   readonly #losses: LossCount;
   /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
   readonly #toLookAt = new Set<string>();
@@ -150,7 +150,7 @@ class Registry implements ClusterRegistry {
     this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
     this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
     this.#losses = createLossCount(deps.clock);
-    this.#first = createFirstFindings(clock, () => this.names());
+    this.#first = createInitialProbes(clock, () => this.names());
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
       uidOf: (name) => this.#uidOf(name),

@@ -8,7 +8,7 @@ import type { Finding } from '../cluster/cluster-status.ts';
  * What is found of each cluster when somebody begins to lead. Its WorkerCluster says what the leader before found. Mostly that is still so, and known within a second: until then
  * nothing is told of having just begun, which would be three writes for each cluster, and news to whoever watches.
  */
-export interface FirstFindings {
+export interface InitialProbes {
   /** How long it is put off to tell this; undefined: it is to be told. */
   putOffMs(name: string, told: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): number | undefined;
   /** What the cache has of its WorkerCluster is what was found. */
@@ -25,7 +25,7 @@ const PUT_OFF_MS = 3_000;
 const SETTLED_WITHIN_MS = 10_000;
 
 /** `names`: of all WorkerClusters. */
-export function createFirstFindings(clock: Clock, names: () => readonly string[]): FirstFindings {
+export function createInitialProbes(clock: Clock, names: () => readonly string[]): InitialProbes {
   const sinceMs = new Map<string, number>();
   const known = new Set<string>();
   let isSettled = false;

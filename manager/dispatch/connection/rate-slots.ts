@@ -1,5 +1,5 @@
 /** Who may ask next, where only so many may ask in a second. Nobody is kept waiting in a call: each is told when to come again. */
-export interface Turns {
+export interface RateSlots {
   /** Zero: it is the turn of `key`, and is used up. Else the milliseconds after which it will be; asking again sooner changes nothing. */
   waitMs(key: string, nowMs: number): number;
 }
@@ -10,7 +10,7 @@ const COME_AGAIN_MS = 60_000;
 /** Looking for turns that are over costs as much as there are. */
 const LOOK_AGAIN_MS = 1_000;
 
-export function createTurns({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }): Turns {
+export function createRateSlots({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }): RateSlots {
   const everyMs = 1000 / perSecond;
   const dueMs = new Map<string, number>();
   let lastDueMs = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { CopyWriter, NamespacePolicy } from '../writes/copy-writer.ts';
-import type { Doubts } from '../mirror/unanswered-writes.ts';
+import type { UnansweredWrites } from '../mirror/unanswered-writes.ts';
 import type { WriteTroubles } from '../writes/write-troubles.ts';
 import type { StartInquiries } from './start-inquiries.ts';
 import type { ClusterHealth } from '../cluster/cluster-health.ts';
@@ -29,7 +29,7 @@ export interface RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
   /** What our own writes have left open. */
-  readonly doubts: Doubts;
+  readonly unanswered: UnansweredWrites;
   /** Writes that fail and are tried again. */
   readonly troubles: WriteTroubles;
   /** Why copies here do not start. */

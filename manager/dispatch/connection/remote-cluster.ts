@@ -9,7 +9,7 @@ import { isOlder } from '../../../shared/kube/resource-version.ts';
 import type { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
 import { sleep } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
@@ -39,7 +39,7 @@ import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
 import { leasedWrites } from '../lease/leased-writes.ts';
 import { createWorkerAbsence, type WorkerAbsence } from '../lease/worker-absence.ts';
 import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
-import { createDoubts, type Doubts } from '../mirror/unanswered-writes.ts';
+import { createUnansweredWrites, type UnansweredWrites } from '../mirror/unanswered-writes.ts';
 import { type CopyWriter, createCopyWriter } from '../writes/copy-writer.ts';
 import { createCreateOutcomes, type CreateOutcomes } from '../writes/create-outcomes.ts';
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
@@ -48,7 +48,7 @@ import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers
 import { markOutOfList } from './copies-by-template.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { listOnce } from './list-once.ts';
-import { createTurns } from './rate-slots.ts';
+import { createRateSlots } from './rate-slots.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
@@ -76,7 +76,7 @@ export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluste
 class ConnectedCluster implements RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
-  readonly doubts: Doubts;
+  readonly unanswered: UnansweredWrites;
   readonly undeleted: () => readonly string[];
   readonly troubles = createWriteTroubles();
   readonly starts: StartInquiries;
@@ -90,7 +90,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
   /** Questions to the manager cluster for the sake of this one. */
-  readonly #confirmations = createTurns({ perSecond: 5, burst: 100 });
+  readonly #confirmations = createRateSlots({ perSecond: 5, burst: 100 });
   readonly #prober: ClusterProbe;
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
@@ -129,7 +129,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
     this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
-    this.doubts = createDoubts(clock, options.newestAdmissionMs);
+    this.unanswered = createUnansweredWrites(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({
       cluster: name,
       client,
@@ -158,7 +158,7 @@ class ConnectedCluster implements RemoteCluster {
     };
     const changed = (copy: DeepReadonly<Job>): void => {
       const key = localKeyOfCopy(copy);
-      this.doubts.listed(key, copy);
+      this.unanswered.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
       tell(key);
     };
@@ -226,10 +226,10 @@ class ConnectedCluster implements RemoteCluster {
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
       waiting: this.starts.told(localKey),
-      doubt: this.doubts.of(localKey, sinceMs),
-      untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
-      absence: this.doubts.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
-      ...given({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
+      doubt: this.unanswered.of(localKey, sinceMs),
+      untouchedSinceMs: this.unanswered.untouchedSinceMs(localKey),
+      absence: this.unanswered.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
+      ...omitUndefined({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
     };
   }
 
@@ -244,17 +244,17 @@ class ConnectedCluster implements RemoteCluster {
   /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
   #left(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
-    if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.doubts.absent(key);
-    else this.doubts.unlisted(key, copy);
+    if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.unanswered.absent(key);
+    else this.unanswered.unlisted(key, copy);
   }
 
   hasTraceOf(localKey: string): boolean {
-    return this.#problems.has(localKey) || this.doubts.has(localKey) || this.copiesOf(localKey).length > 0;
+    return this.#problems.has(localKey) || this.unanswered.has(localKey) || this.copiesOf(localKey).length > 0;
   }
 
   forget(localKey: string): void {
     this.#problems.delete(localKey);
-    this.doubts.forget(localKey);
+    this.unanswered.forget(localKey);
     this.troubles.over(localKey);
     this.starts.saw(localKey, undefined);
   }
@@ -278,16 +278,16 @@ class ConnectedCluster implements RemoteCluster {
   wrote(localKey: string, copy: Job): void {
     const essentials = essentialsOfCopy(copy, this.#options.local);
     // The cache never comes to a version of an object that is not in its list.
-    if (!isListed(copy.metadata, this.#options.origin)) return this.doubts.unlisted(localKey, essentials);
-    this.doubts.listed(localKey, essentials);
+    if (!isListed(copy.metadata, this.#options.origin)) return this.unanswered.unlisted(localKey, essentials);
+    this.unanswered.listed(localKey, essentials);
     this.#ownWrites.wrote(localKey, essentials);
   }
 
   deleted(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
     this.#ownWrites.deleted(key, copy);
-    if (!isAtRest(copy) || this.doubts.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
-    this.doubts.absent(key); // Its event came before the answer.
+    if (!isAtRest(copy) || this.unanswered.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
+    this.unanswered.absent(key); // Its event came before the answer.
     this.#options.onCopyChanged(key);
   }
 

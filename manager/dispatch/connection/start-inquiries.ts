@@ -11,7 +11,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { isWaitingToStart, startTrouble } from '../status-home/start-troubles.ts';
-import { createTurns } from './rate-slots.ts';
+import { createRateSlots } from './rate-slots.ts';
 import { isSameText } from '../writes/write-troubles.ts';
 
 /**
@@ -62,7 +62,7 @@ type Waiting = {
 export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onTold }: StartInquiriesOptions): StartInquiries {
   const waiting = new Map<string, Waiting>();
   const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
-  const turns = createTurns(TURNS);
+  const turns = createRateSlots(TURNS);
   const forbiddenUntilMs = new Map<string, number>();
   const stopped = new AbortController();
 

@@ -114,18 +114,18 @@ class Actions implements CopyActions {
 
   /** A write that makes a copy, or sets one going: until its answer comes, and for a while when none does, it counts as carried out. */
   async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<Job> {
-    cluster.doubts.sent(key);
+    cluster.unanswered.sent(key);
     let copy: Job;
     try {
       copy = await write();
       cluster.wrote(key, copy);
     } catch (error) {
-      if (isAnswer(error)) cluster.doubts.answered(key, error instanceof DispatchRefused && isRefusal(error.problem));
-      else if (neverSent(error)) cluster.doubts.unsent(key);
-      else cluster.doubts.lost(key);
+      if (isAnswer(error)) cluster.unanswered.answered(key, error instanceof DispatchRefused && isRefusal(error.problem));
+      else if (neverSent(error)) cluster.unanswered.unsent(key);
+      else cluster.unanswered.lost(key);
       throw error;
     }
-    cluster.doubts.answered(key);
+    cluster.unanswered.answered(key);
     cluster.setProblem(key, undefined);
     this.works(cluster, key);
     return copy;

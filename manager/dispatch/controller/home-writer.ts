@@ -3,7 +3,7 @@ import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { finalizersLeft } from '../copy/finalizers-left.ts';
 import type { HomeAction } from '../decisions/mirror-plan.ts';
 import { recordIn } from '../mirror/mirror-group.ts';
@@ -57,7 +57,10 @@ class Writer implements HomeWriter {
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;
     const finalizers = action.finalizers && finalizersLeft(action.finalizers, () => isNoted(local));
-    const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations: action.annotations }) }, status: action.patch };
+    const body = {
+      metadata: { uid, resourceVersion, ...omitUndefined({ finalizers, annotations: action.annotations }) },
+      status: action.patch,
+    };
     const sentMs = clock.monotonic();
     try {
       const written = await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
@@ -83,7 +86,7 @@ class Writer implements HomeWriter {
     const { home, isNoted } = this.#deps;
     const { uid, resourceVersion } = local.metadata;
     const finalizers = finalizersLeft(others, () => isNoted(local));
-    const body = { metadata: { uid, resourceVersion, finalizers }, ...given({ status }) };
+    const body = { metadata: { uid, resourceVersion, finalizers }, ...omitUndefined({ status }) };
     const options = { fieldManager: MANAGER_FIELD_MANAGER };
     try {
       const patch = { type: 'merge', body } as const;

@@ -40,7 +40,7 @@ export type Sought = {
 /** Reads the name of a copy that is not in the list, and puts the marks back by which copies are listed. Throws where the cluster does not say. */
 export async function lookForCopy(cluster: RemoteCluster, localKey: string, sought: Sought): Promise<Found> {
   const { name, origin } = sought;
-  const { doubts, writer } = cluster;
+  const { unanswered: doubts, writer } = cluster;
   const remembered = doubts.unlistedCopy(localKey);
   const { namespace } = parseKey(localKey);
   const present = await writer.find({ namespace, name });

@@ -3,7 +3,7 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { type ReconcileResult, runController } from '../../../shared/kube/controller.ts';
 import { keyOfObject, parseKey } from '../../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import type { ParsedRecord } from '../../api/records.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
@@ -178,7 +178,7 @@ class Mirror implements MirrorController {
       flavors: { get: (name) => flavors.get({ namespace: '', name }) },
       origin,
       podFenceImage: this.#deps.podFenceImage,
-      ...given({ tracing: this.#deps.tracing }),
+      ...omitUndefined({ tracing: this.#deps.tracing }),
       homeRestored: this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };

@@ -11,10 +11,10 @@ import {
   RESUMED_FROM_ANNOTATION,
 } from '../../../shared/api/names.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { copyIdentity, variablesOf, type CopyIdentity } from './copy-marks.ts';
-import { toldStatus } from './sanitize-remote-status.ts';
+import { sanitizeRemoteStatus } from './sanitize-remote-status.ts';
 import { hasVerdict } from '../status-home/to-local-status.ts';
 
 /**
@@ -24,7 +24,7 @@ import { hasVerdict } from '../status-home/to-local-status.ts';
  */
 export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = copy.metadata;
-  const status = toldStatus(copy.status);
+  const status = sanitizeRemoteStatus(copy.status);
   const spec = essentialsOfSpec(copy.spec);
   const essentials: Job = {
     metadata: {
@@ -41,10 +41,10 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
           ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)
           : latestFailure(annotations)),
       },
-      ...given({ deletionTimestamp: shortText(deletionTimestamp) }),
+      ...omitUndefined({ deletionTimestamp: shortText(deletionTimestamp) }),
     },
     spec,
-    ...given({ status }),
+    ...omitUndefined({ status }),
   };
   const inTemplate = copyIdentity({ metadata: { ...copy.metadata, annotations: {} }, spec: copy.spec });
   return withIdentity(essentials, inTemplate, besideOriginal);

@@ -1,6 +1,6 @@
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { DeepReadonly, JobSpec } from '../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { MUTABLE_FIELDS } from './remote-job.ts';
@@ -81,6 +81,6 @@ function nameOf(item: unknown): string | undefined {
 export const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
   reason: DispatchedReason.FieldsDropped,
   message:
-    `cluster "${cluster}" has not kept ${toldText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
+    `cluster "${cluster}" has not kept ${sanitizeText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
     'switch their features on there, or leave them out',
 });

@@ -23,7 +23,7 @@ import { isCompact } from '../../api/compact-job.ts';
 import { podsAtOnce } from '../../api/pod-count.ts';
 import type { ResourceFlavor } from '../../api/resource-flavor.ts';
 import { travelsToCopy } from '../../policy/job-parts.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { variablesOf } from './copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from '../status-home/json-diff.ts';
@@ -127,7 +127,7 @@ export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspen
 function nextSpec(copy: DeepReadonly<Job>, { spec: wanted }: Unsaved<Job>): DeepReadonly<JobSpec> {
   const { completions } = wanted;
   if (podsAtOnce({ spec: wanted }) > podsAtOnce(copy) && copy.spec.suspend !== true && hasStoppingPods(copy)) {
-    return { ...wanted, ...given({ parallelism: copy.spec.parallelism, completions: copy.spec.completions }) };
+    return { ...wanted, ...omitUndefined({ parallelism: copy.spec.parallelism, completions: copy.spec.completions }) };
   }
   const isTwoSteps = completions !== undefined && completions !== copy.spec.completions && completions !== wanted.parallelism;
   return isTwoSteps ? { ...wanted, parallelism: completions } : wanted;
@@ -151,7 +151,7 @@ function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record
 /** What two pods may ask for apart from each other. A merge patch replaces lists as a whole, so a container is sent with all that it has. */
 function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepReadonly<PodSpec> | undefined): object | undefined {
   const change = {
-    ...given({
+    ...omitUndefined({
       containers: containersChange(copy?.containers, wanted?.containers),
       initContainers: containersChange(copy?.initContainers, wanted?.initContainers),
     }),
@@ -197,7 +197,7 @@ function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Reco
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { [JOB_CONTROLLER_ANNOTATION]: options.jobController }),
     ...(options.fenced === false ? { [FENCING_ANNOTATION]: 'off' } : {}),
     ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),
-    ...given({ [TRACEPARENT_ANNOTATION]: traceparentFor(local, options) }),
+    ...omitUndefined({ [TRACEPARENT_ANNOTATION]: traceparentFor(local, options) }),
   };
 }
 
@@ -236,7 +236,7 @@ function copiedTemplate(
   const placed = metadata?.labels === undefined ? metadata : { ...metadata, labels: without(metadata.labels, generated) };
   return {
     ...template,
-    ...given({ metadata: placed }),
+    ...omitUndefined({ metadata: placed }),
     ...(spec === undefined ? {} : { spec: withToken(withFlavors(spec, flavors), token) }),
   };
 }

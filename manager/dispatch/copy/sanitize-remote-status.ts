@@ -1,19 +1,19 @@
 import type { JobCondition, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 
 /**
  * The status of a Job as a worker cluster tells it, without what the manager cluster could not take: of the wrong type, too long, or too many.
  * An API server would refuse the whole status for one time that is none, again and again. Fields unknown to us stay while they are small.
  */
-export function toldStatus(said: unknown): JobStatus | undefined {
+export function sanitizeRemoteStatus(said: unknown): JobStatus | undefined {
   if (!isJsonObject(said)) return undefined;
   const { conditions, uncountedTerminatedPods, completedIndexes, failedIndexes, startTime, completionTime, ...rest } = said;
   const { active, ready, terminating, succeeded, failed, ...unknown } = rest;
   return {
     ...smallFields(unknown),
-    ...given({
+    ...omitUndefined({
       active: count(active),
       ready: count(ready),
       terminating: count(terminating),
@@ -67,7 +67,7 @@ function uncounted(value: unknown): JobStatus['uncountedTerminatedPods'] {
     }
     return kept;
   };
-  return given({ succeeded: uids(value['succeeded']), failed: uids(value['failed']) });
+  return omitUndefined({ succeeded: uids(value['succeeded']), failed: uids(value['failed']) });
 }
 
 /** The first of each type. */
@@ -90,9 +90,9 @@ function conditionOf(value: unknown): JobCondition | undefined {
     ...smallFields(unknown),
     type,
     status,
-    ...given({
-      reason: typeof reason === 'string' ? toldText(reason, REASON_LENGTH_MAX) : undefined,
-      message: typeof message === 'string' ? toldText(message, MESSAGE_LENGTH_MAX) : undefined,
+    ...omitUndefined({
+      reason: typeof reason === 'string' ? sanitizeText(reason, REASON_LENGTH_MAX) : undefined,
+      message: typeof message === 'string' ? sanitizeText(message, MESSAGE_LENGTH_MAX) : undefined,
       lastProbeTime: time(lastProbeTime),
       lastTransitionTime: time(lastTransitionTime),
     }),

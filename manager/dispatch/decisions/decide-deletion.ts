@@ -4,7 +4,7 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { toldBy } from '../mirror/copy-verdict.ts';
+import { statusByCopy } from '../mirror/copy-verdict.ts';
 import { fencedOff, isStopped, lossTold } from '../mirror/lost-place.ts';
 import {
   absence,
@@ -48,7 +48,7 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, cop
   if (record !== undefined && current !== undefined)
     return {
       remote,
-      home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job, local), own: ownOf(group, current, local), nowMs })),
+      home: writeHome(local, toLocalStatus({ local, remote: statusByCopy(current.job, local), own: ownOf(group, current, local), nowMs })),
     };
   const shown = open.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
   // What rests may outlast its WorkerCluster.

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 import { copyName } from '../copy/remote-job.ts';
@@ -70,7 +70,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (isFinished(local.status)) {
     const stay = retainedCopies(group, local, copies, nowMs);
     const gone = deletions(copies.filter((copy) => !stay.copies.has(copy)));
-    return { remote: gone, home: release(local), ...given({ againAfterMs: stay.againAfterMs }) }; // 2
+    return { remote: gone, home: release(local), ...omitUndefined({ againAfterMs: stay.againAfterMs }) }; // 2
   }
   if (local.metadata.deletionTimestamp !== undefined) return decideDeletion(group, local, copies, nowMs); // 2
   if (group.record.kind !== 'Record') return decideUnrecorded(group, local, copies, nowMs); // 3

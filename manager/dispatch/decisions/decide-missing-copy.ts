@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
@@ -26,7 +26,7 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
   const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
     remote: [],
     home: nothingRuns([notDispatched(problem)]),
-    ...given({ againAfterMs }),
+    ...omitUndefined({ againAfterMs }),
   });
   const isResting = (): HomeAction =>
     record.fail === undefined

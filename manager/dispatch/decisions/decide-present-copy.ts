@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { isRefusalOf } from '../../api/refusals.ts';
@@ -8,7 +8,7 @@ import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { changedMarks } from '../copy/copy-marks.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from '../copy/copy-rest.ts';
 import { changesTemplate, hasOtherController, specChange } from '../copy/remote-job.ts';
-import { toldBy } from '../mirror/copy-verdict.ts';
+import { statusByCopy } from '../mirror/copy-verdict.ts';
 import { lossTold } from '../mirror/lost-place.ts';
 import { type Copy, isCertain, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
@@ -31,7 +31,7 @@ export function decidePresentCopy(
   const { cluster } = copy;
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
-  const told = toldBy(copy.job, local);
+  const told = statusByCopy(copy.job, local);
   const ended = isResting && isJudgedAtRest(copy.job) ? withTerminal(told, nowMs) : told;
   const remote = isResting ? counted(ended, local.spec) : ended;
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
@@ -57,7 +57,7 @@ export function decidePresentCopy(
     cluster,
     copy: copy.job,
     spec,
-    ...given({ annotations: spec['suspend'] === false ? { ...annotations, ...resumption(copy.job) } : annotations }),
+    ...omitUndefined({ annotations: spec['suspend'] === false ? { ...annotations, ...resumption(copy.job) } : annotations }),
   });
   // A copy that has reached its verdict is not disturbed: what it does now is finish, for which it may not be suspended.
   if (hasVerdict(copy.job.status))

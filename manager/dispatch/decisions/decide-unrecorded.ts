@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import { isProvenNowhere, nowhereMessage } from '../../api/rest-proof.ts';
 import { isAtRest, isResumeUnseen } from '../copy/copy-rest.ts';
-import { toldBy } from '../mirror/copy-verdict.ts';
+import { statusByCopy } from '../mirror/copy-verdict.ts';
 import { claimsCopy, type Copy, isEmptyForSure, isHeld, isOf, type MirrorGroup, recordIn, unseenPlaces } from '../mirror/mirror-group.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
 import { hasVerdict, toLocalStatus } from '../status-home/to-local-status.ts';
@@ -38,7 +38,7 @@ export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<Job>, c
   const said = isNowhere
     ? { reason: DispatchedReason.AtRest, message: nowhereMessage(local.metadata.generation) }
     : { reason: DispatchedReason.NotAdmitted, message: `${why}${outOfSight}` };
-  const told = kept === undefined ? (hidden ? local.status : undefined) : toldBy(kept.job, local);
+  const told = kept === undefined ? (hidden ? local.status : undefined) : statusByCopy(kept.job, local);
   return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own: [notDispatched(said)], nowMs })) };
 }
 

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isAtRest } from '../copy/copy-rest.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';
@@ -70,11 +70,11 @@ export type HomeAction =
       readonly patch?: Record<string, unknown>;
     };
 
-const NAMED_MAX = 5;
+const LISTED_MAX = 5;
 
 export const listed = (names: readonly string[]): string => {
-  const named = names.slice(0, NAMED_MAX).map((name) => `"${name}"`);
-  return names.length > NAMED_MAX ? `${named.join(', ')} and ${names.length - NAMED_MAX} more` : named.join(', ');
+  const named = names.slice(0, LISTED_MAX).map((name) => `"${name}"`);
+  return names.length > LISTED_MAX ? `${named.join(', ')} and ${names.length - LISTED_MAX} more` : named.join(', ');
 };
 
 export const howToGiveUp = ({ metadata }: DeepReadonly<Job>): string =>
@@ -112,6 +112,6 @@ export function writeHome(local: DeepReadonly<Job>, status: JobStatus, copy?: Co
     patch: { ...patch },
     urgent: ends,
     ...(ends && isHeld(local) ? { finalizers: otherFinalizers(local) } : {}),
-    ...given({ annotations: copy && failureAnnotations(local.status ?? {}, status, copy) }),
+    ...omitUndefined({ annotations: copy && failureAnnotations(local.status ?? {}, status, copy) }),
   };
 }

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { admittedPart } from '../../api/admitted-part.ts';
 import { parseRequests } from '../../api/amount.ts';
 import { excess, requestsOfJob } from '../../api/job-requests.ts';
@@ -33,7 +33,7 @@ export function wantedCopy(group: MirrorGroup, local: DeepReadonly<Job>, record:
     jobController: cluster.jobController,
     local: cluster.local,
     flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
-    ...given({
+    ...omitUndefined({
       fenced: record.unfenced !== true,
       tracing: group.tracing,
       podFence: record.podFence === undefined ? undefined : { image: group.podFenceImage, afterSeconds: record.podFence },

@@ -8,9 +8,9 @@ import type { ReadClient, WriteClient } from '../../../shared/kube/client.ts';
 import { neverConnected } from '../../../shared/kube/connection-failure.ts';
 import { leaseVanished, leaseWentBack, LeaseWentBack, renewalTime } from '../../../shared/kube/lease-history.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { ProbeFailure, ProbeRefusal } from '../cluster/cluster-health.ts';
 import { failureOf } from '../cluster/cluster-probe.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
@@ -169,7 +169,7 @@ class OriginLease implements ClusterLease {
       return this.#step(us, clusterUid, signal, true);
     }
     if (!this.#held)
-      log.info('holding the Lease on a cluster', { lease: this.#name, from: toldText(lease?.spec?.holderIdentity ?? '', 300) });
+      log.info('holding the Lease on a cluster', { lease: this.#name, from: sanitizeText(lease?.spec?.holderIdentity ?? '', 300) });
     this.#held = true;
     term.held(clusterUid);
     return undefined;
@@ -242,7 +242,7 @@ class OriginLease implements ClusterLease {
     const said = this.#isSaidByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
     const reconciled = this.#options.givenUp() ? undefined : (this.#wanted ?? said);
     const homeVersion = term.homeVersion();
-    const annotations = given({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
+    const annotations = omitUndefined({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
     // A worker takes a time that goes back for that of a restored cluster, and clocks of managers differ.
     const renewTime = toWireMicroTime(renewalTime(clock.now(), previous));
     const { leaseTransitions = 0, acquireTime = renewTime } = previous ?? {};
@@ -262,7 +262,7 @@ class OriginLease implements ClusterLease {
   #metadata(current: Lease | undefined, annotations: Lease['metadata']['annotations']): Unsaved<Lease>['metadata'] {
     const { namespace, origin } = this.#options;
     const { uid, resourceVersion } = current?.metadata ?? {};
-    return { namespace, name: this.#name, labels: { [ORIGIN_LABEL]: origin }, ...given({ annotations, uid, resourceVersion }) };
+    return { namespace, name: this.#name, labels: { [ORIGIN_LABEL]: origin }, ...omitUndefined({ annotations, uid, resourceVersion }) };
   }
 
   /** What it says was said by a leader of our home cluster: its holder, or, where that has let go of it, whoever sealed the version. */
@@ -280,15 +280,15 @@ class OriginLease implements ClusterLease {
     const refused = (message: string): ProbeRefusal => ({ kind: 'Refused', reason: 'OtherManager', message });
     if (holder === undefined)
       return refused(
-        `it is held by ${toldText(JSON.stringify(lease?.spec?.holderIdentity), 300)}, which is no manager (${where}); delete that Lease, or wait until it expires`,
+        `it is held by ${sanitizeText(JSON.stringify(lease?.spec?.holderIdentity), 300)}, which is no manager (${where}); delete that Lease, or wait until it expires`,
       );
     if (holder.homeUid === us.homeUid)
       return refused(
-        `another manager of the same manager cluster, or of a clone of it, has taken it over (${toldText(holder.instance, 100)} in ${where}); ` +
+        `another manager of the same manager cluster, or of a clone of it, has taken it over (${sanitizeText(holder.instance, 100)} in ${where}); ` +
           'stop one of the two',
       );
     return refused(
-      `the manager of another cluster, whose namespace kube-system has UID ${toldText(holder.homeUid, 128)}, holds it under the same id, "${origin}" (${where}); ` +
+      `the manager of another cluster, whose namespace kube-system has UID ${sanitizeText(holder.homeUid, 128)}, holds it under the same id, "${origin}" (${where}); ` +
         'give one of the two another --manager-id, or take this cluster from one of them',
     );
   }
@@ -296,7 +296,7 @@ class OriginLease implements ClusterLease {
   #refusalOf(error: unknown): ProbeRefusal | undefined {
     if (!(error instanceof ApiError)) return undefined;
     const { namespace } = this.#options;
-    const said = toldText(error.message);
+    const said = sanitizeText(error.message);
     if (error.code === 401) return { kind: 'Refused', reason: 'Unauthorized', message: `it does not know the manager’s user: ${said}` };
     if (error.code === 404)
       return {

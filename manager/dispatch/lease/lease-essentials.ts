@@ -1,6 +1,6 @@
 import type { Lease } from '../../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 
 /** The parts of a Lease that decisions need, of a kind that they can rely on; its cluster may have written what it likes. */
@@ -24,7 +24,7 @@ function essentialsOfSpec(spec: unknown): NonNullable<Lease['spec']> {
   return {
     leaseDurationSeconds: sensibleDuration(leaseDurationSeconds),
     leaseTransitions: isCount ? leaseTransitions : 0,
-    ...given({ holderIdentity: holder, acquireTime: time(acquireTime), renewTime: time(renewTime) }),
+    ...omitUndefined({ holderIdentity: holder, acquireTime: time(acquireTime), renewTime: time(renewTime) }),
   };
 }
 

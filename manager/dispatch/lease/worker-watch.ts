@@ -11,7 +11,7 @@ import {
 import { LEASES } from '../../../shared/api/resources.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../../shared/kube/informer.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import { essentialsOfLease } from './lease-essentials.ts';
 import { isGone, type AnnouncedWorker, type Pulse, type WorkerFinding } from '../cluster/worker-finding.ts';
 
@@ -143,9 +143,9 @@ const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0
 
 function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement): AnnouncedWorker {
   return {
-    name: toldText(spec?.holderIdentity ?? '', 253),
-    version: toldText(version, 64),
-    controllerName: toldText(controllerName, 63),
+    name: sanitizeText(spec?.holderIdentity ?? '', 253),
+    version: sanitizeText(version, 64),
+    controllerName: sanitizeText(controllerName, 63),
     fenceAfterSeconds,
   };
 }

@@ -1,12 +1,12 @@
 import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { hasVerdict, VERDICT_TYPES } from '../status-home/to-local-status.ts';
 
 /**
  * What a copy says of itself. That it rests counts only while it is told to: once it is resumed its pods may run before it says so, and if the
  * cluster is lost then, nobody may take the Job for one that rests.
  */
-export function toldBy(copy: DeepReadonly<Job>, local: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
+export function statusByCopy(copy: DeepReadonly<Job>, local: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
   const status = copy.metadata.deletionTimestamp === undefined ? copy.status : toldWhileDeleting(copy.status, local);
   if (copy.spec.suspend === true || status?.conditions === undefined) return status;
   return { ...status, conditions: status.conditions.filter((each) => each.type !== 'Suspended' || each.status !== 'True') };
@@ -23,10 +23,10 @@ function toldWhileDeleting(status: DeepReadonly<JobStatus> | undefined, local: D
   const said = hasAllSuccesses(status, local) ? SUCCESS : [];
   return {
     ...rest,
-    ...given({
+    ...omitUndefined({
       failed,
       failedIndexes,
-      uncountedTerminatedPods: ledger && given({ succeeded: ledger.succeeded }),
+      uncountedTerminatedPods: ledger && omitUndefined({ succeeded: ledger.succeeded }),
       conditions: conditions?.filter(({ type }) => said.includes(type) || !VERDICT_TYPES.includes(type)),
     }),
   };

@@ -6,7 +6,7 @@ import type { Absence, Doubt } from './mirror-group.ts';
  * What is not known of the copies on one cluster, because writes of ours are under way or their answers were lost. A lost answer counts as
  * carried out, now or a little later, until the object has been looked at after that.
  */
-export interface Doubts {
+export interface UnansweredWrites {
   /** `sinceMs`: when the Job was last admitted; undefined while nobody knows. Epoch milliseconds. */
   of(localKey: string, sinceMs: number | undefined): Doubt;
   /** Whether something was ever sent here for this Job. */
@@ -39,7 +39,7 @@ export interface Doubts {
   unlistedCopy(localKey: string): DeepReadonly<Job> | undefined;
   /** Nothing of it was there when its name was looked up, or what was there is gone by our own deletion. */
   absent(localKey: string): void;
-  /** What no copy in the list says of the Job; for `sinceMs` see {@link Doubts.of}. */
+  /** What no copy in the list says of the Job; for `sinceMs` see {@link UnansweredWrites.of}. */
   absence(localKey: string, sinceMs: number | undefined, isAnyListed?: boolean): Absence | undefined;
   /** The Job is gone. */
   forget(localKey: string): void;
@@ -60,7 +60,7 @@ type Open = { readonly underWay: number; readonly untilMs: number };
  * Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. `newestMs`: the
  * newest admission that is known now, in epoch milliseconds. It was before this, whatever the time of day was by the clock of who made it.
  */
-export function createDoubts(clock: Clock, newestMs: number): Doubts {
+export function createUnansweredWrites(clock: Clock, newestMs: number): UnansweredWrites {
   const bornMs = clock.now();
   const sinceBirthMs = Math.max(bornMs, newestMs + 1);
   const open = new Map<string, Open>();

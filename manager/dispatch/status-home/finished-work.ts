@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, JobSpec, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, isSubset, sizeOf, textOf, unionOf, without, type Indexes } from '../../api/index-list.ts';
 
 /** What of a Job need not be run again, and which failures count on: the part of its status that a new copy starts from. */
@@ -35,14 +35,14 @@ export function indexListsOf(
   local: DeepReadonly<Job>,
   remote: DeepReadonly<JobStatus>,
 ): Pick<FinishedWork, 'completedIndexes' | 'failedIndexes'> {
-  const told = given({ completedIndexes: remote.completedIndexes, failedIndexes: remote.failedIndexes ?? undefined });
+  const told = omitUndefined({ completedIndexes: remote.completedIndexes, failedIndexes: remote.failedIndexes ?? undefined });
   if (!isBehind(local.status, remote)) return told;
   const own = workOf(local.spec, remote);
   const all = united(workOf(local.spec, local.status), own);
   if (isSubset(all.completed, own.completed) && isSubset(all.lost, own.lost)) return told;
   const { completedIndexes, failedIndexes } = wireOf(all, local.spec);
   const lists = (remote.failedIndexes ?? local.status?.failedIndexes ?? undefined) !== undefined;
-  return given({ completedIndexes, failedIndexes: lists ? failedIndexes : undefined });
+  return omitUndefined({ completedIndexes, failedIndexes: lists ? failedIndexes : undefined });
 }
 
 /** How many indexes of an Indexed Job are known to be complete, by home or by the copy. */

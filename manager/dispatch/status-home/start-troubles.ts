@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { podsReady } from '../../api/start-proof.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import { hasVerdict } from './to-local-status.ts';
 
 /** Its pods are wanted, and none of them is or was ready, as its cluster tells. */
@@ -71,7 +71,10 @@ function saidBy(object: unknown): Said | undefined {
   const reason = field(object, 'reason');
   if (typeof reason !== 'string' || reason === '') return undefined;
   const message = field(object, 'message');
-  return { reason: toldText(reason, REASON_LENGTH_MAX), message: typeof message === 'string' ? toldText(message, MESSAGE_LENGTH_MAX) : '' };
+  return {
+    reason: sanitizeText(reason, REASON_LENGTH_MAX),
+    message: typeof message === 'string' ? sanitizeText(message, MESSAGE_LENGTH_MAX) : '',
+  };
 }
 const field = (object: unknown, name: string): unknown => (isJsonObject(object) ? object[name] : undefined);
 const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, LOOKED_AT_MAX) : []);

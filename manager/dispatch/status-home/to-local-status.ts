@@ -3,7 +3,7 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { isCheckType } from '../../api/check-states.ts';
 import { SwitchyardCondition } from '../../api/reasons.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
 import { areIndexLists, indexesBelow, sizeOf, textOf } from '../../api/index-list.ts';
 
@@ -182,7 +182,7 @@ function times(
 }
 
 const whatIsSet = ({ startTime, completionTime }: { startTime: string | undefined; completionTime: string | undefined }) => ({
-  ...given({ startTime, completionTime }),
+  ...omitUndefined({ startTime, completionTime }),
 });
 
 /** S26. */

@@ -1,7 +1,7 @@
 import { Fields } from '../../../shared/kube/kubeconfig/fields.ts';
 import { KubeconfigError } from '../../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { readYamlDocument } from '../../../shared/kube/kubeconfig/yaml-document.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
 /** All that a kubeconfig in a Secret can say of a worker cluster. */
 export type WorkerAccess = { readonly endpoint: WorkerEndpoint; readonly credentials: WorkerCredentials };
@@ -99,7 +99,7 @@ function endpointOf(cluster: Fields): WorkerEndpoint {
   onlyFields(cluster, CLUSTER_FIELDS);
   return {
     server: serverOf(cluster),
-    ...given({
+    ...omitUndefined({
       caPem: pemOf(cluster, 'certificate-authority-data', /-----BEGIN CERTIFICATE-----/),
       tlsServerName: serverNameOf(cluster),
     }),
@@ -134,7 +134,7 @@ function credentialsOf(user: Fields): WorkerCredentials {
   const certificate = certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem };
   if (token === undefined && certificate === undefined)
     throw user.flaw('has no credentials; set token, or client-certificate-data and client-key-data');
-  return given({ token, certificate });
+  return omitUndefined({ token, certificate });
 }
 
 function tokenOf(user: Fields): string | undefined {

@@ -15,8 +15,8 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../../api/refusals.ts';
-import { toldText } from '../../api/sanitize-text.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../copy/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
@@ -194,7 +194,7 @@ export function createCopyWriter(options: {
     } catch (error) {
       if (isAlreadyExists(error)) return;
       if (!isForbidden(error)) throw error;
-      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${toldText(error.message)}`;
+      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${sanitizeText(error.message)}`;
       throw new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, error);
     }
   }
@@ -204,7 +204,7 @@ export function createCopyWriter(options: {
     if (error instanceof DispatchRefused) return error.problem;
     if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 408, 409, 429].includes(error.code))
       return undefined;
-    const said = toldText(error.message);
+    const said = sanitizeText(error.message);
     if (error.code === 400 && said.includes('strict decoding error')) {
       const message = `cluster "${cluster}" does not know fields of the Job; leave them out, or bring that cluster to a version that has them: ${said}`;
       return { reason: DispatchedReason.FieldsUnknown, message };
@@ -225,7 +225,7 @@ export function createCopyWriter(options: {
     const selectors = { labelSelector: `${JOB_NAME_LABEL}=${name}`, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
     let continueToken: string | undefined;
     for (let page = 0; page < PODS_PAGES_MAX; page++) {
-      const options = { namespace, ...selectors, limit: PODS_PAGE, ...given({ continueToken }) };
+      const options = { namespace, ...selectors, limit: PODS_PAGE, ...omitUndefined({ continueToken }) };
       const pods = await timed((signal) => client.list(PODS, { ...options, signal })).catch((error: unknown) => {
         if (!isForbidden(error)) throw error;
         throw new DispatchRefused(podsUnseen(namespace), error);
@@ -281,7 +281,7 @@ export function createCopyWriter(options: {
       const problem = problemOf(error);
       if (problem === undefined || isNotFound(error)) throw error;
       const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
-      const said = toldText((error as Error).message);
+      const said = sanitizeText((error as Error).message);
       const message = `cluster "${cluster}" does not let its Job controller be asked whether it has seen that the Job is suspended: ${said}${remedy}`;
       throw new DispatchRefused({ reason: problem.reason, message }, error);
     }
@@ -299,7 +299,7 @@ export function createCopyWriter(options: {
         const { uid, resourceVersion } = copy.metadata;
         // Whether a copy rests that is resumed here, and suspended again, is told by what is known of it now (copy-rest.ts).
         const condition = spec['suspend'] === false ? { resourceVersion } : {};
-        const body = { metadata: { uid, ...condition, ...given({ annotations }) }, spec };
+        const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
         return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
       }).catch((error: unknown) => {
         const problem = problemOf(error);
@@ -335,7 +335,7 @@ const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && err
 export const copyOfOther = (cluster: string, other: string, origin: string): DispatchProblem => ({
   reason: DispatchedReason.NameTaken,
   message:
-    `the copy of this Job on cluster "${cluster}" says that manager "${toldText(other)}" made it, and this manager is "${origin}": delete that Job there, ` +
+    `the copy of this Job on cluster "${cluster}" says that manager "${sanitizeText(other)}" made it, and this manager is "${origin}": delete that Job there, ` +
     `or, where no manager of that id is and its label ${ORIGIN_LABEL} was changed, give it the value "${origin}"`,
 });
 

@@ -3,7 +3,7 @@ import { connectionFailure } from '../../../shared/kube/connection-failure.ts';
 import { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { toldText } from '../../api/sanitize-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 
@@ -84,10 +84,10 @@ const DONE = {
 const USUAL: readonly DispatchedReason[] = [DispatchedReason.WriteConflict, DispatchedReason.Throttled];
 
 function cause(error: unknown): { readonly reason: DispatchedReason; readonly words: string } {
-  if (error instanceof UnusableAnswer) return { reason: DispatchedReason.ClusterError, words: toldText(error.message) };
+  if (error instanceof UnusableAnswer) return { reason: DispatchedReason.ClusterError, words: sanitizeText(error.message) };
   if (error instanceof LeaseNotHeld) return { reason: DispatchedReason.NoAnswer, words: error.message };
   if (!(error instanceof ApiError)) return { reason: DispatchedReason.NoAnswer, words: connectionFailure(error) };
-  const words = `${toldText(error.message)} (${error.code})`;
+  const words = `${sanitizeText(error.message)} (${error.code})`;
   if (error.code === 401 || error.code === 403) return { reason: DispatchedReason.NotAllowed, words };
   if (error.code === 429) return { reason: DispatchedReason.Throttled, words };
   if (error.code === 404 || error.code === 409) return { reason: DispatchedReason.WriteConflict, words };

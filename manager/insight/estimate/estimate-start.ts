@@ -1,7 +1,7 @@
 import { createAdmissionCache, type AdmissionCache } from '../../admission/cache/admission-cache.ts';
 import { ENDS_MAX, playing, type Course, type Lane, type Stage } from './admission-play.ts';
 import { capacityOf, type ClusterState } from '../../admission/quota/cluster-state.ts';
-import { createFates, type Basis, type Past } from './run-time-sampler.ts';
+import { createRunTimeSampler, type Basis, type Past } from './run-time-sampler.ts';
 import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
 import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
 import type { PriorityClasses } from '../../admission/workload/priority.ts';
@@ -79,7 +79,7 @@ export function* estimating(question: StartQuestion, past: Past): Generator<unde
     if (index % SLICE === SLICE - 1) yield;
   }
   const stage = stageOf(question, cache, lanes);
-  const fates = createFates(stage, past);
+  const fates = createRunTimeSampler(stage, past);
   const startsMs: number[] = [];
   let isCut = stage.before.size < question.position;
   for (let play = 0; play < PLAYS; play++) {

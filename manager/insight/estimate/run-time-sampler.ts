@@ -9,7 +9,7 @@ import type { History, RunFacts, RunTimes } from './run-times.ts';
 export type Past = { readonly runTimes: RunTimes; readonly factsOf: (key: string) => RunFacts | undefined };
 
 /** How long Jobs hold their place in one play and another, drawn from what is known of their like. What a Job draws follows from its key and the number of the play alone. */
-export interface Fates {
+export interface RunTimeSampler {
   of(play: number): Fate;
   /** Why one that was asked for could not be told; undefined when all could. */
   unknown(): string | undefined;
@@ -21,7 +21,7 @@ export interface Fates {
 /** So many run times: of a family, of a ClusterQueue, or of all. */
 export type Basis = { readonly runTimes: number; readonly clusterQueue?: string; readonly family?: string };
 
-export function createFates({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>, { runTimes, factsOf }: Past): Fates {
+export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>, { runTimes, factsOf }: Past): RunTimeSampler {
   const asked = new Map<string, History>();
   const strangers = new Set<string>();
   let unknown: string | undefined;
@@ -53,9 +53,9 @@ export function createFates({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>
       const history = historyOf(key, clusterQueue);
       if (history === undefined) return undefined;
       const name = nameOf(history);
-      const known = chances.get(name) ?? chancesOf(history, outran.get(name) ?? 0, luckOf(name, play));
+      const known = chances.get(name) ?? chancesOf(history, outran.get(name) ?? 0, seedOf(name, play));
       chances.set(name, known);
-      return known(ranMs, luckOf(key, play)());
+      return known(ranMs, seedOf(key, play)());
     };
     const holdMs = (key: string, clusterQueue: string, ranMs: number, record?: AdmissionRecord): number => {
       const longest = facts(key)?.longestMs(record);
@@ -67,7 +67,7 @@ export function createFates({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>
       endMs: ({ workload, record }) =>
         Math.max(nowMs, Date.parse(record.since) + holdMs(workload.key, record.clusterQueue, elapsedMs(record), record)),
       holdMs: ({ key }, { clusterQueue }) => holdMs(key, clusterQueue, 0),
-      stopMs: ({ key, graceSeconds }) => luckOf(`${key} stops`, play)() * graceSeconds * 1000,
+      stopMs: ({ key, graceSeconds }) => seedOf(`${key} stops`, play)() * graceSeconds * 1000,
     };
   };
 
@@ -98,4 +98,4 @@ const BASES_MAX = 5;
 const nameOf = ({ clusterQueue, family }: Omit<History, 'runs'>): string => `${clusterQueue ?? ''} ${family ?? ''}`;
 
 /** The luck of whoever is called so in one play. */
-const luckOf = (name: string, play: number): Random => seededRandom(textHash(name) ^ Math.imul(play + 1, 0x9e3779b1));
+const seedOf = (name: string, play: number): Random => seededRandom(textHash(name) ^ Math.imul(play + 1, 0x9e3779b1));

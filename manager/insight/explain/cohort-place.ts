@@ -1,6 +1,6 @@
 import type { AdmissionCache } from '../../admission/cache/admission-cache.ts';
 import { compareNominated } from '../../admission/workload/ordering.ts';
-import { createOutlook } from '../../admission/scheduling/capacity-bounds.ts';
+import { createCapacityBounds } from '../../admission/scheduling/capacity-bounds.ts';
 import type { QueueEntry } from '../../admission/queues/queue-entry.ts';
 import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
 import { sharingWith } from '../world/world.ts';
@@ -29,7 +29,7 @@ export function cohortPlace(
 ): CohortPlace | undefined {
   const root = queueing.tree.clusterQueues.get(target.clusterQueue)?.rootId ?? '';
   if (!root.startsWith(COHORT)) return undefined;
-  const outlook = createOutlook(cache.snapshot());
+  const outlook = createCapacityBounds(cache.snapshot());
   const rankOf = ({ clusterQueue, queued }: QueueEntry) => ({
     head: queued,
     borrowing: outlook.borrowing(clusterQueue, queued.workload.requests),

@@ -2,7 +2,7 @@ import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { readLastFailure, type LastFailure } from '../../api/last-failure.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../../api/amount.ts';
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { capacityOf } from '../../admission/quota/cluster-state.ts';
 import { cohortPlace, type CohortPlace } from './cohort-place.ts';
 import type { Decision } from '../../admission/scheduling/decision.ts';
@@ -17,7 +17,7 @@ import type { QueueEntry } from '../../admission/queues/queue-entry.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { smallestChanges, type Change, type Quantities } from './smallest-changes.ts';
 import type { QueueSetup } from '../../admission/snapshot/snapshot.ts';
-import { standstill } from '../world/schedule-until-idle.ts';
+import { scheduleUntilIdle } from '../world/schedule-until-idle.ts';
 import { createUsage, freeOn, type Usage } from '../../admission/quota/usage.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 import { cacheOf, queueingOf, sharingWith, usageIn, waitingByQueue, waitingIn, type World } from '../world/world.ts';
@@ -109,7 +109,7 @@ export function explain(world: World, job: DeepReadonly<Job>, workload: Workload
       kind: 'Finished',
       job: key,
       result: ended?.type ?? 'Deleted',
-      ...given({
+      ...omitUndefined({
         at: ended?.lastTransitionTime,
         message: ended?.message || undefined,
         failure: ended?.type === 'Failed' ? readLastFailure(job) : undefined,
@@ -135,7 +135,7 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
   const byQueue = waitingByQueue(world, queueing);
   const waiting = (byQueue.get(clusterQueue) ?? []).map((each) => each.queued.workload.key);
   const position = waiting.indexOf(key);
-  const decision = standstill(world, key).get(key);
+  const decision = scheduleUntilIdle(world, key).get(key);
   const usage = usageIn(world, queueing);
   const cache = cacheOf(world, queueing, usage);
   const reservations = [...cache.reservations()];
@@ -151,7 +151,7 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
     position,
     waiting: waiting.length,
     ahead: waiting.slice(0, Math.min(position, NAMED_MAX)),
-    ...given({ cohort: cohortPlace(route, byQueue, queueing, cache) }),
+    ...omitUndefined({ cohort: cohortPlace(route, byQueue, queueing, cache) }),
     asks: Object.fromEntries([...queued.workload.requests].map(([resource, amount]) => [resource, formatAmount(resource, amount)])),
     outcome,
     ...(decision?.kind === 'Inadmissible' || decision?.kind === 'Preempt' ? { reason: decision.reason, message: decision.message } : {}),
@@ -163,7 +163,7 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
     ),
     clusters: clusterHurdles(world, queued.workload, queue, cache.usage(), reservations),
     changes: outcome === 'Next' ? [] : smallestChanges(world, key, clusterQueue),
-    ...given({ estimatedStart }),
+    ...omitUndefined({ estimatedStart }),
   };
 }
 
@@ -196,7 +196,7 @@ function flavorHurdles(workload: Workload, queue: QueueSetup, usage: Usage, shar
             asked: formatAmount(resource, asked),
             nominal: formatAmount(resource, nominalQuota(queue.node, key)),
             free: formatAmount(resource, free),
-            ...given({
+            ...omitUndefined({
               missing: missing > ZERO ? formatAmount(resource, missing) : undefined,
               problem: match.kind === 'Mismatch' ? match.problem : undefined,
             }),
@@ -227,7 +227,7 @@ function clusterHurdles(
     const limited = [...workload.requests].filter(([resource, asked]) => asked > ZERO && Number.isFinite(capacityOf(cluster, resource)));
     return {
       cluster: cluster.name,
-      ...given({ problem: verdicts.find((verdict) => verdict.cluster === cluster.name)?.problem }),
+      ...omitUndefined({ problem: verdicts.find((verdict) => verdict.cluster === cluster.name)?.problem }),
       room: limited.map(([resource, asked]) => {
         const capacity = capacityOf(cluster, resource);
         const format = (amount: Amount): string => formatAmount(resource, amount);

@@ -6,7 +6,7 @@ import { capacityOf } from '../../admission/quota/cluster-state.ts';
 import { largest } from '../../admission/scheduling/partial-admission.ts';
 import { available, flavorResource } from '../../admission/quota/quota-tree.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
-import { standstill } from '../world/schedule-until-idle.ts';
+import { scheduleUntilIdle } from '../world/schedule-until-idle.ts';
 import { freeOn } from '../../admission/quota/usage.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from '../world/world.ts';
@@ -38,7 +38,7 @@ const BYTES_STEP = 2 ** 20;
 export function smallestChanges(world: World, key: string, clusterQueue: string): readonly Change[] {
   const workload = world.workloads.find((each) => each.key === key);
   if (workload === undefined) return [];
-  const runs = (changed: World): boolean => standstill(changed, key).get(key)?.kind === 'Admit';
+  const runs = (changed: World): boolean => scheduleUntilIdle(changed, key).get(key)?.kind === 'Admit';
   return [
     ...fewerPods(world, workload, runs),
     ...lowerRequests(world, workload, runs),

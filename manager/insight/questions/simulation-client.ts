@@ -5,17 +5,17 @@ import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
-import type { WorldAnswer, WorldQuestion } from './simulation-queries.ts';
+import type { SimulationResult, SimulationQuery } from './simulation-queries.ts';
 import type { FromThread, ToThread } from './simulation-worker.ts';
 
 /** Asks about all that waits and runs. Deciding on 20,000 Jobs takes seconds, so it is done in another thread; one question at a time. */
-export interface AskWorld {
+export interface SimulationClient {
   /** Rejects where the thread has failed, or has taken too long. */
-  ask(question: WorldQuestion): Promise<WorldAnswer>;
+  ask(question: SimulationQuery): Promise<SimulationResult>;
   close(): Promise<void>;
 }
 
-export type AskWorldDeps = {
+export type SimulationClientDeps = {
   /** What the caches have now; the Jobs of it must stay as they are. */
   readonly objects: () => WorldObjects;
   readonly flags: ManagerFlags;
@@ -24,7 +24,7 @@ export type AskWorldDeps = {
 };
 
 /** What was sent is asked again for so long. */
-const KEPT_MS = 1_000;
+const CACHE_TTL_MS = 1_000;
 /** And for so many times as long as it took to be sent: a tenth of the manager's thread at most. */
 const KEPT_FACTOR = 9;
 const SLICE_MS = 8;
@@ -38,7 +38,7 @@ const MEMORY_MIB = 768;
 
 type Thread = { readonly worker: Worker; sentMs: number; keptMs: number };
 
-export function createAskWorld({ objects, flags, clock, log }: AskWorldDeps): AskWorld {
+export function createSimulationClient({ objects, flags, clock, log }: SimulationClientDeps): SimulationClient {
   let thread: Thread | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let idle: Timer | undefined;
@@ -88,10 +88,10 @@ export function createAskWorld({ objects, flags, clock, log }: AskWorldDeps): As
       await slices.nextWhenOver();
     }
     to.sentMs = clock.monotonic();
-    to.keptMs = Math.max(KEPT_MS, KEPT_FACTOR * spentMs);
+    to.keptMs = Math.max(CACHE_TTL_MS, KEPT_FACTOR * spentMs);
   };
 
-  const answerTo = async (question: WorldQuestion): Promise<WorldAnswer> => {
+  const answerTo = async (question: SimulationQuery): Promise<SimulationResult> => {
     idle?.cancel();
     const asked = (thread ??= start());
     if (clock.monotonic() - asked.sentMs > asked.keptMs) await sendWorld(asked);

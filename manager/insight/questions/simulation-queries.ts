@@ -1,13 +1,13 @@
 import { edited, type Edit } from '../world/edited-object.ts';
 import { explain, type Explanation } from '../explain/explain.ts';
 import { pastOf } from '../estimate/past.ts';
-import { settled } from '../world/simulate-evictions.ts';
+import { runToFixpoint } from '../world/simulate-evictions.ts';
 import { whatIf, type WhatIf } from '../what-if/what-if.ts';
 import { queueingOf, waitingByQueue } from '../world/world.ts';
 import { worldOf, type ManagerFlags, type WorldObjects } from '../world/world-objects.ts';
 
 /** What is asked of all that waits and runs: everything plays a part in the answer. */
-export type WorldQuestion =
+export type SimulationQuery =
   | { readonly kind: 'Explain'; readonly uid: string }
   /** Who goes first in a ClusterQueue. */
   | { readonly kind: 'Order'; readonly clusterQueue: string }
@@ -16,7 +16,7 @@ export type WorldQuestion =
 
 export type ObjectEdit = { readonly object: 'ClusterQueue' | 'WorkerCluster'; readonly name: string; readonly edit: Edit };
 
-export type WorldAnswer =
+export type SimulationResult =
   | { readonly kind: 'Explained'; readonly explanation: Explanation }
   | { readonly kind: 'Ordered'; readonly waiting: number; readonly first: readonly OrderedJob[] }
   | { readonly kind: 'Compared'; readonly outcome: WhatIf }
@@ -25,17 +25,17 @@ export type WorldAnswer =
 
 export type OrderedJob = { readonly key: string; readonly priority: number };
 
-export type AnswerWorld = (question: WorldQuestion) => WorldAnswer;
+export type AnswerQuery = (question: SimulationQuery) => SimulationResult;
 
 const ORDERED_MAX = 5_000;
 
 /** Answers about the world that these objects describe, of which each part is made once, by the first question that needs it. */
-export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerWorld {
+export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerQuery {
   const { jobs } = objects;
   const world = once(() => worldOf(objects, flags, nowMs));
   const past = once(() => pastOf(jobs));
   const orders = once(() => waitingByQueue(world(), queueingOf(world())));
-  const end = once(() => settled(world()));
+  const end = once(() => runToFixpoint(world()));
   return (question) => {
     switch (question.kind) {
       case 'Explain': {

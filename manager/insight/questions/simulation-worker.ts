@@ -2,23 +2,23 @@
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
-import { answering, type AnswerWorld, type WorldAnswer, type WorldQuestion } from './simulation-queries.ts';
+import { answering, type AnswerQuery, type SimulationResult, type SimulationQuery } from './simulation-queries.ts';
 
 export type ToThread =
   | { readonly kind: 'World'; readonly objects: Omit<WorldObjects, 'jobs'>; readonly flags: ManagerFlags; readonly nowMs: number }
   /** Of that world, in parts. */
   | { readonly kind: 'Jobs'; readonly jobs: readonly DeepReadonly<Job>[] }
-  | { readonly kind: 'Ask'; readonly question: WorldQuestion };
-export type FromThread = { readonly answer: WorldAnswer } | { readonly problem: string };
+  | { readonly kind: 'Ask'; readonly question: SimulationQuery };
+export type FromThread = { readonly answer: SimulationResult } | { readonly problem: string };
 
 if (parentPort !== null) serve(parentPort);
 
 function serve(port: MessagePort): void {
   let world: Extract<ToThread, { kind: 'World' }> | undefined;
   let jobs: DeepReadonly<Job>[] = [];
-  let answer: AnswerWorld | undefined;
+  let answer: AnswerQuery | undefined;
 
-  const answered = (question: WorldQuestion): FromThread => {
+  const answered = (question: SimulationQuery): FromThread => {
     if (world === undefined) return { problem: 'no world was sent' };
     try {
       answer ??= answering({ ...world.objects, jobs }, world.flags, world.nowMs);

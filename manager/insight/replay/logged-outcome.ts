@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { History, Life } from './logged-history.ts';
 import { workloadFrom } from '../../admission/decision-log/logged-workload.ts';
 import { recordFor, type DatedAdmission, type DatedCycle, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';
@@ -48,7 +48,7 @@ function storyOf(life: Life, queues: ReadonlyMap<string, string>): JobStory {
     }),
     preempted: placements.filter(({ displaced, end: ended }) => displaced !== undefined && ended?.how === 'Waits').length,
     ...(isDone ? { doneMs: end.atMs } : {}),
-    ...given({ leftMs: life.leftMs }),
+    ...omitUndefined({ leftMs: life.leftMs }),
   };
 }
 

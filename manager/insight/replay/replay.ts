@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { formatRequests, forPods } from '../../api/job-requests.ts';
@@ -334,7 +334,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       queue,
       placements: story,
       preempted,
-      ...given({ doneMs, leftMs }),
+      ...omitUndefined({ doneMs, leftMs }),
     })),
     cycles,
     admissions,

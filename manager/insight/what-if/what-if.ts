@@ -1,4 +1,4 @@
-import { settled, type Loss, type Settlement } from '../world/simulate-evictions.ts';
+import { runToFixpoint, type SimulatedEviction, type Outcome } from '../world/simulate-evictions.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 import { queueingOf, waitingByQueue, waitingIn, type World } from '../world/world.ts';
 
@@ -23,7 +23,7 @@ export type Effect = {
   /** What becomes of it with the change. */
   readonly with: Standing;
   /** How it loses its place with the change, in order. */
-  readonly losses: readonly Loss[];
+  readonly losses: readonly SimulatedEviction[];
 };
 
 export const EffectKind = {
@@ -74,8 +74,8 @@ export type Standing =
  * What becomes of each Job in the end if the world is as it is `after` rather than as it is `before`: both run through to their standstill.
  * `without`: that of `before`, where it is known already.
  */
-export function whatIf(before: World, after: World, without: Settlement = settled(before)): WhatIf {
-  const withChange = settled(after);
+export function whatIf(before: World, after: World, without: Outcome = runToFixpoint(before)): WhatIf {
+  const withChange = runToFixpoint(after);
   const now = standings({ world: before, decisions: new Map() });
   const [ends, endsWith] = [standings(without), standings(withChange)];
   const effects: Effect[] = [];
@@ -99,11 +99,11 @@ export function whatIf(before: World, after: World, without: Settlement = settle
   }
   const order = Object.values(EffectKind);
   effects.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || compareText(a.job, b.job));
-  return { effects, untouched, settled: without.settled && withChange.settled };
+  return { effects, untouched, settled: without.isFixpoint && withChange.isFixpoint };
 }
 
 /** How each Job of a world stands, by key; those that have finished are not there any more. */
-export function standings({ world, decisions }: Pick<Settlement, 'world' | 'decisions'>): ReadonlyMap<string, Standing> {
+export function standings({ world, decisions }: Pick<Outcome, 'world' | 'decisions'>): ReadonlyMap<string, Standing> {
   const queueing = queueingOf(world);
   const entryOf = waitingIn(world, queueing);
   const queues = [...waitingByQueue(world, queueing).values()];
@@ -130,7 +130,7 @@ function standingOf({ phase, record }: Workload): Standing {
 
 type Sides = { readonly now: Standing | undefined; readonly without: Standing | undefined; readonly with: Standing };
 
-function kindOf(sides: Sides, losses: readonly Loss[], otherwise: readonly Loss[]): EffectKind | undefined {
+function kindOf(sides: Sides, losses: readonly SimulatedEviction[], otherwise: readonly SimulatedEviction[]): EffectKind | undefined {
   const { now, without, with: standing } = sides;
   if (without === undefined) return now === undefined ? EffectKind.Submitted : undefined;
   const ran = now?.kind === 'Admitted';

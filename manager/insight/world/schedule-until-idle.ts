@@ -11,7 +11,7 @@ import { cacheOf, queueingOf, usageIn, waitingByQueue, type World } from './worl
  * more. By key, with what was decided last of each, or of one like it, in the words that the manager has for it.
  * With `until`, no further than it takes to know what becomes of that one.
  */
-export function standstill(world: World, until?: string): ReadonlyMap<string, Decision> {
+export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<string, Decision> {
   const queueing = queueingOf(world);
   const usage = usageIn(world, queueing, (...which) => queues.usageChanged(...which));
   const queues = createPendingQueues((localQueue) => usage?.usageOf(localQueue));

@@ -10,23 +10,23 @@ import { EvictionReason, findEvictions, outOfTime, stoppedReservations, type Evi
 import { hasPlace } from '../../admission/workload/reservation.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP } from '../../admission/eviction/requeuing.ts';
 import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
-import { standstill } from './schedule-until-idle.ts';
+import { scheduleUntilIdle } from './schedule-until-idle.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 import { cacheOf, queueingOf, type World } from './world.ts';
 
 /** What becomes of a world in the end if nobody ends his work and nobody comes: all who are to stop have stopped, and queue again. */
-export type Settlement = {
+export type Outcome = {
   readonly world: World;
   /** What was decided last of those that wait in it. */
   readonly decisions: ReadonlyMap<string, Decision>;
   /** How each that had to give a place up lost it, in order. */
-  readonly evictions: ReadonlyMap<string, readonly Loss[]>;
+  readonly evictions: ReadonlyMap<string, readonly SimulatedEviction[]>;
   /** False: it was given up after many rounds, and goes on. */
-  readonly settled: boolean;
+  readonly isFixpoint: boolean;
 };
 
 /** That an admitted Workload was suspended, and why; `preempted`: for whose sake, and by which rule. */
-export type Loss = { readonly reason: EvictionReason; readonly message: string; readonly preempted?: Preempted };
+export type SimulatedEviction = { readonly reason: EvictionReason; readonly message: string; readonly preempted?: Preempted };
 
 /** After so many rounds it is not waited for any more. */
 const ROUNDS_MAX = 500;
@@ -41,9 +41,9 @@ const WORKER_LOST_TIMEOUT_MS = 900_000;
  * 2. Schedule: cycles until nobody is admitted any more; others may be told to give their place up.
  * 3. Stop: those that were told so, now or before, stop, all at once, and queue again. A second has passed, so that who was admitted later is known to be.
  */
-export function settled(start: World): Settlement {
-  const evictions = new Map<string, Loss[]>();
-  const note = (key: string, loss: Loss): void => void evictions.set(key, [...(evictions.get(key) ?? []), loss]);
+export function runToFixpoint(start: World): Outcome {
+  const evictions = new Map<string, SimulatedEviction[]>();
+  const note = (key: string, loss: SimulatedEviction): void => void evictions.set(key, [...(evictions.get(key) ?? []), loss]);
   let world = start;
   for (let round = 1; ; round++) {
     const queueing = queueingOf(world);
@@ -56,7 +56,7 @@ export function settled(start: World): Settlement {
       note(key, { reason: eviction.reason, message: eviction.message });
     }
     world = withWorkloads(world, (workload) => leaving(workload, told.get(workload.key))); // 1
-    const decisions = standstill(world); // 2
+    const decisions = scheduleUntilIdle(world); // 2
     const admitted = new Map<string, AdmissionRecord>();
     for (const [key, decision] of decisions) {
       if (decision.kind === 'Admit') admitted.set(key, decision.record);
@@ -83,7 +83,7 @@ export function settled(start: World): Settlement {
       moved = true;
       return stopped(workload, told.get(workload.key) ?? workload.record, before);
     }); // 3
-    if (!moved || round === ROUNDS_MAX) return { world, decisions, evictions, settled: !moved };
+    if (!moved || round === ROUNDS_MAX) return { world, decisions, evictions, isFixpoint: !moved };
   }
 }
 

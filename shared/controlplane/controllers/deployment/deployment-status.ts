@@ -1,6 +1,6 @@
 import type { DeepReadonly, Deployment, DeploymentStatus, ReplicaSet } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
-import { given } from '../../../runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { limitsOf } from './plan-rollout.ts';
 
@@ -43,7 +43,7 @@ export function statusOf(
   const known = (before?.conditions ?? []).map((each) => conditions.find(({ type }) => type === each.type) ?? { ...each });
   const added = conditions.filter(({ type }) => !known.some((each) => each.type === type));
   const { collisionCount } = before ?? {};
-  const status = { ...counts, ...given({ collisionCount }), conditions: [...known, ...added] };
+  const status = { ...counts, ...omitUndefined({ collisionCount }), conditions: [...known, ...added] };
   return { status, deadlineMs: progress?.deadlineMs };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { continued, exitCodeOf, progressLine, storyLine, type JobStory } from '../../../../manager/api/job-progress.ts';
+import { continued, exitCodeOf, progressLine, lifecycleLine, type JobProgress } from '../../../../manager/api/job-progress.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../../../shared/api/names.ts';
@@ -21,8 +21,8 @@ const aJob = (cluster: string | undefined, status: Job['status'] = {}): Job => (
   status,
 });
 const isTrue = (type: string, more: Partial<JobCondition> = {}): JobCondition => ({ type, status: 'True', ...more }) as JobCondition;
-const told = (...steps: readonly (readonly [number, Job])[]): JobStory =>
-  steps.reduce<JobStory>((story, [ms, job]) => continued(story, job, ms), { submittedMs: 0 });
+const told = (...steps: readonly (readonly [number, Job])[]): JobProgress =>
+  steps.reduce<JobProgress>((story, [ms, job]) => continued(story, job, ms), { submittedMs: 0 });
 
 test('the way of a Job is told in seconds of each part, as they were seen', () => {
   const dispatched = [isTrue('Dispatched')];
@@ -33,12 +33,12 @@ test('the way of a Job is told in seconds of each part, as they were seen', () =
     [1700, aJob('east', { conditions: dispatched, ready: 1 })],
     [2100, aJob('east', { conditions: [...dispatched, isTrue('Complete')], succeeded: 1 })],
   );
-  expect(storyLine(story)).toBe('finished on east in 2.1 s (queued 0.2, dispatched 0.3, pod start 1.2)');
+  expect(lifecycleLine(story)).toBe('finished on east in 2.1 s (queued 0.2, dispatched 0.3, pod start 1.2)');
   expect(exitCodeOf(story)).toBe(0);
 });
 
 test('what was not seen is not told', () => {
-  expect(storyLine(told([900, aJob(undefined, { conditions: [isTrue('Complete')] })]))).toBe('finished in 0.9 s');
+  expect(lifecycleLine(told([900, aJob(undefined, { conditions: [isTrue('Complete')] })]))).toBe('finished in 0.9 s');
 });
 
 test('a Job that moves starts anew elsewhere', () => {
@@ -53,18 +53,18 @@ describe('a Job that has failed', () => {
     const failure = { pod: 'pi-x', cluster: 'east', exitCode: 3, reason: 'Error', lastLine: 'no such file' };
     job.metadata.annotations = { ...job.metadata.annotations, [LAST_FAILURE_ANNOTATION]: JSON.stringify(failure) };
     const story = told([1000, job]);
-    expect(storyLine(story)).toBe(
+    expect(lifecycleLine(story)).toBe(
       'failed on east in 1.0 s (queued 1.0, dispatched 0.0): BackoffLimitExceeded, too often; pod pi-x on cluster "east" ended with exit code 3: no such file',
     );
     expect(exitCodeOf(story)).toBe(3);
   });
 
-  const failed = (reason: string, message: string): JobStory =>
+  const failed = (reason: string, message: string): JobProgress =>
     told([1000, aJob('east', { conditions: [isTrue('Failed', { reason, message })] })]);
 
   test('tells why, and its exit code where upstream says one', () => {
     const story = failed('PodFailurePolicy', 'Container main for pod team/pi-x failed with exit code 42 matching FailJob rule at index 0');
-    expect(storyLine(story)).toMatch(/^failed on east in 1\.0 s \(.*\): PodFailurePolicy, Container main .* exit code 42 /);
+    expect(lifecycleLine(story)).toMatch(/^failed on east in 1\.0 s \(.*\): PodFailurePolicy, Container main .* exit code 42 /);
     expect(exitCodeOf(story)).toBe(42);
   });
 

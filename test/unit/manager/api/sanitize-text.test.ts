@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toldText } from '../../../../manager/api/sanitize-text.ts';
+import { sanitizeText } from '../../../../manager/api/sanitize-text.ts';
 
 test.each([
   ['as it is', 'as it is'],
@@ -8,10 +8,10 @@ test.each([
   ['left \u202etfel', 'left  tfel'],
   ['Grüße €', 'Grüße €'],
 ])('%j is shown as %j', (text, shown) => {
-  expect(toldText(text)).toBe(shown);
+  expect(sanitizeText(text)).toBe(shown);
 });
 
 test('what is long is cut, and says so', () => {
-  expect(toldText('x'.repeat(2000))).toBe(`${'x'.repeat(1023)}…`);
-  expect(toldText('abcdef', 4)).toBe('abc…');
+  expect(sanitizeText('x'.repeat(2000))).toBe(`${'x'.repeat(1023)}…`);
+  expect(sanitizeText('abcdef', 4)).toBe('abc…');
 });

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createFairTurns, foundInTurn, type FairTurns } from '../../../../manager/dashboard/fair-scheduler.ts';
+import { createFairScheduler, foundInTurn, type FairScheduler } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 let clock: FakeClock;
-let turns: FairTurns;
+let turns: FairScheduler;
 let begun: string[];
 beforeEach(() => {
   [clock, begun] = [new FakeClock(), []];
-  turns = createFairTurns({ clock, waitingMax: 2 });
+  turns = createFairScheduler({ clock, waitingMax: 2 });
 });
 /** Takes a second. */
 const take = (name: string, what: string): Promise<string> | undefined =>

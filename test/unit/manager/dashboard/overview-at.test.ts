@@ -31,7 +31,7 @@ test('Jobs stand where their times put them then, whatever became of them since'
     job('a/was-not-there', { createdMs: 101 }),
   ])
     moment.add(each);
-  const { waiting, running } = moment.told();
+  const { waiting, running } = moment.snapshot();
   expect(waiting.map(({ name, isLocal, count, first }) => [name, isLocal, count, first.map(({ key }) => key)])).toEqual([
     ['a/main', true, 1, ['a/waited']],
     ['shared', false, 2, ['b/waited-longer', 'b/waits-still']],
@@ -47,7 +47,7 @@ test('Jobs stand where their times put them then, whatever became of them since'
 test('of very many the first are named and all are counted', () => {
   const moment = createMoment(100, () => 'shared');
   for (let number = 0; number < 500; number++) moment.add(job(`a/${number}`, { createdMs: 99 - (number % 90) }));
-  const [queue] = moment.told().waiting;
+  const [queue] = moment.snapshot().waiting;
   expect([queue?.count, queue?.first.length, queue?.first[0]?.createdMs]).toEqual([500, 24, 10]);
   const came = Array.from({ length: 500 }, (_, number) => [99 - (number % 90), `a/${number}`] as const);
   const firsts = came.toSorted(([a, x], [b, y]) => a - b || (x < y ? -1 : 1)).slice(0, 24);

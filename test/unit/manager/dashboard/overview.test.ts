@@ -4,7 +4,7 @@ import { clusterTrack } from '../../../../manager/dashboard/cluster-row.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { cohortNodes, queueNode } from '../../../../manager/dashboard/queue-tree.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
-import { cohortsOf, yardIds, yardItem, type YardSources } from '../../../../manager/dashboard/overview.ts';
+import { cohortsOf, overviewIds, overviewItem, type OverviewSources } from '../../../../manager/dashboard/overview.ts';
 import type { ClusterQueue } from '../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../manager/api/cohort.ts';
 import type { LocalQueue } from '../../../../manager/api/local-queue.ts';
@@ -133,7 +133,7 @@ describe('the yard', () => {
     ['b', 'two'],
   ] as const)
     index.handler.added?.(aHomeJob({ metadata: { namespace, name } }), false);
-  const sources: YardSources = {
+  const sources: OverviewSources = {
     index,
     workerClusters: listOf([cluster('east'), cluster('west')]),
     clusterQueues: listOf([queue('gpu', 'lab')]),
@@ -141,27 +141,27 @@ describe('the yard', () => {
     cohorts: listOf<Cohort>([]),
   };
   const cohorts = cohortsOf(sources);
-  const seenBy = (rights: Rights): string[] => yardIds(sources, cohorts, rights).toSorted();
+  const seenBy = (rights: Rights): string[] => overviewIds(sources, cohorts, rights).toSorted();
   const everything: Rights = { namespaces: 'All', queues: 'All', clusters: 'All' };
   const tenant: Rights = { namespaces: new Set(['a']), queues: new Set(), clusters: new Set(['west']) };
 
   test('has everything for who may see everything', () => {
     expect(seenBy(everything)).toEqual(['cluster/east', 'cluster/west', 'cohort/lab', 'ended', 'queue/gpu', 'totals']);
-    expect(yardItem(sources, cohorts, 'queue/gpu', everything)).toMatchObject({ first: [{ key: 'a/one' }, { key: 'b/two' }] });
-    expect(yardItem(sources, cohorts, 'totals', everything)).toEqual({ kind: 'Totals', states: { Waiting: 2 }, namespaces: 2 });
-    expect(yardItem(sources, cohorts, 'local/a/main', everything)).toBeUndefined();
+    expect(overviewItem(sources, cohorts, 'queue/gpu', everything)).toMatchObject({ first: [{ key: 'a/one' }, { key: 'b/two' }] });
+    expect(overviewItem(sources, cohorts, 'totals', everything)).toEqual({ kind: 'Totals', states: { Waiting: 2 }, namespaces: 2 });
+    expect(overviewItem(sources, cohorts, 'local/a/main', everything)).toBeUndefined();
   });
 
   test('has for a tenant his Jobs, his LocalQueue in place of the queue, and the clusters that he may get', () => {
     expect(seenBy(tenant)).toEqual(['cluster/west', 'ended', 'local/a/main', 'totals']);
-    expect(yardItem(sources, cohorts, 'local/a/main', tenant)).toMatchObject({
+    expect(overviewItem(sources, cohorts, 'local/a/main', tenant)).toMatchObject({
       waiting: 1,
       first: [{ key: 'a/one' }],
       clusterQueue: 'gpu',
     });
     for (const id of ['cluster/east', 'queue/gpu', 'cohort/lab', 'local/b/main', 'nothing'])
-      expect(yardItem(sources, cohorts, id, tenant)).toBeUndefined();
-    expect(yardItem(sources, cohorts, 'totals', tenant)).toEqual({ kind: 'Totals', states: { Waiting: 1 }, namespaces: 1 });
-    expect(yardItem(sources, cohorts, 'ended', tenant)).toEqual({ kind: 'Ended', jobs: [] });
+      expect(overviewItem(sources, cohorts, id, tenant)).toBeUndefined();
+    expect(overviewItem(sources, cohorts, 'totals', tenant)).toEqual({ kind: 'Totals', states: { Waiting: 1 }, namespaces: 1 });
+    expect(overviewItem(sources, cohorts, 'ended', tenant)).toEqual({ kind: 'Ended', jobs: [] });
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Waits } from '../../../../manager/insight/explain/explain.ts';
-import { SOMEBODY, toldExplanation } from '../../../../manager/dashboard/redact-explanation.ts';
+import { HIDDEN_JOB, redactExplanation } from '../../../../manager/dashboard/redact-explanation.ts';
 
 const waits: Waits = {
   kind: 'Waiting',
@@ -32,7 +32,7 @@ const waits: Waits = {
 };
 
 test('a tenant is told why his Job waits without a name of what he may not see', () => {
-  const told = toldExplanation(waits, {
+  const told = redactExplanation(waits, {
     namespace: (name) => name === 'mine',
     queue: (name) => name === 'gpu',
     cluster: (name) => name === 'east',
@@ -41,8 +41,8 @@ test('a tenant is told why his Job waits without a name of what he may not see',
   expect(told).toMatchObject({
     position: 2,
     waiting: 3,
-    ahead: ['mine/first', SOMEBODY],
-    flavors: [{ free: '0', holders: [{ job: SOMEBODY, amount: '4' }] }],
+    ahead: ['mine/first', HIDDEN_JOB],
+    flavors: [{ free: '0', holders: [{ job: HIDDEN_JOB, amount: '4' }] }],
     clusters: [{ cluster: 'east' }],
   });
   expect('changes' in told ? told.changes.map(({ kind }) => kind) : []).toEqual(['FewerPods', 'MoreQuota', 'MoreRoom', 'JobsEnd']);
@@ -50,5 +50,5 @@ test('a tenant is told why his Job waits without a name of what he may not see',
 
 test('who may see everything is told everything', () => {
   const all = () => true;
-  expect(toldExplanation(waits, { namespace: all, queue: all, cluster: all })).toEqual(waits);
+  expect(redactExplanation(waits, { namespace: all, queue: all, cluster: all })).toEqual(waits);
 });

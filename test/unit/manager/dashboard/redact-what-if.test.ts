@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Effect, WhatIf } from '../../../../manager/insight/what-if/what-if.ts';
 import type { ClusterQueue } from '../../../../manager/api/cluster-queue.ts';
-import type { MayName } from '../../../../manager/dashboard/redact-explanation.ts';
-import { toldWhatIf } from '../../../../manager/dashboard/redact-what-if.ts';
+import type { VisibleNames } from '../../../../manager/dashboard/redact-explanation.ts';
+import { redactWhatIf } from '../../../../manager/dashboard/redact-what-if.ts';
 import type { ObjectEdit } from '../../../../manager/insight/questions/simulation-queries.ts';
 
-const ALL: MayName = { namespace: () => true, queue: () => true, cluster: () => true };
+const ALL: VisibleNames = { namespace: () => true, queue: () => true, cluster: () => true };
 const queue = {
   metadata: { name: 'main', uid: 'u', resourceVersion: '1' },
   spec: {
@@ -40,7 +40,7 @@ const effects: readonly Effect[] = [
 const outcome: WhatIf = { effects, untouched: 7, settled: true };
 
 test('what becomes of Jobs is counted by queue and told one by one, with the commands that do it', () => {
-  expect(toldWhatIf(outcome, { queue, edits }, ALL)).toEqual({
+  expect(redactWhatIf(outcome, { queue, edits }, ALL)).toEqual({
     queues: [
       { name: 'main', effects: { Admitted: 1, Advanced: 1 } },
       { name: 'other', effects: { Evicted: 1 } },
@@ -60,8 +60,8 @@ test('what becomes of Jobs is counted by queue and told one by one, with the com
 });
 
 test('a tenant is told of his Jobs and his queue alone, and of no cluster that he may not see', () => {
-  const seen: MayName = { namespace: (name) => name === 'a', queue: (name) => name === 'main', cluster: () => false };
-  const view = toldWhatIf(outcome, { queue, edits: edits.slice(0, 1) }, seen);
+  const seen: VisibleNames = { namespace: (name) => name === 'a', queue: (name) => name === 'main', cluster: () => false };
+  const view = redactWhatIf(outcome, { queue, edits: edits.slice(0, 1) }, seen);
   expect(view.queues).toEqual([{ name: 'main', effects: { Admitted: 1, Advanced: 1 } }]);
   expect(view.jobs.map(({ key, with: standing }) => [key, standing])).toEqual([
     ['a/first', 'runs'],
@@ -72,6 +72,6 @@ test('a tenant is told of his Jobs and his queue alone, and of no cluster that h
 
 test('of very many the first hundred are told, and how many more there are', () => {
   const many = Array.from({ length: 250 }, (_, number): Effect => ({ ...effects[0]!, job: `a/${number}` }));
-  const view = toldWhatIf({ ...outcome, effects: many }, { queue, edits }, ALL);
+  const view = redactWhatIf({ ...outcome, effects: many }, { queue, edits }, ALL);
   expect([view.jobs.length, view.more, view.queues[0]?.effects]).toEqual([100, 150, { Admitted: 250 }]);
 });

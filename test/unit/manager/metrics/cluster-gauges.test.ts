@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
-import { observedClusters } from '../../../../manager/metrics/cluster-gauges.ts';
+import { clusterGauges } from '../../../../manager/metrics/cluster-gauges.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 test('a cluster is what it tells of itself, what is charged there, and when it was heard of by the time of day', async () => {
@@ -20,7 +20,7 @@ test('a cluster is what it tells of itself, what is charged there, and when it w
   } as unknown as WorkerCluster;
   const charged = new Map([['cpu', 1.5]]);
   const world = { usedOn: (_: string, resource: string) => charged.get(resource) ?? 0, heardMs: () => heardMs, clock };
-  expect([...observedClusters([cluster], world)]).toEqual([
+  expect([...clusterGauges([cluster], world)]).toEqual([
     {
       name: 'east',
       conditions: cluster.status?.conditions,

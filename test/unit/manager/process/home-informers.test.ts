@@ -4,14 +4,14 @@ import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
 import { cachedJob } from '../../../../manager/process/home-informers.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
-import { given } from '../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
 
 const cached = (job: Job, usersLabelsMax?: number): Job =>
   cachedJob(structuredClone(job), {
     rules: DEFAULT_JOB_RULES,
     isAdmitted: (each) => recordOn(each as Job).kind === 'Record',
-    ...given({ usersLabelsMax }),
+    ...omitUndefined({ usersLabelsMax }),
   });
 const stored = { managedFields: [{ manager: 'kubectl', operation: 'Update' }] };
 const large = { template: { spec: { containers: [{ name: 'main', args: ['x'.repeat(DEFAULT_JOB_RULES.bytesMax)] }] } } };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyEndings } from '../../../../manager/process/on-copy-ended.ts';
+import { onCopyEnded } from '../../../../manager/process/on-copy-ended.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
 test('all hear of a copy that is about to go, and the ends of its logs are read once', async () => {
@@ -11,9 +11,9 @@ test('all hear of a copy that is about to go, and the ends of its logs are read 
       heard.push(name);
     },
   });
-  const both = copyEndings([listener('history'), undefined, listener('submissions')]);
+  const both = onCopyEnded([listener('history'), undefined, listener('submissions')]);
   const tails = async (): Promise<undefined> => void reads++;
   await both?.keep({ job: { namespace: 'team', name: 'sum' }, originUid: 'u', cluster: 'east', epoch: 1, copy: aHomeJob(), tails });
   expect([heard, reads]).toEqual([['history', 'submissions'], 1]);
-  expect(copyEndings([undefined])).toBeUndefined();
+  expect(onCopyEnded([undefined])).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStoryTeller } from '../../../../manager/story/lifecycle-events.ts';
+import { createLifecycleEvents } from '../../../../manager/story/lifecycle-events.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { SUBMITTED_BY_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
@@ -9,7 +9,7 @@ const failedPods = (name: string, failed: number, managedBy?: string): Job =>
 
 test('only whoever leads tells, and only of Jobs of the manager', () => {
   const told: string[] = [];
-  const teller = createStoryTeller({
+  const teller = createLifecycleEvents({
     events: { event: (_resource, object, _type, reason) => told.push(`${object.metadata.name} ${reason}`), flush: () => Promise.resolve() },
     readRecord: () => ({ kind: 'None' }),
   });
@@ -27,7 +27,7 @@ test('only whoever leads tells, and only of Jobs of the manager', () => {
 
 test('who submitted a Job over HTTP is told once it is there, by the leader alone, and of no Job that was there before', () => {
   const told: string[] = [];
-  const teller = createStoryTeller({
+  const teller = createLifecycleEvents({
     events: {
       event: (_resource, _job, type, reason, message) => told.push(`${type} ${reason}: ${message}`),
       flush: () => Promise.resolve(),

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import type { SubmissionQueue, SubmissionRef } from '../../../../manager/submission/submission-queue.ts';
 import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
-import { createTailTeller, type TailedCopy, type TailTeller } from '../../../../manager/submission/log-tail-reporter.ts';
+import { createLogTailReporter, type TailedCopy, type LogTailReporter } from '../../../../manager/submission/log-tail-reporter.ts';
 import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
 import {
   ENDED_PODS_ANNOTATION,
@@ -48,7 +48,7 @@ let job: Job | undefined;
 let reads: number;
 let told: { readonly id: string; readonly of: string; readonly rows: readonly string[] }[];
 let answer: (ref: SubmissionRef, of: string, read: () => Promise<readonly string[]>) => Promise<void>;
-let teller: TailTeller;
+let teller: LogTailReporter;
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -56,7 +56,7 @@ beforeEach(() => {
   reads = 0;
   told = [];
   answer = async ({ id }, of, read) => void told.push({ id, of, rows: await read() });
-  teller = createTailTeller({
+  teller = createLogTailReporter({
     queues: () => new Map([[SHARED_TENANT, { tellTails: (...asked) => answer(...asked) } as SubmissionQueue]]),
     jobs: { get: () => job, list: () => [] } as never,
     keys: TEST_RECORD_KEYS,

@@ -18,7 +18,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
-import { given } from '../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -70,7 +70,7 @@ async function create(
     metadata: { ...KEY, finalizers: [...finalizers], annotations: { ...annotations } },
     spec: {
       suspend: true,
-      ...given({ ttlSecondsAfterFinished }),
+      ...omitUndefined({ ttlSecondsAfterFinished }),
       template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } },
     },
   });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createFairGate, type FairGate } from '../../../../manager/submission/tenant-gate.ts';
+import { createTenantGate, type TenantGate } from '../../../../manager/submission/tenant-gate.ts';
 import { gatedQueue } from '../../../../manager/submission/gated-queue.ts';
 import {
   SubmissionRefused,
@@ -24,8 +24,8 @@ beforeEach(() => {
   stop = new AbortController();
 });
 
-const gateOf = (qps: number, turnsMax = 10): FairGate =>
-  createFairGate({
+const gateOf = (qps: number, turnsMax = 10): TenantGate =>
+  createTenantGate({
     rate: createRateLimiter({ qps, burst: 1, clock }),
     turnsMax,
     unended: (tenant) => unended.get(tenant) ?? 0,

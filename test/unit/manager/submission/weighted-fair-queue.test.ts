@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { createTurnOrder, type TurnOrder } from '../../../../manager/submission/weighted-fair-queue.ts';
+import { createWeightedFairQueue, type WeightedFairQueue } from '../../../../manager/submission/weighted-fair-queue.ts';
 
 const everybody = (): boolean => true;
 /** Whose items are taken out, one after the other. */
-function turns(order: TurnOrder<string>, count: number, mayGo: (item: string) => boolean = everybody): string {
+function turns(order: WeightedFairQueue<string>, count: number, mayGo: (item: string) => boolean = everybody): string {
   return Array.from({ length: count }, () => order.next(mayGo) ?? '-').join('');
 }
-function ordering(lines: Record<string, { readonly weight?: number; readonly items: number }>): TurnOrder<string> {
-  const order = createTurnOrder<string>();
+function ordering(lines: Record<string, { readonly weight?: number; readonly items: number }>): WeightedFairQueue<string> {
+  const order = createWeightedFairQueue<string>();
   for (const [key, { weight = 1, items }] of Object.entries(lines)) for (let n = 0; n < items; n++) order.add(key, weight, key);
   return order;
 }
@@ -52,7 +52,7 @@ describe('turns', () => {
   });
 
   test('of one key go in the order in which they were asked for, however many', () => {
-    const order = createTurnOrder<number>();
+    const order = createWeightedFairQueue<number>();
     for (let n = 0; n < 2_500; n++) order.add('a', 1, n);
     expect(Array.from({ length: 2_500 }, () => order.next(everybody as () => boolean))).toEqual(Array.from({ length: 2_500 }, (_, n) => n));
     expect(order.next(everybody as () => boolean)).toBeUndefined();

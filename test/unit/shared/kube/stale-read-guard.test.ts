@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { JOBS } from '../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
-import { doubtingClient } from '../../../../shared/kube/stale-read-guard.ts';
+import { guardStaleReads } from '../../../../shared/kube/stale-read-guard.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const KEY = { namespace: 'ns', name: 'job' };
@@ -13,7 +13,7 @@ function situation(answer: { readonly code: number; readonly reason: string } = 
   const doubts: string[] = [];
   const cache = new Map([['job', '7']]);
   const refuse = () => Promise.reject(new ApiError(answer.code, { kind: 'Status', ...answer, message: 'the object has been modified' }));
-  const client = doubtingClient({ patch: refuse, patchStatus: refuse } as unknown as KubeClient, {
+  const client = guardStaleReads({ patch: refuse, patchStatus: refuse } as unknown as KubeClient, {
     clock,
     cached: (_resource, { name }) => cache.get(name),
     onDoubt: ({ plural }, { namespace, name }, version) => doubts.push(`${plural} ${namespace}/${name} ${version}`),

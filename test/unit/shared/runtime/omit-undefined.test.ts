@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { given } from '../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 
 test('what is undefined is left out, and nothing else is', () => {
-  const fields = given({ absent: undefined, none: null, empty: '', zero: 0, no: false, text: 'x' });
+  const fields = omitUndefined({ absent: undefined, none: null, empty: '', zero: 0, no: false, text: 'x' });
   expect(Object.entries(fields)).toEqual([
     ['none', null],
     ['empty', ''],
@@ -14,6 +14,6 @@ test('what is undefined is left out, and nothing else is', () => {
 
 test('the argument stays as it is', () => {
   const fields = { a: undefined, b: 1 };
-  given(fields);
+  omitUndefined(fields);
   expect(Object.keys(fields)).toEqual(['a', 'b']);
 });

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createAdmissionCache } from '../../../../../manager/admission/cache/admission-cache.ts';
-import { createCorrector } from '../../../../../manager/admission/controllers/eviction-controller.ts';
+import { createEvictionController } from '../../../../../manager/admission/controllers/eviction-controller.ts';
 import { buildQueueingSetup } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { createRecordKeeper } from '../../../../../manager/api/record-keeper.ts';
 import { createManagerMetrics } from '../../../../../manager/metrics/metrics.ts';
@@ -22,7 +22,7 @@ test('a Job that is gone, as the cache will show later, is not written to withou
     if (writes > 100) throw new Error('it writes without end');
     throw new ApiError(404, { code: 404, reason: 'NotFound', message: 'jobs.batch "gone" not found' });
   };
-  const corrector = createCorrector({
+  const corrector = createEvictionController({
     client: { create: answer, replace: answer, replaceStatus: answer, patch: answer, patchStatus: answer, delete: answer },
     events: { event: () => {}, flush: async () => {} },
     storyEvents: { event: () => {}, flush: async () => {} },
@@ -61,7 +61,7 @@ describe('of many Jobs', () => {
       return new Promise<never>((_resolve, reject) => void answers.push(() => reject(new ApiError(409, { reason: 'Conflict' }))));
     };
     const never = async (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
-    const corrector = createCorrector({
+    const corrector = createEvictionController({
       client: { create: never, replace: never, replaceStatus: never, patch, patchStatus: never, delete: never },
       events: { event: () => {}, flush: async () => {} },
       storyEvents: { event: () => {}, flush: async () => {} },
@@ -107,7 +107,7 @@ describe('of many Jobs', () => {
     place('b', 'eu');
     place('c', 'us');
     gone.add('eu');
-    corrector.resolveAnew(({ workload }) => workload.name !== 'b');
+    corrector.recheckAdmissions(({ workload }) => workload.name !== 'b');
     correct();
     await clock.advance(40_000);
     correct();

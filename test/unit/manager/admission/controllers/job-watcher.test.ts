@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createAdmissionCache } from '../../../../../manager/admission/cache/admission-cache.ts';
 import { createAdmissionRetries } from '../../../../../manager/admission/snapshot/admission-retries.ts';
 import { createJobWatcher } from '../../../../../manager/admission/controllers/job-watcher.ts';
-import { EVERYTHING_MAY_FIT, type Outlook } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
+import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
 import { NO_PRIORITY_CLASSES } from '../../../../../manager/admission/workload/priority.ts';
 import { createPendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
 import { buildQueueingSetup } from '../../../../../manager/admission/snapshot/snapshot.ts';
@@ -12,7 +12,7 @@ import { createRecordKeeper } from '../../../../../manager/api/record-keeper.ts'
 import { createManagerMetrics } from '../../../../../manager/metrics/metrics.ts';
 import { nowhereMessage } from '../../../../../manager/api/rest-proof.ts';
 import { COPIES_FINALIZER } from '../../../../../shared/api/names.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import {
   aCondition,
@@ -27,7 +27,7 @@ import {
 import { aClusterQueue, objects } from '../setup.ts';
 
 /** All ClusterQueues are of one cohort. */
-const sharing: Outlook = { ...EVERYTHING_MAY_FIT, rootOf: () => 'Cohort/all' };
+const sharing: CapacityBounds = { ...EVERYTHING_MAY_FIT, rootOf: () => 'Cohort/all' };
 
 const localQueue = {
   metadata: { name: 'main', namespace: 'team', uid: 'lq', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -204,7 +204,7 @@ describe('a Job without a good record', () => {
   /** The record of another Job. */
   const copied = (name: string, parts: JobParts = {}): Job => {
     const { annotations } = admitted('victim').metadata;
-    return pending(name, { ...parts, metadata: { resourceVersion: '20', ...given({ annotations }), ...parts.metadata } });
+    return pending(name, { ...parts, metadata: { resourceVersion: '20', ...omitUndefined({ annotations }), ...parts.metadata } });
   };
   const toCorrect = ({ watcher }: ReturnType<typeof aWatcher>) => [...watcher.toCorrect()].map(({ name, phase }) => `${name} ${phase}`);
   const counted = async ({ registry }: ReturnType<typeof aWatcher>) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loweredRecord } from '../../../../../manager/admission/eviction/partial-release.ts';
+import { partiallyReleased } from '../../../../../manager/admission/eviction/partial-release.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
 import { aRecord } from '../../../../support/jobs.ts';
@@ -9,7 +9,7 @@ const lowered = (parts: Partial<Workload> = {}, cluster = aCluster('eu-1')) => {
   const asked = parseRequests({ cpu: '2', pods: '2' });
   const workload = aWorkload('a', {}, { phase: 'Admitted', requests: asked, podsTold: 2, ...parts });
   const record = aRecord({ requests: { cpu: '4', pods: '4' } });
-  return loweredRecord({ workload, record, held: parseRequests(record.requests), assumed: false }, [cluster])?.requests;
+  return partiallyReleased({ workload, record, held: parseRequests(record.requests), assumed: false }, [cluster])?.requests;
 };
 
 test('an admitted Job that asks for less holds less once its cluster tells of no more pods than that', () => {

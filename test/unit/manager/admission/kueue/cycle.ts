@@ -12,7 +12,7 @@ import { createShapeAvoidance } from '../../../../../manager/admission/workload/
 import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
 import type { PodSpec } from '../../../../../shared/api/kubernetes.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { admittedOf, aQueue, type Flavors, type Holding, type QueueOf, type Quotas } from '../preemption/preemption-world.ts';
 import { aCluster, aFlavor, aWorkload, objects } from '../setup.ts';
 
@@ -54,10 +54,10 @@ export type Cycle = {
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 
 const cohortOf = ([name, { parent, quota, groups, weight }]: [string, CohortOf]): Cohort => {
-  const { resourceGroups } = aQueue(name, { ...given({ quota }), ...given({ groups }) }).spec;
+  const { resourceGroups } = aQueue(name, { ...omitUndefined({ quota }), ...omitUndefined({ groups }) }).spec;
   return {
     metadata: meta(name),
-    spec: { ...given({ parentName: parent, resourceGroups }), ...(weight === undefined ? {} : { fairSharing: { weight } }) },
+    spec: { ...omitUndefined({ parentName: parent, resourceGroups }), ...(weight === undefined ? {} : { fairSharing: { weight } }) },
   };
 };
 
@@ -69,7 +69,7 @@ const headOf = (waiting: Waiting, arrival: number) => {
     createdMs: created * 1000,
     ...(spec === undefined ? {} : { nodeWish: nodeWishOf({ containers: [], ...spec }) }),
   });
-  return { clusterQueue: queue, queued: { workload, priority, arrival: created }, ...given({ usage }) };
+  return { clusterQueue: queue, queued: { workload, priority, arrival: created }, ...omitUndefined({ usage }) };
 };
 
 /**

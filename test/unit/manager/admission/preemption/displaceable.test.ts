@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createDisplaceable } from '../../../../../manager/admission/preemption/displaceable.ts';
 import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
-import { createOutlook } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
+import { createCapacityBounds } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
 import { createShapeAvoidance } from '../../../../../manager/admission/workload/shape-avoidance.ts';
 import type { QueueSetup, Snapshot } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
@@ -47,9 +47,9 @@ test('who finds nobody to displace is stopped by what is in use, and who finds s
   const preemption = { withinClusterQueue: 'LowerPriority' as const };
   const { setup, world } = worldOf({ queues: { main: { quota: { cpu: '2' }, preemption } }, admitted: [holder('all', 'main', 2)] });
   const cluster = aCluster('only', { capacity: { cpu: '2', pods: '10' } });
-  const outlook = createOutlook({ queues: setup.queues, clusters: [cluster], usage: world.usage, admitted: world.admitted });
+  const outlook = createCapacityBounds({ queues: setup.queues, clusters: [cluster], usage: world.usage, admitted: world.admitted });
   const obstacle = (priority: number, amount: number) =>
-    outlook.obstacle(
+    outlook.blockedBy(
       'main',
       ['cpu'],
       [cpu(amount)],
@@ -145,8 +145,8 @@ test('whoever fits, or will once others have given their place up, is within the
       if (outcome.kind === 'Preempt') preempting++;
       const earliest = queued(preemptor.workload, 0, asked.priority + asked.higher);
       const least = cpu(Math.max(0, asked.cpu - asked.less));
-      expect(createOutlook(snapshot).obstacle(asked.queue, ['cpu'], [least], earliest)).toBeUndefined();
-      expect(createOutlook(snapshot).obstacle(asked.queue, ['cpu'], [least], undefined)).toBeUndefined();
+      expect(createCapacityBounds(snapshot).blockedBy(asked.queue, ['cpu'], [least], earliest)).toBeUndefined();
+      expect(createCapacityBounds(snapshot).blockedBy(asked.queue, ['cpu'], [least], undefined)).toBeUndefined();
     }),
     { numRuns: 1_000 },
   );

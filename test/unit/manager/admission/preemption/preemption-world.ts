@@ -12,7 +12,7 @@ import type { Preemptor } from '../../../../../manager/admission/preemption/pree
 import { flavorResource } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { buildQueueingSetup } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aFlavor, aWorkload, objects } from '../setup.ts';
 
 /** Nominal quota by resource: `6`, `6+2` where two more may be borrowed, `6-4` where four of them may be lent. */
@@ -39,7 +39,7 @@ const groupOf = (flavors: Flavors) => ({
       return {
         name: resource,
         nominalQuota,
-        ...given({ borrowingLimit: sign === '+' ? limit : undefined, lendingLimit: sign === '-' ? limit : undefined }),
+        ...omitUndefined({ borrowingLimit: sign === '+' ? limit : undefined, lendingLimit: sign === '-' ? limit : undefined }),
       };
     }),
   })),
@@ -49,7 +49,7 @@ export const aQueue = (name: string, { cohort, quota, groups = [], ...spec }: Qu
   metadata: meta(name),
   spec: {
     namespaceSelector: {},
-    ...given({ cohortName: cohort }),
+    ...omitUndefined({ cohortName: cohort }),
     resourceGroups: [...(quota === undefined ? [] : [{ default: quota }]), ...groups].map(groupOf),
     ...spec,
   },
@@ -57,7 +57,7 @@ export const aQueue = (name: string, { cohort, quota, groups = [], ...spec }: Qu
 
 export const aCohort = (name: string, parent?: string, quota?: Quotas): Cohort => ({
   metadata: meta(name),
-  spec: { ...given({ parentName: parent }), ...(quota === undefined ? {} : { resourceGroups: [groupOf({ default: quota })] }) },
+  spec: { ...omitUndefined({ parentName: parent }), ...(quota === undefined ? {} : { resourceGroups: [groupOf({ default: quota })] }) },
 });
 
 /** All resources of flavor `default`, on the only cluster, unless it is said otherwise. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { minus, plus, ZERO } from '../../../../../manager/api/amount.ts';
 import type { AdmittedIndex } from '../../../../../manager/admission/workload/admitted-index.ts';
 import { capacityOf, type ClusterState } from '../../../../../manager/admission/quota/cluster-state.ts';
-import { compareHarm, leastHarm, type Victim } from '../../../../../manager/admission/preemption/preemption.ts';
+import { compareTargets, fewestPreemptions, type Victim } from '../../../../../manager/admission/preemption/preemption.ts';
 import { available, isBorrowingAny, removeUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { clusterHolder } from '../../../../../manager/admission/quota/usage.ts';
 import { SITUATIONS } from './preemption-situations.ts';
@@ -98,14 +98,14 @@ describe('of several sets the one with the least harm', () => {
     ['newer', [victim('a', { since: 20 })], [victim('b', { since: 10 })]],
     ['none that would not leave anyway', [victim('a', { leaving: true, priority: 9 })], [victim('b')]],
   ])('%s', (_, less, more) => {
-    expect(compareHarm(less, more)).toBeLessThan(0);
-    expect(compareHarm(more, less)).toBeGreaterThan(0);
-    expect(leastHarm([{ victims: undefined }, { victims: more }, { victims: less }])?.victims).toBe(less);
+    expect(compareTargets(less, more)).toBeLessThan(0);
+    expect(compareTargets(more, less)).toBeGreaterThan(0);
+    expect(fewestPreemptions([{ victims: undefined }, { victims: more }, { victims: less }])?.victims).toBe(less);
   });
   test('the first of equals', () => {
     const [first, second] = [[victim('a')], [victim('b')]];
-    expect(leastHarm([{ victims: first }, { victims: second }])?.victims).toBe(first);
-    expect(leastHarm([{ victims: undefined }])).toBeUndefined();
+    expect(fewestPreemptions([{ victims: first }, { victims: second }])?.victims).toBe(first);
+    expect(fewestPreemptions([{ victims: undefined }])).toBeUndefined();
   });
 });
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareQueued, type QueuedWorkload } from '../../../../../manager/admission/workload/ordering.ts';
-import { EVERYTHING_MAY_FIT, type Outlook } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
+import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
 import { PendingQueue, type Pending } from '../../../../../manager/admission/queues/pending-queue.ts';
 import { isWithin } from '../../../../../manager/admission/workload/request-tree.ts';
-import { RoomWaiters } from '../../../../../manager/admission/queues/capacity-waiters.ts';
+import { CapacityWaiters } from '../../../../../manager/admission/queues/capacity-waiters.ts';
 import { aWorkload, queued } from '../setup.ts';
 
 /** So much is free on some cluster; fewer for those that do not go before `until`. */
-const outlookOf = (free: Readonly<Record<string, number>>, until?: QueuedWorkload, kept = free): Outlook => ({
+const outlookOf = (free: Readonly<Record<string, number>>, until?: QueuedWorkload, kept = free): CapacityBounds => ({
   ...EVERYTHING_MAY_FIT,
   hasRoom: (resources, amounts, from) => {
     const rest = until === undefined || compareQueued(from, until) < 0 ? free : kept;
@@ -24,32 +24,32 @@ const aQueue = (name: string, arrival: number, requests: Readonly<Record<string,
   const entry = queue.add(queued(aWorkload(`of ${name}`, requests), arrival), []);
   return { queue, entry };
 };
-const first = (waiters: RoomWaiters, outlook: Outlook): string | undefined => waiters.first(outlook)?.queue.name;
+const first = (waiters: CapacityWaiters, outlook: CapacityBounds): string | undefined => waiters.first(outlook)?.queue.name;
 
 test('who has been asked is found again once something has become free', () => {
-  const waiters = new RoomWaiters();
+  const waiters = new CapacityWaiters();
   const { queue, entry } = aQueue('a', 0, { cpu: '1' });
   waiters.add(queue, entry.queued);
   expect(first(waiters, EVERYTHING_MAY_FIT)).toBeUndefined();
-  waiters.open();
+  waiters.reopen();
   expect(first(waiters, EVERYTHING_MAY_FIT)).toBe('a');
-  waiters.setAside(queue);
+  waiters.park(queue);
   expect(first(waiters, EVERYTHING_MAY_FIT)).toBeUndefined();
-  waiters.open();
+  waiters.reopen();
   expect(first(waiters, outlookOf({ cpu: 500 }))).toBeUndefined();
-  waiters.open();
+  waiters.reopen();
   waiters.delete(queue);
   expect([waiters.has(queue), first(waiters, EVERYTHING_MAY_FIT)]).toEqual([false, undefined]);
 });
 
 test('who reaches further up its cohort tree comes later', () => {
-  const waiters = new RoomWaiters();
+  const waiters = new CapacityWaiters();
   const [early, late] = [aQueue('early', 0, { cpu: '1' }), aQueue('late', 1, { cpu: '1' })];
   for (const { queue, entry } of [early, late]) waiters.add(queue, entry.queued);
-  waiters.open();
-  waiters.reaches(early.queue, 1);
+  waiters.reopen();
+  waiters.raiseBorrowing(early.queue, 1);
   expect(waiters.first(EVERYTHING_MAY_FIT)?.rank).toMatchObject({ head: late.entry.queued, borrowing: 0 });
-  waiters.setAside(late.queue);
+  waiters.park(late.queue);
   expect(waiters.first(EVERYTHING_MAY_FIT)?.rank).toMatchObject({ head: early.entry.queued, borrowing: 1 });
 });
 
@@ -66,7 +66,7 @@ test('whatever comes and goes, the first that may have room is the one that a lo
   type Parked = { queue: PendingQueue; head: QueuedWorkload; borrowing: number; entries: Pending[] };
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), amount, amount, amount, (changes, cpu, gpu, kept) => {
-      const waiters = new RoomWaiters();
+      const waiters = new CapacityWaiters();
       const model = new Map<number, Parked>();
       for (const [index, { name, priority, cpu: asked, gpu: devices, what, borrowing }] of changes.entries()) {
         const requests = { cpu: `${asked}`, ...(devices === null ? {} : { gpu: `${devices}` }) };
@@ -81,15 +81,15 @@ test('whatever comes and goes, the first that may have room is the one that a lo
           waiters.delete(known.queue);
           model.delete(name);
         } else if (what === 'reach') {
-          waiters.reaches(known.queue, borrowing);
+          waiters.raiseBorrowing(known.queue, borrowing);
           known.borrowing = borrowing;
-        } else if (what === 'aside') waiters.setAside(known.queue);
+        } else if (what === 'aside') waiters.park(known.queue);
         else {
           known.entries.push(known.queue.add(queued(aWorkload(`${index}`, requests), index, -1), []));
           waiters.changed(known.queue);
         }
       }
-      waiters.open();
+      waiters.reopen();
       const free = { cpu: cpu * 1000, gpu };
       const less = { cpu: Math.min(cpu, kept) * 1000, gpu: Math.min(gpu, kept) };
       const ranked = [...model.values()].toSorted((a, b) => a.borrowing - b.borrowing || compareQueued(a.head, b.head));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EVERYTHING_MAY_FIT, type Outlook } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
-import { ParkedQueues } from '../../../../../manager/admission/queues/inadmissible-queues.ts';
+import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
+import { InadmissibleQueues } from '../../../../../manager/admission/queues/inadmissible-queues.ts';
 import { PendingQueue } from '../../../../../manager/admission/queues/pending-queue.ts';
 import { aWorkload, queued } from '../setup.ts';
 
@@ -9,7 +9,7 @@ const aQueue = (name: string, cpu: string, arrival: number): PendingQueue => {
   queue.add(queued(aWorkload(`of ${name}`, { cpu }), arrival), []);
   return queue;
 };
-const takeAll = (parked: ParkedQueues, outlook: Outlook): string[] => {
+const takeAll = (parked: InadmissibleQueues, outlook: CapacityBounds): string[] => {
   parked.lookAgain(outlook, []);
   const names: string[] = [];
   for (let next = parked.takeNext(undefined, outlook); next !== undefined; next = parked.takeNext(undefined, outlook)) {
@@ -20,7 +20,7 @@ const takeAll = (parked: ParkedQueues, outlook: Outlook): string[] => {
 };
 
 test('those that share what has become free are taken up in order, and no others', () => {
-  const parked = new ParkedQueues();
+  const parked = new InadmissibleQueues();
   for (const [name, root, arrival] of [
     ['late', 'one', 2],
     ['early', 'one', 1],
@@ -35,12 +35,12 @@ test('those that share what has become free are taken up in order, and no others
 });
 
 test('who finds no room when quota is free is asked again when there is room', () => {
-  const parked = new ParkedQueues();
+  const parked = new InadmissibleQueues();
   let room = 0;
-  const outlook: Outlook = {
+  const outlook: CapacityBounds = {
     ...EVERYTHING_MAY_FIT,
     rootOf: () => 'root',
-    obstacle: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined),
+    blockedBy: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined),
   };
   parked.park(aQueue('cq', '1', 0), false, outlook);
   parked.roomFreed();
@@ -55,7 +55,7 @@ test('who finds no room when quota is free is asked again when there is room', (
 });
 
 test('failures are forgotten once what they were short of has become free', () => {
-  const parked = new ParkedQueues();
+  const parked = new InadmissibleQueues();
   const queue = aQueue('cq', '1', 0);
   const [waiting] = queue.classes.values();
   const first = queue.first();

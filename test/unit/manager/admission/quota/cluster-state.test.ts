@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UNLIMITED } from '../../../../../manager/api/amount.ts';
 import { capacityOf, clusterStateOf, isRecordedOn, placesOf } from '../../../../../manager/admission/quota/cluster-state.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aRecord } from '../../../../support/jobs.ts';
 
 const time = '2026-01-01T00:00:00Z';
@@ -11,7 +11,7 @@ type Parts = Partial<Pick<WorkerCluster, 'spec' | 'status'>> & { readonly metada
 const aWorkerCluster = ({ spec = { local: true }, status, metadata = {} }: Parts): WorkerCluster => ({
   metadata: { name: 'eu-1', uid: 'u', resourceVersion: '1', creationTimestamp: time, ...metadata },
   spec,
-  ...given({ status }),
+  ...omitUndefined({ status }),
 });
 const ready = (status: 'True' | 'False' | 'Unknown', reason = 'Probed', message = '') => [
   { type: 'Ready', status, reason, message, lastTransitionTime: time },
@@ -75,13 +75,13 @@ describe('capacity', () => {
 
 test('the places of a namespace are the clusters that are for it and not for all', () => {
   const state = (name: string, served?: string[]) =>
-    clusterStateOf(aWorkerCluster({ metadata: { name }, spec: { local: true, ...given({ servedNamespaces: served }) } }));
+    clusterStateOf(aWorkerCluster({ metadata: { name }, spec: { local: true, ...omitUndefined({ servedNamespaces: served }) } }));
   const clusters = [state('open'), state('both', ['a', 'b']), state('only-a', ['a'])];
   expect(['a', 'b', 'c'].map((namespace) => placesOf(clusters, namespace))).toEqual([['both', 'only-a'], ['both'], []]);
 });
 
 test('a record tells of a cluster by its UID, and by its name where one of the two does not say it', () => {
-  const on = (clusterUID?: string) => aRecord({ cluster: 'eu-1', ...given({ clusterUID }) });
+  const on = (clusterUID?: string) => aRecord({ cluster: 'eu-1', ...omitUndefined({ clusterUID }) });
   expect(isRecordedOn(on('uid-eu'), { name: 'renamed', uid: 'uid-eu' })).toBe(true);
   expect(isRecordedOn(on('uid-eu'), { name: 'eu-1', uid: 'uid-us' })).toBe(false);
   expect(isRecordedOn(on(), { name: 'eu-1', uid: 'uid-us' })).toBe(true);

@@ -13,7 +13,7 @@ import {
   type QuotaTree,
 } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 
 type Quota = { readonly nominal: number; readonly borrowing?: number; readonly lending?: number };
 const groups = ({ nominal, borrowing, lending }: Quota) => [
@@ -26,7 +26,7 @@ const groups = ({ nominal, borrowing, lending }: Quota) => [
           {
             name: 'gpu',
             nominalQuota: nominal,
-            ...given({ borrowingLimit: borrowing, lendingLimit: lending }),
+            ...omitUndefined({ borrowingLimit: borrowing, lendingLimit: lending }),
           },
         ],
       },
@@ -36,11 +36,11 @@ const groups = ({ nominal, borrowing, lending }: Quota) => [
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 const queue = (name: string, quota: Quota, cohortName?: string): ClusterQueue => ({
   metadata: meta(name),
-  spec: { resourceGroups: groups(quota), ...given({ cohortName }) },
+  spec: { resourceGroups: groups(quota), ...omitUndefined({ cohortName }) },
 });
 const cohort = (name: string, parentName?: string, quota?: Quota): Cohort => ({
   metadata: meta(name),
-  spec: { ...given({ parentName }), ...(quota === undefined ? {} : { resourceGroups: groups(quota) }) },
+  spec: { ...omitUndefined({ parentName }), ...(quota === undefined ? {} : { resourceGroups: groups(quota) }) },
 });
 
 const nodeOf = (tree: QuotaTree, name: string) => {
@@ -163,7 +163,7 @@ test('whatever is admitted only where available, the cohort as a whole never exc
         const plain = quotas.map(
           ({ nominal, borrowing, lending }): Quota => ({
             nominal,
-            ...given({ borrowing, lending }),
+            ...omitUndefined({ borrowing, lending }),
           }),
         );
         const tree = buildQuotaTree(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
-import { createOutlook } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
+import { createCapacityBounds } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
 import { addUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import { worldOf } from '../preemption/preemption-world.ts';
@@ -22,8 +22,8 @@ test('whoever exceeds the bounds does not fit, and the borrowing is that of the 
       addUsage(queueOf(snapshot, 'other').node, snapshot.usage, 'default/cpu', parseAmount('cpu', `${used}`));
       snapshot.usage.set('WorkerCluster/eu', 'cpu', parseAmount('cpu', `${busy}`));
       const workload = aWorkload('job', { cpu: `${asked}` });
-      const outlook = createOutlook(snapshot);
-      const obstacle = outlook.obstacle('main', ['cpu'], [(asked ?? 0) * 1000], undefined);
+      const outlook = createCapacityBounds(snapshot);
+      const obstacle = outlook.blockedBy('main', ['cpu'], [(asked ?? 0) * 1000], undefined);
       const nominee = nominate(snapshot, head('main', workload), 0);
       if (nominee.kind !== 'Fit') return;
       expect(obstacle).toBeUndefined();
@@ -39,9 +39,9 @@ test('who may displace others is not kept from trying by what they hold', () => 
     queues: { main: { quota: { cpu: '2' }, preemption }, meek: { quota: { cpu: '2' } } },
     admitted: ['main', 'meek'].map((queue) => ({ name: `of ${queue}`, queue, requests: { cpu: '2' } })),
   });
-  const outlook = createOutlook({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
-  expect(['main', 'meek'].map((name) => outlook.obstacle(name, ['cpu'], [1000], undefined))).toEqual([undefined, 'quota']);
-  expect(outlook.obstacle('main', ['cpu'], [3000], undefined)).toBe('quota');
+  const outlook = createCapacityBounds({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
+  expect(['main', 'meek'].map((name) => outlook.blockedBy(name, ['cpu'], [1000], undefined))).toEqual([undefined, 'quota']);
+  expect(outlook.blockedBy('main', ['cpu'], [3000], undefined)).toBe('quota');
 });
 
 test('who waits for those that it preempts is tried, whether it finds them again or not', () => {
@@ -53,8 +53,8 @@ test('who waits for those that it preempts is tried, whether it finds them again
   const first = queued(aWorkload('first'), 0, 1);
   const claim = { cluster: 'eu', flavors: [], borrowing: 0, preempts: true } as const;
   const parts = { ...world, queues: setup.queues, clusters: [aCluster('eu')] };
-  const obstacle = (standing: Parameters<typeof createOutlook>[1]) =>
-    createOutlook(parts, standing).obstacle('main', ['cpu'], [1000], first);
+  const obstacle = (standing: Parameters<typeof createCapacityBounds>[1]) =>
+    createCapacityBounds(parts, standing).blockedBy('main', ['cpu'], [1000], first);
   expect([obstacle([]), obstacle([{ clusterQueue: 'main', queued: first, claim }])]).toEqual(['quota', undefined]);
 });
 
@@ -68,6 +68,6 @@ test('a queue without a cohort has nobody to reclaim from, whatever it says', ()
     },
     admitted: ['alone', 'borrower'].map((queue) => ({ name: `of ${queue}`, queue, requests: { cpu: '2' } })),
   });
-  const outlook = createOutlook({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
-  expect(['alone', 'shared'].map((name) => outlook.obstacle(name, ['cpu'], [1000], undefined))).toEqual(['quota', undefined]);
+  const outlook = createCapacityBounds({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
+  expect(['alone', 'shared'].map((name) => outlook.blockedBy(name, ['cpu'], [1000], undefined))).toEqual(['quota', undefined]);
 });

@@ -4,12 +4,12 @@ import type { FlavorOption } from '../../../../../manager/admission/flavors/flav
 import { addUsage, type FlavorResource } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aClusterQueue, aCluster, aFlavor, aSnapshot, aWorkload, head, queueOf } from '../setup.ts';
 
 const quota = (flavor: string, resource: string, nominalQuota: number, borrowingLimit?: number) => ({
   name: flavor,
-  resources: [{ name: resource, nominalQuota, ...given({ borrowingLimit }) }],
+  resources: [{ name: resource, nominalQuota, ...omitUndefined({ borrowingLimit }) }],
 });
 
 describe('what of its quota a Workload has kept for it, as in Kueue', () => {

@@ -1,7 +1,7 @@
 /** Who waits for what is his own gets it, whatever else comes meanwhile. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { potentialAvailable } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import { anOrderWorld } from './order-world.ts';
@@ -182,14 +182,14 @@ function aStreamWorld({
   clusters: readonly number[];
 }) {
   const clusterQueues = queues.map(({ nominal, borrowing, strict, shares }, index) => {
-    const resources = [{ name: 'cpu', nominalQuota: nominal, ...given({ borrowingLimit: shares ? borrowing : undefined }) }];
+    const resources = [{ name: 'cpu', nominalQuota: nominal, ...omitUndefined({ borrowingLimit: shares ? borrowing : undefined }) }];
     return aClusterQueue(
       NAMES[index] ?? '',
       {},
       {
         resourceGroups: [{ coveredResources: ['cpu'], flavors: [{ name: 'default', resources }] }],
         queueingStrategy: strict ? 'StrictFIFO' : 'BestEffortFIFO',
-        ...given({ cohortName: shares ? 'all' : undefined }),
+        ...omitUndefined({ cohortName: shares ? 'all' : undefined }),
       },
     );
   });

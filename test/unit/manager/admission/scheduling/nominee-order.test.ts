@@ -6,7 +6,7 @@ import { nominate, type Nominee } from '../../../../../manager/admission/schedul
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../../manager/api/cohort.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aCluster, aClusterQueue, aSnapshot, aWorkload, queueOf } from '../setup.ts';
 import { charges } from '../trees.ts';
 
@@ -204,7 +204,7 @@ describe('the turns of nominees', () => {
     for (const fair of [false, true]) {
       const snapshot = snapshotOf({ queues, waiting }, fair);
       const nominees = headsOf({ queues, waiting })
-        .map((head) => nominate(snapshot, { ...head, ...given({ usage: usage[head.queued.workload.name] }) }, nowMs))
+        .map((head) => nominate(snapshot, { ...head, ...omitUndefined({ usage: usage[head.queued.workload.name] }) }, nowMs))
         .filter((outcome): outcome is Nominee => 'queue' in outcome);
       expect(namesOf(orderNominees(nominees, snapshot))).toEqual(['between', 'frugal', 'greedy']);
     }

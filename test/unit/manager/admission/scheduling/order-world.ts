@@ -1,6 +1,6 @@
 /** Queues, clusters, and Jobs that come, are admitted and end: cycles run until nothing is left to decide, as in the scheduler. */
 import { createAdmissionCache } from '../../../../../manager/admission/cache/admission-cache.ts';
-import { claimedAs, keep } from '../../../../../manager/admission/scheduling/claims.ts';
+import { claimedAs, reserve } from '../../../../../manager/admission/scheduling/claims.ts';
 import type { ClusterState } from '../../../../../manager/admission/quota/cluster-state.ts';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
 import { createPendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
@@ -37,7 +37,7 @@ export function anOrderWorld(parts: Partial<QueueingObjects>, clusters: readonly
         const usage = snapshot.usage.fork();
         for (const { clusterQueue: name, queued: first, claim } of others) {
           const queue = snapshot.queues.get(name);
-          if (queue !== undefined && claim.preempts !== true) keep(claimedAs(first.workload, queue, claim, usage), usage);
+          if (queue !== undefined && claim.preempts !== true) reserve(claimedAs(first.workload, queue, claim, usage), usage);
         }
         const nominee = nominate({ ...snapshot, usage }, { clusterQueue, queued: entry }, nowMs);
         const passes = !blocked.has(clusterQueue);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from '../setup.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -119,7 +119,7 @@ describe('one scheduling cycle', () => {
   ] as const)(
     'a record says what fence was asked for when it was made: of a Job that says %s, of a queue that says %s',
     (fenced, fencing, unfenced) => {
-      const snapshot = aSnapshot([aClusterQueue('main', { default: '2' }, given({ fencing }))], [aCluster('eu')]);
+      const snapshot = aSnapshot([aClusterQueue('main', { default: '2' }, omitUndefined({ fencing }))], [aCluster('eu')]);
       const [decision] = schedule(snapshot, [head('main', aWorkload('a', { cpu: '1' }, { fenced }))], nowMs);
       expect(decision?.kind === 'Admit' ? decision.record.unfenced : 'none').toBe(unfenced);
     },
@@ -136,7 +136,7 @@ describe('one scheduling cycle', () => {
   ] as const)(
     'a record says whether its copy has a pod fence: of a Job that says %s, of a queue that says %s, and has fencing %s',
     (podFenced, podFence, fencing, seconds) => {
-      const snapshot = aSnapshot([aClusterQueue('main', { default: '2' }, given({ podFence, fencing }))], [aCluster('eu')]);
+      const snapshot = aSnapshot([aClusterQueue('main', { default: '2' }, omitUndefined({ podFence, fencing }))], [aCluster('eu')]);
       const [decision] = schedule(snapshot, [head('main', aWorkload('a', { cpu: '1' }, { podFenced }))], nowMs);
       expect(decision?.kind === 'Admit' ? decision.record.podFence : 'none').toBe(seconds);
     },
@@ -154,7 +154,7 @@ describe('one scheduling cycle', () => {
     };
     const snapshot = (name: string) => aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster(name)]);
     const recorded = (cluster: string, podFenced: boolean, podFence?: number) => {
-      const workload = aWorkload('a', { cpu: '1' }, { podFenced, record: { ...before, ...given({ podFence }) } });
+      const workload = aWorkload('a', { cpu: '1' }, { podFenced, record: { ...before, ...omitUndefined({ podFence }) } });
       const [decision] = schedule(snapshot(cluster), [head('main', workload)], nowMs);
       return decision?.kind === 'Admit' ? [decision.record.epoch, decision.record.podFence] : [];
     };

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
 import { NO_PRIORITY_CLASSES } from '../../../../../manager/admission/workload/priority.ts';
 import { buildQueueingSetup, routeOf, type QueueingObjects } from '../../../../../manager/admission/snapshot/snapshot.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aClusterQueue, aWorkload, objects } from '../setup.ts';
 
 const localQueue = (clusterQueue: string, stopPolicy?: 'Hold'): LocalQueue => ({
   metadata: { name: 'main', namespace: 'team', uid: 'lq', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
-  spec: { clusterQueue, ...given({ stopPolicy }) },
+  spec: { clusterQueue, ...omitUndefined({ stopPolicy }) },
 });
 const reason = (parts: Partial<QueueingObjects>, workload = aWorkload('a')) => {
   const route = routeOf(workload, buildQueueingSetup(objects({ localQueues: [localQueue('cq')], ...parts })), NO_PRIORITY_CLASSES);

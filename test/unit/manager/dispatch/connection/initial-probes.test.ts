@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NEVER_PROBED } from '../../../../../manager/dispatch/cluster/cluster-health.ts';
 import type { Finding } from '../../../../../manager/dispatch/cluster/cluster-status.ts';
-import { createFirstFindings } from '../../../../../manager/dispatch/connection/initial-probes.ts';
+import { createInitialProbes } from '../../../../../manager/dispatch/connection/initial-probes.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 const told = (status: 'True' | 'False') => ({
@@ -17,7 +17,7 @@ const found = (contact: 'Connecting' | 'Ready' | 'Lost', nodesListed = true): Fi
 
 test('that a cluster is being connected to is told at once where nothing was told of it, and else after three seconds', async () => {
   const clock = new FakeClock();
-  const first = createFirstFindings(clock, () => ['eu']);
+  const first = createInitialProbes(clock, () => ['eu']);
   expect(first.putOffMs('eu', undefined, found('Connecting'))).toBeUndefined();
   expect(first.putOffMs('eu', told('True'), found('Connecting'))).toBe(3_000);
   await clock.advance(2_000);
@@ -27,7 +27,7 @@ test('that a cluster is being connected to is told at once where nothing was tol
 });
 
 test('what is found is told at once, and so is everything once it was', () => {
-  const first = createFirstFindings(new FakeClock(), () => ['eu']);
+  const first = createInitialProbes(new FakeClock(), () => ['eu']);
   expect(first.putOffMs('eu', told('True'), found('Lost'))).toBeUndefined();
   expect(first.putOffMs('eu', told('False'), found('Ready', false))).toBeUndefined();
   expect(
@@ -42,7 +42,7 @@ test('what is found is told at once, and so is everything once it was', () => {
 test('all is settled when each cluster is known or gone, and after ten seconds whatever is known', async () => {
   const clock = new FakeClock();
   let names = ['eu', 'us', 'gone'];
-  const first = createFirstFindings(clock, () => names);
+  const first = createInitialProbes(clock, () => names);
   let settled = 0;
   const { signal } = new AbortController();
   void first.settled(signal).then(() => settled++);
@@ -54,7 +54,7 @@ test('all is settled when each cluster is known or gone, and after ten seconds w
   first.forget('gone');
   await clock.advance(0);
   expect(settled).toBe(1);
-  void createFirstFindings(clock, () => ['silent'])
+  void createInitialProbes(clock, () => ['silent'])
     .settled(signal)
     .then(() => settled++);
   await clock.advance(9_000);

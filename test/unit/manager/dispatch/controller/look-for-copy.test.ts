@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isListed } from '../../../../../manager/dispatch/copy/copy-marks.ts';
-import { createDoubts, type Doubts } from '../../../../../manager/dispatch/mirror/unanswered-writes.ts';
+import { createUnansweredWrites, type UnansweredWrites } from '../../../../../manager/dispatch/mirror/unanswered-writes.ts';
 import { lookForCopy, unlistedMarks, type Found } from '../../../../../manager/dispatch/controller/look-for-copy.ts';
 import type { RemoteCluster } from '../../../../../manager/dispatch/connection/remote-cluster-contract.ts';
 import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
@@ -34,11 +34,11 @@ const withEnv = (env: readonly { name: string; value: string }[]): Job => {
 const OLDER = withEnv([]);
 const NO_MARKS = { labels: {}, annotations: {} };
 
-let doubts: Doubts;
+let doubts: UnansweredWrites;
 let wrote: Job[];
 let marked: number;
 beforeEach(() => {
-  doubts = createDoubts(new FakeClock(), 0);
+  doubts = createUnansweredWrites(new FakeClock(), 0);
   [wrote, marked] = [[], 0];
 });
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { isAtRest, isJudgedAtRest, isUnbegun } from '../../../../../manager/dispatch/copy/copy-rest.ts';
-import { given } from '../../../../../shared/runtime/omit-undefined.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, type JobParts } from '../../../../support/jobs.ts';
 
 const SUSPENDED = [aCondition('Suspended')];
-const rests = (suspend: boolean, status: JobParts['status']): boolean => isAtRest(aHomeJob({ spec: { suspend }, ...given({ status }) }));
+const rests = (suspend: boolean, status: JobParts['status']): boolean =>
+  isAtRest(aHomeJob({ spec: { suspend }, ...omitUndefined({ status }) }));
 
 test.each([
   ['that has ended rests', false, { conditions: [aCondition('Complete')] }, true],
@@ -21,7 +22,7 @@ test.each([
 
 test('only a suspended copy that has counted all of its pods has come to an end that its cluster cannot write', () => {
   const judged = (suspend: boolean, status: JobParts['status']): boolean =>
-    isJudgedAtRest(aHomeJob({ spec: { suspend }, ...given({ status }) }));
+    isJudgedAtRest(aHomeJob({ spec: { suspend }, ...omitUndefined({ status }) }));
   const conditions = [aCondition('FailureTarget')];
   expect(judged(true, { conditions })).toBe(true);
   expect(judged(true, { conditions, uncountedTerminatedPods: { failed: ['a'] } })).toBe(false);
@@ -40,5 +41,5 @@ test.each([
   ['has come to its verdict', { conditions: [aCondition('FailureTarget')] }, false],
   ['has ended', { conditions: [aCondition('Complete')] }, false],
 ])('whether a copy was begun that %s', (_situation, status, expected) => {
-  expect(isUnbegun(aHomeJob({ ...given({ status }) }))).toBe(expected);
+  expect(isUnbegun(aHomeJob({ ...omitUndefined({ status }) }))).toBe(expected);
 });

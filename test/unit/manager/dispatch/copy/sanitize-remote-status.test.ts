@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toldStatus } from '../../../../../manager/dispatch/copy/sanitize-remote-status.ts';
+import { sanitizeRemoteStatus } from '../../../../../manager/dispatch/copy/sanitize-remote-status.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 const MUCH = 'x'.repeat(3_000_000);
@@ -29,7 +29,7 @@ test('an honest status is told as it is, fields unknown to us included', () => {
       },
     ],
   };
-  expect(toldStatus(status)).toEqual(status);
+  expect(sanitizeRemoteStatus(status)).toEqual(status);
 });
 
 describe('what an API server would refuse is not told', () => {
@@ -65,7 +65,7 @@ describe('what an API server would refuse is not told', () => {
     ['large fields that nobody knows', { news: MUCH, more: { a: [MUCH] }, small: 1 }, { small: 1 }],
     ['names that are none', JSON.parse('{"__proto__":{"active":1},"a-b":1}'), {}],
   ])('%s', (_what, said, told) => {
-    expect(toldStatus(said)).toEqual(told);
+    expect(sanitizeRemoteStatus(said)).toEqual(told);
   });
 });
 
@@ -77,7 +77,7 @@ test('of megabytes in reasons and messages the beginning is told', () => {
     message: MUCH,
     note: MUCH,
   }));
-  const told = toldStatus({
+  const told = sanitizeRemoteStatus({
     conditions,
     uncountedTerminatedPods: { failed: Array.from({ length: 50_000 }, (_each, index) => `pod-${index}`) },
   });

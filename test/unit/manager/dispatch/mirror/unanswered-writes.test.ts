@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDoubts, LATE_WRITE_MS } from '../../../../../manager/dispatch/mirror/unanswered-writes.ts';
+import { createUnansweredWrites, LATE_WRITE_MS } from '../../../../../manager/dispatch/mirror/unanswered-writes.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 const KEY = 'team/sum';
@@ -7,7 +7,7 @@ const KEY = 'team/sum';
 const OLD = 0;
 async function doubtsOfAge(ms: number) {
   const clock = new FakeClock();
-  const doubts = createDoubts(clock, OLD);
+  const doubts = createUnansweredWrites(clock, OLD);
   await clock.advance(ms);
   return { clock, doubts };
 }
@@ -29,7 +29,7 @@ describe('a Job', () => {
   test('that was there before is not taken for one admitted since, though the clock of who admitted it was ahead', async () => {
     const clock = new FakeClock();
     const aheadMs = clock.now() + 600_000;
-    const doubts = createDoubts(clock, aheadMs);
+    const doubts = createUnansweredWrites(clock, aheadMs);
     expect(doubts.of(KEY, aheadMs)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
     expect(doubts.untouchedSinceMs(KEY)).toBeGreaterThan(aheadMs);
     await clock.advance(LATE_WRITE_MS);

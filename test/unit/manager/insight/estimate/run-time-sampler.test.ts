@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFates, type Past } from '../../../../../manager/insight/estimate/run-time-sampler.ts';
+import { createRunTimeSampler, type Past } from '../../../../../manager/insight/estimate/run-time-sampler.ts';
 import type { Reservation } from '../../../../../manager/admission/workload/reservation.ts';
 import { createRunTimes } from '../../../../../manager/insight/estimate/run-times.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
@@ -24,13 +24,13 @@ const plays = Array.from({ length: 50 }, (_, play) => play);
 
 test('nobody ends before now, and what a Job draws follows from its key and the play', () => {
   const each = running('a', 10);
-  const fates = createFates(stage(each), past([5, 20, 30, 40]));
+  const fates = createRunTimeSampler(stage(each), past([5, 20, 30, 40]));
   const ends = plays.map((play) => fates.of(play).endMs(each));
   expect(Math.min(...ends)).toBeGreaterThanOrEqual(NOW_MS);
   expect(new Set(ends).size).toBeGreaterThan(40);
   expect(
     plays.map((play) =>
-      createFates(stage(each), past([5, 20, 30, 40]))
+      createRunTimeSampler(stage(each), past([5, 20, 30, 40]))
         .of(play)
         .endMs(each),
     ),
@@ -41,7 +41,7 @@ test('nobody ends before now, and what a Job draws follows from its key and the 
 test('its own deadline bounds what it draws, and is enough where nothing has ended yet', () => {
   const each = running('a', 10);
   for (const of of [past([500], 20 * MINUTE_MS), past([], 20 * MINUTE_MS)]) {
-    const fates = createFates(stage(each), of);
+    const fates = createRunTimeSampler(stage(each), of);
     for (const play of plays) expect(fates.of(play).endMs(each)).toBeLessThanOrEqual(NOW_MS + 10 * MINUTE_MS);
     expect(fates.unknown()).toBeUndefined();
   }
@@ -49,13 +49,13 @@ test('its own deadline bounds what it draws, and is enough where nothing has end
 
 test('of whom nothing at all is known, that is said', () => {
   const each = running('a', 10);
-  const fates = createFates(stage(each), past([]));
+  const fates = createRunTimeSampler(stage(each), past([]));
   fates.of(0).endMs(each);
   expect(fates.unknown()).toContain('no Job of cluster queue main has ended yet');
 });
 
 test('Jobs that outran all before them are counted, and queues for which others tell are named', () => {
-  const fates = createFates(stage(running('old', 100), running('young', 1)), past([5, 6]));
+  const fates = createRunTimeSampler(stage(running('old', 100), running('young', 1)), past([5, 6]));
   expect(fates.limits()).toEqual(['1 of 2 Jobs run longer already than any that ended before']);
   const { record } = running('a', 0);
   fates.of(0).holdMs(aWorkload('new'), { ...record, clusterQueue: 'fresh' });
@@ -65,7 +65,7 @@ test('Jobs that outran all before them are counted, and queues for which others 
 test('who gives its place up stops within the time that its pods may take', () => {
   const { workload } = running('a', 0);
   for (const play of plays) {
-    const ms = createFates(stage(), past([1]))
+    const ms = createRunTimeSampler(stage(), past([1]))
       .of(play)
       .stopMs(workload);
     expect(ms >= 0 && ms <= 30_000).toBe(true);

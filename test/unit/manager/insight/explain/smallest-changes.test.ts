@@ -9,7 +9,7 @@ import {
   withWorkload,
   type Change,
 } from '../../../../../manager/insight/explain/smallest-changes.ts';
-import { standstill } from '../../../../../manager/insight/world/schedule-until-idle.ts';
+import { scheduleUntilIdle } from '../../../../../manager/insight/world/schedule-until-idle.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
 import { parseAmount, parseRequests } from '../../../../../manager/api/amount.ts';
 import { forPods } from '../../../../../manager/api/job-requests.ts';
@@ -87,7 +87,7 @@ describe('the smallest changes after which a Job would run now', () => {
     expect(jobs).toHaveLength(2);
     for (const spared of jobs) {
       const others = new Set(jobs.filter((each) => each !== spared));
-      expect(standstill(without(world, others)).get('team/wide')?.kind).not.toBe('Admit');
+      expect(scheduleUntilIdle(without(world, others)).get('team/wide')?.kind).not.toBe('Admit');
     }
   });
 
@@ -120,10 +120,10 @@ describe('the smallest changes after which a Job would run now', () => {
         aWorkload(`w${index}`, { cpu: String(upTo(8)) }, { createdMs: index, queue: upTo(2) === 1 ? 'main' : 'other' }),
       );
       const world = aWorld(queues, clusters, [...holders, ...others, pods('wide', upTo(8), { cpu: '1' }, { createdMs: upTo(4) })]);
-      if (standstill(world).get('team/wide')?.kind === 'Admit') continue;
+      if (scheduleUntilIdle(world).get('team/wide')?.kind === 'Admit') continue;
       for (const change of changesOf(world)) {
         named++;
-        expect(standstill(changed(world, change)).get('team/wide')?.kind, JSON.stringify({ round, change })).toBe('Admit');
+        expect(scheduleUntilIdle(changed(world, change)).get('team/wide')?.kind, JSON.stringify({ round, change })).toBe('Admit');
       }
     }
     expect(named).toBeGreaterThan(50);

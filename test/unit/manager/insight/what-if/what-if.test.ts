@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { standings, whatIf, type WhatIf } from '../../../../../manager/insight/what-if/what-if.ts';
 import { withMoreQuota } from '../../../../../manager/insight/explain/smallest-changes.ts';
-import { standstill } from '../../../../../manager/insight/world/schedule-until-idle.ts';
+import { scheduleUntilIdle } from '../../../../../manager/insight/world/schedule-until-idle.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
 import { seededRandom } from '../../../../../shared/runtime/random.ts';
@@ -112,7 +112,7 @@ describe('what if', () => {
       const world = aWorld(queues, places, [...holders, ...waiting]);
       const outcome = whatIf(world, world);
       expect(outcome, `round ${round}`).toEqual({ effects: [], untouched: world.workloads.length, settled: true });
-      const admitted = [...standstill(world)].flatMap(([key, { kind }]) => (kind === 'Admit' ? [key] : []));
+      const admitted = [...scheduleUntilIdle(world)].flatMap(([key, { kind }]) => (kind === 'Admit' ? [key] : []));
       const more = { ...world, workloads: world.workloads.filter(({ phase }) => phase === 'Pending') };
       const now = new Set([...standings({ world, decisions: new Map() })].flatMap(([key, { kind }]) => (kind === 'Waiting' ? [key] : [])));
       expect(new Set(more.workloads.map(({ key }) => key))).toEqual(now);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { standstill } from '../../../../../manager/insight/world/schedule-until-idle.ts';
+import { scheduleUntilIdle } from '../../../../../manager/insight/world/schedule-until-idle.ts';
 import { aCluster, aClusterQueue, aWorkload } from '../../admission/setup.ts';
 import { aWorld, holding } from '../explain/explained-world.ts';
 
 const clusters = [aCluster('eu')];
-const kinds = (world: Parameters<typeof standstill>[0]) =>
-  Object.fromEntries([...standstill(world)].map(([key, { kind }]) => [key.slice('team/'.length), kind]));
+const kinds = (world: Parameters<typeof scheduleUntilIdle>[0]) =>
+  Object.fromEntries([...scheduleUntilIdle(world)].map(([key, { kind }]) => [key.slice('team/'.length), kind]));
 
 describe('what becomes of those that wait if nothing ends', () => {
   test('all are admitted that fit, one after another', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { settled } from '../../../../../manager/insight/world/simulate-evictions.ts';
+import { runToFixpoint } from '../../../../../manager/insight/world/simulate-evictions.ts';
 import { standings } from '../../../../../manager/insight/what-if/what-if.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
 import { aWorld, holding } from '../explain/explained-world.ts';
@@ -11,7 +11,7 @@ const pod = new Map([['high', 10]]);
 const high = { priorityWish: { podClass: 'high' } };
 const placesIn = (world: World): Record<string, string> =>
   Object.fromEntries(
-    [...standings(settled(world))].map(([key, standing]) => [
+    [...standings(runToFixpoint(world))].map(([key, standing]) => [
       key.slice('team/'.length),
       standing.kind === 'Admitted' ? standing.cluster : standing.kind,
     ]),
@@ -25,13 +25,13 @@ describe('what becomes of a world in the end', () => {
       [holding('a', '2'), holding('b', '2')],
     );
     expect(placesIn(world)).toEqual({ a: 'us', b: 'us' });
-    expect(settled(world).evictions.get('team/a')).toMatchObject([{ reason: 'ClusterDraining' }]);
+    expect(runToFixpoint(world).evictions.get('team/a')).toMatchObject([{ reason: 'ClusterDraining' }]);
   });
 
   test('who is preempted queues again, and the other has its place', () => {
     const queue = aClusterQueue('main', { default: '2' }, { preemption: { withinClusterQueue: 'LowerPriority' } });
     const world = aWorld([queue], both, [holding('low', '2'), aWorkload('first', { cpu: '2' }, high)]);
-    const end = settled({ ...world, priorityClasses: { workload: new Map(), pod, fallback: 0 } });
+    const end = runToFixpoint({ ...world, priorityClasses: { workload: new Map(), pod, fallback: 0 } });
     expect(standings(end).get('team/first')).toMatchObject({ kind: 'Admitted' });
     expect(standings(end).get('team/low')).toMatchObject({ kind: 'Waiting', position: 0 });
     expect(end.evictions.get('team/low')).toMatchObject([
@@ -54,7 +54,7 @@ describe('what becomes of a world in the end', () => {
     const queue = aClusterQueue('main', { default: '4', spot: '4' });
     const world = aWorld([queue], both, [holding('a', '2', 'eu', 'main', 'spot')], { resourceFlavors: [] });
     expect(placesIn(world)).toEqual({ a: 'NotQueued' });
-    expect(settled(world).evictions.get('team/a')).toMatchObject([{ reason: 'AdmissionUnresolved' }]);
+    expect(runToFixpoint(world).evictions.get('team/a')).toMatchObject([{ reason: 'AdmissionUnresolved' }]);
   });
 
   test('those of a lost cluster move where their fence has stopped them, and stay where none has', () => {
@@ -85,9 +85,9 @@ describe('what becomes of a world in the end', () => {
 
   test('nothing moves a second time', () => {
     const waiting = ['a', 'b', 'c'].map((name, index) => aWorkload(name, { cpu: '2' }, { createdMs: index }));
-    const end = settled(aWorld([main], both, waiting));
-    const again = settled(end.world);
-    expect(end.settled).toBe(true);
+    const end = runToFixpoint(aWorld([main], both, waiting));
+    const again = runToFixpoint(end.world);
+    expect(end.isFixpoint).toBe(true);
     expect(standings(again)).toEqual(standings(end));
     expect(again.evictions.size).toBe(0);
   });

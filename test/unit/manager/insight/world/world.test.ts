@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cacheOf, queueingOf, waitingByQueue, waitingIn, workloadsOf } from '../../../../../manager/insight/world/world.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
-import { standstill } from '../../../../../manager/insight/world/schedule-until-idle.ts';
+import { scheduleUntilIdle } from '../../../../../manager/insight/world/schedule-until-idle.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
 import { AS_WRITTEN } from '../../../../../manager/api/adjusted-pod.ts';
@@ -78,8 +78,8 @@ describe('a world', () => {
     test('the one of the LocalQueue that has used less goes first, as its status says', () => {
       const each = world([busy, idle], [localQueue('busy', '9'), localQueue('idle', '1')]);
       expect(orderIn(each)).toEqual(['of-idle', 'of-busy']);
-      expect(standstill(each).get('team/of-idle')).toMatchObject({ kind: 'Admit' });
-      expect(standstill(each).get('team/of-busy')).toMatchObject({ kind: 'Inadmissible' });
+      expect(scheduleUntilIdle(each).get('team/of-idle')).toMatchObject({ kind: 'Admit' });
+      expect(scheduleUntilIdle(each).get('team/of-busy')).toMatchObject({ kind: 'Inadmissible' });
     });
 
     test('and what Jobs have used counts that hold something', () => {
@@ -90,7 +90,7 @@ describe('a world', () => {
     test('where the manager has no such flag, the older goes first', () => {
       const { admissionFairSharing: _, ...each } = world([busy, idle], [localQueue('busy', '9'), localQueue('idle', '1')]);
       expect(orderIn(each)).toEqual(['of-busy', 'of-idle']);
-      expect(standstill(each).get('team/of-busy')).toMatchObject({ kind: 'Admit' });
+      expect(scheduleUntilIdle(each).get('team/of-busy')).toMatchObject({ kind: 'Admit' });
     });
   });
 
