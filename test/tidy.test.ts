@@ -1,5 +1,6 @@
 /** The house rules of CONTRIBUTING.md, as a test: what a reader may rely on in every file. */
 import { describe, expect, test } from 'vitest';
+import { EQUIVALENTS } from './mutation/equivalents.ts';
 import { readSources, withoutStrings, type SourceFile } from './support/source-files.ts';
 
 const PRODUCT_FOLDERS = ['shared/', 'worker/', 'manager/'];
@@ -90,5 +91,10 @@ describe('every file', () => {
     expect(
       offences(product, ({ text, code }) => (suppressions.exec(text) ?? /\bas any\b|: any\b/.exec(withoutStrings(code)))?.[0]),
     ).toEqual([]);
+  });
+
+  test('mutants that are known to change nothing are of lines that are there', () => {
+    const lines = new Map(sources.map(({ name, text }) => [name, new Set(text.split('\n').map((line) => line.trim()))]));
+    expect(EQUIVALENTS.filter(({ file, line }) => lines.get(file)?.has(line) !== true)).toEqual([]);
   });
 });

@@ -256,7 +256,7 @@ export function createAdmission({
       const { tried, rerouted } = changeOf(changedObjects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();
-      corrector.recheckAdmissions(allChanged ? undefined : standingOn(changedObjects));
+      evictionController.recheckAdmissions(allChanged ? undefined : standingOn(changedObjects));
       if (allChanged) {
         queues.wakeAll();
         watcher.reroute();
@@ -266,14 +266,14 @@ export function createAdmission({
       }
       allChanged = false;
       changedObjects = noChangedObjects();
-      corrector.lookForLosses();
+      evictionController.lookForLosses();
       changed();
     }
     if (stale.clusters) {
       stale.clusters = false;
-      corrector.lookForLosses();
+      evictionController.lookForLosses();
       const identities = identitiesOf(informers.workerClusters.list());
-      if (identities !== clusterIdentities) corrector.recheckAdmissions();
+      if (identities !== clusterIdentities) evictionController.recheckAdmissions();
       clusterIdentities = identities;
       const next = clusterStates(informers.workerClusters.list(), ledSinceMs, log);
       const previous = cache.clusters();
@@ -285,7 +285,7 @@ export function createAdmission({
     }
   };
 
-  const corrector = createEvictionController({
+  const evictionController = createEvictionController({
     client,
     events,
     storyEvents,
@@ -314,8 +314,8 @@ export function createAdmission({
     log,
     metrics,
   });
-  const goOn = (isOver: () => boolean): boolean => cache.goOn(isOver) || watcher.goOn(isOver);
-  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn, recorder, clock, metrics });
+  const goOn = (hasEnded: () => boolean): boolean => cache.goOn(hasEnded) || watcher.goOn(hasEnded);
+  const scheduler: Scheduler = createScheduler({ cache, queues, writer, evictionController, refresh, goOn, recorder, clock, metrics });
 
   informers.jobs.addHandler(watcher);
   const reasons = createReasonCounts();

@@ -32,15 +32,15 @@ export function continued(story: JobProgress, job: DeepReadonly<Job>, nowMs: num
   const { dispatchedMs, startedMs, ...before } = story;
   const kept = moved ? before : story;
   const reached = (isReached: boolean, seenMs: number | undefined): number | undefined => seenMs ?? (isReached ? nowMs : undefined);
-  const isOver = ended !== undefined;
+  const hasEnded = ended !== undefined;
   const next = {
     admittedMs: reached(record !== undefined, kept.admittedMs),
-    dispatchedMs: reached(has(SwitchyardCondition.Dispatched) || (isOver && record !== undefined), moved ? undefined : dispatchedMs),
+    dispatchedMs: reached(has(SwitchyardCondition.Dispatched) || (hasEnded && record !== undefined), moved ? undefined : dispatchedMs),
     startedMs: reached(
       has(SwitchyardCondition.Started) || (job.status?.succeeded ?? 0) > 0 || (job.status?.ready ?? 0) > 0,
       moved ? undefined : startedMs,
     ),
-    finishedMs: reached(isOver, kept.finishedMs),
+    finishedMs: reached(hasEnded, kept.finishedMs),
     cluster: record?.cluster ?? kept.cluster,
     outcome: outcomeOf(ended?.type),
     reason: ended?.type === 'Failed' ? ended.reason : undefined,

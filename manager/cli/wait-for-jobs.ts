@@ -24,7 +24,7 @@ export async function waitForJobs(
   submittedMs: number,
   session: Session,
   signal: AbortSignal,
-  seen: (job: Job, isOver: boolean) => Promise<void> = async () => undefined,
+  seen: (job: Job, hasEnded: boolean) => Promise<void> = async () => undefined,
 ): Promise<readonly Ended[]> {
   const { errors, now } = session;
   const stories = new Map<string, JobProgress>(jobs.map(({ metadata }) => [metadata.uid, { submittedMs }]));

@@ -15,7 +15,7 @@ import type { AuditedObject } from '../audit/audit-line.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { toActOnCluster, toActOnJobs } from './allowed-actions.ts';
 import type { JobIndex } from './job-index.ts';
-import { isOver, namespaceOf } from './job-line.ts';
+import { hasEnded, namespaceOf } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 
@@ -61,7 +61,7 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
   const onJob = async ({ username }: KubeUser, action: JobAction, name: string): Promise<Result> => {
     const [line, job] = [index.get(name), jobs.get(parseKey(name))];
     if (line === undefined || job === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
-    if (isOver(line)) return { name, outcome: 'Missing', message: 'it has ended' };
+    if (hasEnded(line)) return { name, outcome: 'Missing', message: 'it has ended' };
     return tried(name, async () => {
       // Another Job of that name, made meanwhile, is none that was meant.
       const annotations = {

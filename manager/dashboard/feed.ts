@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { eventFrame } from '../../shared/runtime/event-frame.ts';
-import { isOver, namespaceOf } from './job-line.ts';
+import { hasEnded, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { linesOf, sentItem } from './sent-item.ts';
 import type { CohortNode, JobLine, YardChange } from './views.ts';
@@ -113,7 +113,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       if (behind !== undefined) ids.add(queueId(behind));
     }
     if (changes.jobs.size > 0) ids.add(TOTALS_ID);
-    if ([...changes.jobs.values()].some((line) => line === undefined || isOver(line))) ids.add(ENDED_ID);
+    if ([...changes.jobs.values()].some((line) => line === undefined || hasEnded(line))) ids.add(ENDED_ID);
     if (cohorts === undefined) {
       cohorts = cohortsOf(deps);
       for (const { name } of cohorts) ids.add(cohortId(name));

@@ -90,4 +90,4 @@ const shortened = (text: string | undefined): string | undefined =>
   text === undefined || text === '' ? undefined : text.length > WHY_LENGTH_MAX ? `${text.slice(0, WHY_LENGTH_MAX - 1)}…` : text;
 
 export const namespaceOf = ({ key }: Pick<JobLine, 'key'>): string => key.slice(0, key.indexOf('/'));
-export const isOver = ({ state }: Pick<JobLine, 'state'>): boolean => state === 'Complete' || state === 'Failed';
+export const hasEnded = ({ state }: Pick<JobLine, 'state'>): boolean => state === 'Complete' || state === 'Failed';

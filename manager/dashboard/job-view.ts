@@ -156,7 +156,7 @@ function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
   const dispatched = findTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
   const started = findTrueCondition(status?.conditions, SwitchyardCondition.Started);
   const ended = finishedCondition(status);
-  const isOver = ended !== undefined;
+  const hasEnded = ended !== undefined;
   const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
   const startedMs = parseWireTime(started?.lastTransitionTime) ?? line.startedMs;
   const stage = (name: string, atMs: number | undefined, isReached: boolean, isNow: boolean, about: string | undefined): Stage => ({
@@ -165,9 +165,9 @@ function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
     ...omitUndefined({ atMs: isReached ? atMs : undefined, about }),
   });
   const isAdmitted = !waits && line.admittedMs !== undefined;
-  const isSent = isAdmitted && (dispatched !== undefined || isOver);
+  const isSent = isAdmitted && (dispatched !== undefined || hasEnded);
   const isStarted = isSent && (startedMs !== undefined || line.state === 'Running');
-  const end: Stage = isOver
+  const end: Stage = hasEnded
     ? {
         name: ended.type === 'Complete' ? 'Complete' : 'Failed',
         state: ended.type === 'Complete' ? 'Done' : 'Bad',
@@ -252,9 +252,9 @@ const podsOf = (copies: readonly CopyPods[]): PodView[] =>
 
 /** Names of Kubernetes need no quotes in a shell. */
 function commandsOf({ key, state }: JobLine): JobView['commands'] {
-  const isOver = state === 'Complete' || state === 'Failed';
+  const hasEnded = state === 'Complete' || state === 'Failed';
   const command = (does: string, line: string) => ({ does, line: `switchyard ${line}` });
-  if (isOver) return [command('logs', `logs ${key}`), command('history', `history ${key}`)];
+  if (hasEnded) return [command('logs', `logs ${key}`), command('history', `history ${key}`)];
   return [
     command('explain', `explain ${key}`),
     ...(state === 'Held' ? [command('release', `release ${key}`)] : [command('hold', `hold ${key}`)]),

@@ -6,7 +6,7 @@ import { inBaseUnit, type Requests } from '../api/amount.ts';
 import type { FairScheduler } from './fair-scheduler.ts';
 import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
-import { isOver, namespaceOf } from './job-line.ts';
+import { hasEnded, namespaceOf } from './job-line.ts';
 import type { KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './overview-at.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
@@ -81,7 +81,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
           line,
           createdMs,
           ...omitUndefined({ admittedMs: isAdmitted ? admittedMs : undefined, endedMs }),
-          ...(isOver(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
+          ...(hasEnded(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
           requests: () => index.requestsOf(key),
         });
       }

@@ -112,7 +112,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     return read.kind === 'Record' ? read.record : read.last;
   }
 
-  const isNews = (job: DeepReadonly<Job>): void => {
+  const hasChanged = (job: DeepReadonly<Job>): void => {
     if (isFinished(job.status)) ended(job);
   };
 
@@ -201,7 +201,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   }
 
   return {
-    handler: { added: isNews, updated: isNews, deleted: ended },
+    handler: { added: hasChanged, updated: hasChanged, deleted: ended },
     async keep({ originUid, cluster, epoch, copy, tails }) {
       const pods = leading ? toldEndedPods(copy) : [];
       const { uid: copyUid, resourceVersion } = copy.metadata;
@@ -224,7 +224,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     async run(signal) {
       await remember();
       leading = true;
-      for (const job of jobs.list()) isNews(job);
+      for (const job of jobs.list()) hasChanged(job);
       await Promise.all([writeAll(signal), expireAll(signal)]);
       leading = false;
       if (waiting.length > 0)

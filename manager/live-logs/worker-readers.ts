@@ -100,9 +100,9 @@ export function createWorkerReaders({ workerClusters, home, connect, secretsName
       if (cluster.spec.local === true) return home;
       const entry = connected.get(name);
       if (entry !== undefined && clock.monotonic() < entry.freshUntilMs) return entry.client;
-      const underWay = looking.get(name) ?? look(cluster).finally(() => looking.delete(name));
-      looking.set(name, underWay);
-      return underWay;
+      const inFlight = looking.get(name) ?? look(cluster).finally(() => looking.delete(name));
+      looking.set(name, inFlight);
+      return inFlight;
     },
     async close() {
       closed.abort(new Error('nobody looks any more'));

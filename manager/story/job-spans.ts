@@ -107,7 +107,7 @@ const placementOf = ({ job }: SeenJob, type: SwitchyardCondition): string | unde
   return condition?.status === 'True' ? (condition.message?.split('; ')[0] ?? '') : undefined;
 };
 
-const isNews = (before: SeenJob, after: SeenJob, type: SwitchyardCondition): boolean => {
+const hasChanged = (before: SeenJob, after: SeenJob, type: SwitchyardCondition): boolean => {
   const placement = placementOf(after, type);
   return placement !== undefined && placement !== placementOf(before, type);
 };
@@ -122,7 +122,7 @@ function untilDispatched(before: SeenJob, after: SeenJob, begin: Begin, instants
   const { Dispatched } = SwitchyardCondition;
   const { record } = after;
   const atMs = conditionMs(after, Dispatched);
-  if (record === undefined || atMs === undefined || !isNews(before, after, Dispatched)) return [];
+  if (record === undefined || atMs === undefined || !hasChanged(before, after, Dispatched)) return [];
   const startMs = instants.began(`admitted/${record.since}`, parseWireTime(record.since) ?? atMs);
   const endMs = instants.ended(`dispatched/${record.since}`, atMs);
   return [begin('admitted', `admitted/${record.since}`, startMs, endMs)];
@@ -133,7 +133,7 @@ function untilStarted(before: SeenJob, after: SeenJob, begin: Begin, instants: I
   const { Dispatched, Started } = SwitchyardCondition;
   const { record } = after;
   const atMs = conditionMs(after, Started);
-  if (record === undefined || atMs === undefined || !isNews(before, after, Started)) return [];
+  if (record === undefined || atMs === undefined || !hasChanged(before, after, Started)) return [];
   const dispatchedMs = instants.began(`dispatched/${record.since}`, conditionMs(after, Dispatched) ?? atMs);
   const endMs = instants.ended(`started/${record.since}`, atMs);
   return [begin('dispatched', `dispatched/${record.since}`, dispatchedMs, endMs)];

@@ -44,7 +44,7 @@ const KNOWN_MAX = 10_000;
 export function createLogTailReporter({ queues, jobs, keys, clock, log }: LogTailReporterDeps): LogTailReporter {
   /** Copies by UID: one that cannot be deleted at once comes again. */
   const known = new Set<string>();
-  let underWay = 0;
+  let inFlight = 0;
   /** The last was not told in time: no copy waits for the next. */
   let inTrouble = false;
 
@@ -61,15 +61,15 @@ export function createLogTailReporter({ queues, jobs, keys, clock, log }: LogTai
   return {
     async keep(ending) {
       const { uid } = ending.copy.metadata;
-      if (known.has(uid) || underWay >= UNTOLD_MAX) return;
+      if (known.has(uid) || inFlight >= UNTOLD_MAX) return;
       if (known.size >= KNOWN_MAX) known.delete(known.values().next().value ?? '');
       known.add(uid);
-      underWay++;
+      inFlight++;
       const told = tell(ending)
         .catch((error: unknown) =>
           log.info('the ends of logs could not be told to a submitter', { copy: ending.copy.metadata.name, error }),
         )
-        .finally(() => underWay--);
+        .finally(() => inFlight--);
       if (!inTrouble && !(await endsWithin(clock, PATIENCE_MS, told))) inTrouble = true;
     },
   };

@@ -40,9 +40,9 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
     const { problem, masters } = await observeRedis(connection);
     const infos = problem === undefined ? masters.map(({ info }) => info) : [];
     const now = judgeRedis({ infos, ...omitUndefined({ problem: problem && (connectionError ?? problem) }) });
-    const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
-    for (const { reason, message } of now.filter(isNews(troubles ?? []))) log.warn('Redis is in trouble', { reason, why: message });
-    for (const { reason } of (troubles ?? []).filter(isNews(now))) log.info('Redis is no longer in this trouble', { reason });
+    const hasChanged = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
+    for (const { reason, message } of now.filter(hasChanged(troubles ?? []))) log.warn('Redis is in trouble', { reason, why: message });
+    for (const { reason } of (troubles ?? []).filter(hasChanged(now))) log.info('Redis is no longer in this trouble', { reason });
     troubles = now;
     for (const reason of Object.values(RedisTroubleReason))
       metrics.trouble.set({ reason }, now.some((each) => each.reason === reason) ? 1 : 0);

@@ -29,7 +29,7 @@ type Bucket = { tokens: number; countedAtMs: number };
 
 export function createTenantGate({ rate, turnsMax, unended, onTurn, clock }: TenantGateDeps): TenantGate {
   const order = createWeightedFairQueue<Waiting>();
-  const underWay = new Map<string, number>();
+  const inFlight = new Map<string, number>();
   /** Of those under way, how many will add a Job. */
   const adding = new Map<string, number>();
   const buckets = new Map<string, Bucket>();
@@ -40,7 +40,7 @@ export function createTenantGate({ rate, turnsMax, unended, onTurn, clock }: Ten
   let timer: { cancel(): void } | undefined;
 
   const hasRoom = ({ tenant: { id, limits }, known }: Waiting): boolean =>
-    (underWay.get(id) ?? 0) < perTenantMax && (known || unended(id) + (adding.get(id) ?? 0) < limits.parked);
+    (inFlight.get(id) ?? 0) < perTenantMax && (known || unended(id) + (adding.get(id) ?? 0) < limits.parked);
 
   function mayGo(waiting: Waiting): boolean {
     return waiting.gone || (hasRoom(waiting) && tokensOf(waiting.tenant) >= 1);
@@ -105,7 +105,7 @@ export function createTenantGate({ rate, turnsMax, unended, onTurn, clock }: Ten
         known,
         begin: () => {
           total++;
-          add(underWay, id, 1);
+          add(inFlight, id, 1);
           if (!known) add(adding, id, 1);
           const bucket = buckets.get(id);
           if (bucket !== undefined) bucket.tokens -= 1;
@@ -131,7 +131,7 @@ export function createTenantGate({ rate, turnsMax, unended, onTurn, clock }: Ten
         return await work();
       } finally {
         total--;
-        add(underWay, id, -1);
+        add(inFlight, id, -1);
         if (!known) add(adding, id, -1);
         void pump();
       }

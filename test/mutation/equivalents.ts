@@ -20,7 +20,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'manager/dispatch/connection/cluster-registry.ts',
-    line: "this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });",
+    line: 'const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };',
     change: '500 → 1000',
     why: 'the first delay after an error is a measure, and what fails here is tried again every few seconds anyway',
   },
@@ -44,7 +44,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'manager/dispatch/cluster/node-capacity.ts',
-    line: 'return Object.fromEntries([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([resource, sum]) => [resource, formatQuantity(sum)]));',
+    line: 'const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));',
     change: '1 → 0',
     why: 'names differ, and the sort asks only whether one goes before the other',
   },

@@ -34,8 +34,8 @@ export interface AdmissionCache {
   setClusters(clusters: readonly ClusterState[]): void;
   /** Has every reservation visited, by {@link goOn}. */
   visit(visitor: (reservation: Reservation) => void): void;
-  /** Goes on with what is to be done for all reservations until `isOver`. True while something is left: nothing may be decided until then. */
-  goOn(isOver: () => boolean): boolean;
+  /** Goes on with what is to be done for all reservations until `hasEnded`. True while something is left: nothing may be decided until then. */
+  goOn(hasEnded: () => boolean): boolean;
   queueing(): QueueingSetup;
   clusters(): readonly ClusterState[];
   /** What the scheduler decides on; what it charges there is not seen here. */

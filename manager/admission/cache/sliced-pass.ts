@@ -5,8 +5,8 @@
 export interface SlicedPass<T> {
   /** Has everybody visited, after what was asked for before. `begins`: it is about to. */
   enqueue(visit: (each: T) => void, begins?: () => void): void;
-  /** Goes on until everybody has been visited or `isOver`. True while something is left. */
-  runUntil(isOver: () => boolean): boolean;
+  /** Goes on until everybody has been visited or `hasEnded`. True while something is left. */
+  runUntil(hasEnded: () => boolean): boolean;
 }
 
 /** `crowd`: everybody, in an order that visits do not change. */
@@ -22,7 +22,7 @@ export function createSlicedPass<T>(crowd: () => Iterator<T>): SlicedPass<T> {
 
   return {
     enqueue: (visit, begins) => void asked.push({ visit, begins }),
-    runUntil: (isOver) => {
+    runUntil: (hasEnded) => {
       for (let visits = 1; ; visits++) {
         under ??= nextWalk();
         if (under === undefined) return false;
@@ -30,7 +30,7 @@ export function createSlicedPass<T>(crowd: () => Iterator<T>): SlicedPass<T> {
         if (next.done === true) under = undefined;
         else under.visit(next.value);
         // Asking for the time costs more than most visits.
-        if (visits % VISITS === 0 && isOver()) return true;
+        if (visits % VISITS === 0 && hasEnded()) return true;
       }
     },
   };

@@ -154,11 +154,11 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
    * Tells the Job, on the version that the admission was decided on. True when that was done: the admission has then not been carried
    * out, and never will be, because it is conditional on that same version.
    */
-  const tell = async ({ workload }: Reservation, reason: InadmissibleReason, isNews: boolean): Promise<boolean> => {
+  const tell = async ({ workload }: Reservation, reason: InadmissibleReason, hasChanged: boolean): Promise<boolean> => {
     const { key, resourceVersion } = workload;
     const job = jobs.get(parseKey(key));
     if (job?.metadata.resourceVersion !== resourceVersion) return false;
-    if (isNews) events.event(JOBS, job, 'Warning', JobEventReason.AdmissionRefused, reason.message);
+    if (hasChanged) events.event(JOBS, job, 'Warning', JobEventReason.AdmissionRefused, reason.message);
     const conditions = waitingConditions(job, reason, clock.now());
     if (conditions === undefined) return false;
     try {

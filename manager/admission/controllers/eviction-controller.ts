@@ -84,12 +84,12 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   const unresolvedSinceMs = new Map<string, number>();
   /** Whose admission does not stand, as it was found. */
   const suspects = new Set<string>();
-  let underWay = 0;
+  let inFlight = 0;
   /** Of what becomes due next, by what that is. */
   const timers = new Map<'starts' | 'executions' | 'checks', Timer>();
 
   /** Each Job one at a time. When one of many has been answered the pass that follows looks again. */
-  const mayWrite = (key: string): boolean => underWay < WRITES_MAX && !writes.has(key);
+  const mayWrite = (key: string): boolean => inFlight < WRITES_MAX && !writes.has(key);
 
   /**
    * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
@@ -101,17 +101,17 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     if (!mayWrite(key)) return;
     const attempt = async (): Promise<void> => {
       try {
-        underWay++;
-        const answer = await sent().finally(() => underWay--);
+        inFlight++;
+        const answer = await sent().finally(() => inFlight--);
         records.read(answer);
         await done(answer);
         failures.delete(key);
       } catch (error) {
-        const inARow = isConflict(error) || isNotFound(error) ? 0 : (failures.get(key) ?? 0) + 1;
-        if (inARow === 0) failures.delete(key);
-        else failures.set(key, inARow);
-        if (inARow > 0) log.warn(`${what} failed`, { job: key, failures: inARow, error });
-        await sleep(clock, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.max(0, inARow - 1)), signal);
+        const consecutiveFailures = isConflict(error) || isNotFound(error) ? 0 : (failures.get(key) ?? 0) + 1;
+        if (consecutiveFailures === 0) failures.delete(key);
+        else failures.set(key, consecutiveFailures);
+        if (consecutiveFailures > 0) log.warn(`${what} failed`, { job: key, failures: consecutiveFailures, error });
+        await sleep(clock, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.max(0, consecutiveFailures - 1)), signal);
       }
     };
     writes.set(

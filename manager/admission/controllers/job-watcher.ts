@@ -44,8 +44,8 @@ export interface JobWatcher extends EventHandler<Job> {
   reroute(concerned?: (workload: Workload) => boolean): void;
   /** Looks anew, in {@link goOn}, at the Jobs of pending Workloads of which this finds one that is concerned. */
   adjust(concerned: (key: string) => DeepReadonly<Job> | undefined): void;
-  /** Does what was asked for of pending Workloads until `isOver`. True while something is left: nothing may be decided until then. */
-  goOn(isOver: () => boolean): boolean;
+  /** Does what was asked for of pending Workloads until `hasEnded`. True while something is left: nothing may be decided until then. */
+  goOn(hasEnded: () => boolean): boolean;
   /**
    * An assumed admission will not be written: the Workload waits, with this reason, until {@link retry} is called, or until its Job changes while
    * no later try is planned.

@@ -14,11 +14,11 @@ export type SchedulerDeps = {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly writer: AdmissionWriter;
-  readonly corrector: EvictionController;
+  readonly evictionController: EvictionController;
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
-  /** Goes on with what that has left to be done until `isOver`; true while something is left. */
-  readonly goOn: (isOver: () => boolean) => boolean;
+  /** Goes on with what that has left to be done until `hasEnded`; true while something is left. */
+  readonly goOn: (hasEnded: () => boolean) => boolean;
   /** Absent: nothing is written down. */
   readonly recorder?: Pick<DecisionRecorder, 'pass' | 'cycle' | 'looked'> | undefined;
   readonly clock: Clock;
@@ -39,7 +39,7 @@ const HEADS_MAX = 2_000;
 const SLICE_MS = 10;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { cache, queues, writer, corrector, recorder, clock, metrics } = deps;
+  const { cache, queues, writer, evictionController, recorder, clock, metrics } = deps;
   const timers = new Set<Timer>();
   const changes = createWakeUp(clock);
 
@@ -49,13 +49,13 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     recorder?.pass();
     deps.refresh();
     // Before all are where they belong nothing is decided.
-    while (!signal.aborted && deps.goOn(slices.isOver)) {
+    while (!signal.aborted && deps.goOn(slices.hasEnded)) {
       await slices.next(signal);
       if (!signal.aborted) deps.refresh();
     }
     if (signal.aborted) return;
     withdraw();
-    corrector.correct(signal);
+    evictionController.correct(signal);
     writer.retryDue(signal);
     let tried = 0;
     let most = 1;
@@ -71,11 +71,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       if (!result.progressed) return recorder?.looked('idle');
       most = nextMost(most, result);
       tried += result.tried;
-      if (tried < HEADS_MAX && !slices.isOver()) continue;
+      if (tried < HEADS_MAX && !slices.hasEnded()) continue;
       tried = 0;
       await slices.next(signal);
       // What has become known meanwhile may forbid what was about to be decided.
-      while (!signal.aborted && deps.goOn(slices.isOver)) await slices.next(signal);
+      while (!signal.aborted && deps.goOn(slices.hasEnded)) await slices.next(signal);
     }
     recorder?.looked('busy');
   };
@@ -122,7 +122,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         await sleep(clock, clock.now() - startedMs, signal);
       }, signal);
       for (const timer of timers) timer.cancel();
-      await Promise.all([writer.idle(), corrector.idle()]);
+      await Promise.all([writer.idle(), evictionController.idle()]);
     },
   };
 }

@@ -98,7 +98,7 @@ export function createWaitingReporter({
   const sweep = (): void => {
     const keys = rest ?? waiting()[Symbol.iterator]();
     rest = undefined;
-    let isNews = false;
+    let hasChanged = false;
     let tellings = 0;
     for (let looks = 0; ; looks++) {
       if (looks === LOOKS_MAX || tellings === TELLINGS_MAX) {
@@ -110,7 +110,7 @@ export function createWaitingReporter({
       const key = next.value;
       const before = seen.get(key);
       if (before === undefined) {
-        isNews = true;
+        hasChanged = true;
         seen.set(key, { reason: undefined, round });
         continue;
       }
@@ -122,7 +122,7 @@ export function createWaitingReporter({
     }
     for (const [key, each] of seen) if (each.round < round) seen.delete(key);
     round++;
-    if (isNews) changes.wake();
+    if (hasChanged) changes.wake();
   };
 
   return {

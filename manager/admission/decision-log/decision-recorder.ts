@@ -74,7 +74,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
   let bytesSinceWhole = 0;
   let cycles = 0;
   let isFirst = false;
-  let isNews = false;
+  let hasChanged = false;
   const told = new Map<string, Workload>();
   const objectsTold = new Map<string, Told>();
 
@@ -90,7 +90,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
     }
     fileBytes += text.length;
     bytesSinceWhole += text.length;
-    isNews = true;
+    hasChanged = true;
     return true;
   };
 
@@ -209,9 +209,9 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       tell({ kind: 'cycle', at: nowMs, cycle: cycles, ...first(), most, ...partsOf(decisions) });
     },
     looked: (because) => {
-      if (!isNews || !isTold()) return;
+      if (!hasChanged || !isTold()) return;
       tell({ kind: 'looked', at: now(), ...first(), because });
-      isNews = false;
+      hasChanged = false;
       const { fileBytesMax } = sink;
       // What a section repeats is never more than half of what is written.
       const isFull = state === 'whole' && fileBytesMax !== undefined && fileBytes >= fileBytesMax && bytesSinceWhole * 2 >= fileBytes;

@@ -68,10 +68,10 @@ export class CapacityWaiters {
   }
 
   /** The first that may have room. */
-  first(outlook: CapacityBounds): { readonly queue: PendingQueue; readonly rank: Nominated } | undefined {
+  first(bounds: CapacityBounds): { readonly queue: PendingQueue; readonly rank: Nominated } | undefined {
     if (!this.#isOpen) return undefined;
     for (const { borrowing, tree } of this.#levels) {
-      const head = tree.firstWhere((amounts, from) => outlook.hasRoom(this.#resources, amounts, from, borrowing));
+      const head = tree.firstWhere((amounts, from) => bounds.hasRoom(this.#resources, amounts, from, borrowing));
       const queue = head && this.#queues.get(head);
       if (head !== undefined && queue !== undefined) return { queue, rank: { head, borrowing } };
     }

@@ -21,12 +21,12 @@ export class InadmissibleQueues {
   /** Of the others those for which that may be enough, the first in order last. */
   #next: { readonly queue: PendingQueue; readonly rank: Nominated }[] = [];
 
-  park(queue: PendingQueue, waitsForRoom: boolean, outlook: CapacityBounds): void {
-    const root = outlook.rootOf(queue.name);
+  park(queue: PendingQueue, waitsForRoom: boolean, bounds: CapacityBounds): void {
+    const root = bounds.rootOf(queue.name);
     queue.parked = root;
     const sharing = this.#byRoot.get(root) ?? new Set();
     this.#byRoot.set(root, sharing.add(queue));
-    if (waitsForRoom) this.#waitForRoom(queue, outlook);
+    if (waitsForRoom) this.#waitForRoom(queue, bounds);
   }
 
   unpark(queue: PendingQueue): void {
@@ -71,7 +71,7 @@ export class InadmissibleQueues {
   }
 
   /** Notes, in order, for whom what has become free may be enough; `owners`: those that have something kept for them. */
-  lookAgain(outlook: CapacityBounds, owners: Iterable<PendingQueue>): void {
+  lookAgain(bounds: CapacityBounds, owners: Iterable<PendingQueue>): void {
     if (!this.#isRoomFreed && this.#freedRoots.size === 0) return;
     const concerned = new Set(this.#next.map(({ queue }) => queue));
     if (this.#isRoomFreed) {
@@ -91,50 +91,50 @@ export class InadmissibleQueues {
     this.#next = [];
     for (const queue of concerned) {
       const head = headOf(queue);
-      if (head !== undefined && this.#mayFit(queue, outlook))
-        this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, outlook) } });
+      if (head !== undefined && this.#mayFit(queue, bounds))
+        this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, bounds) } });
     }
     this.#next.sort((a, b) => compareNominated(b.rank, a.rank));
   }
 
   /** The next of them, if it goes before `first`. It is still parked. */
-  takeNext(first: Nominated | undefined, outlook: CapacityBounds): PendingQueue | undefined {
+  takeNext(first: Nominated | undefined, bounds: CapacityBounds): PendingQueue | undefined {
     for (;;) {
       const noted = this.#next.at(-1);
-      const found = this.#forRoom.first(outlook);
+      const found = this.#forRoom.first(bounds);
       const isNoted = noted !== undefined && (found === undefined || compareNominated(noted.rank, found.rank) <= 0);
       const next = isNoted ? noted : found;
       if (next === undefined || (first !== undefined && compareNominated(first, next.rank) < 0)) return undefined;
       const { queue, rank } = next;
       if (isNoted) this.#next.pop();
       else {
-        const borrowing = reachOf(queue, rank.head, outlook);
+        const borrowing = reachOf(queue, rank.head, bounds);
         if (borrowing > rank.borrowing) {
           this.#forRoom.raiseBorrowing(queue, borrowing);
           continue;
         }
       }
       // An earlier one may have taken what was free.
-      if (this.#mayFit(queue, outlook)) return queue;
+      if (this.#mayFit(queue, bounds)) return queue;
       this.#forRoom.park(queue);
     }
   }
 
-  #mayFit(queue: PendingQueue, outlook: CapacityBounds): boolean {
+  #mayFit(queue: PendingQueue, bounds: CapacityBounds): boolean {
     if (queue.parked === undefined) return false;
-    const obstacle = queue.leastObstacle(outlook);
-    if (obstacle === 'cluster') this.#waitForRoom(queue, outlook);
+    const obstacle = queue.leastObstacle(bounds);
+    if (obstacle === 'cluster') this.#waitForRoom(queue, bounds);
     return obstacle === undefined;
   }
 
-  #waitForRoom(queue: PendingQueue, outlook: CapacityBounds): void {
+  #waitForRoom(queue: PendingQueue, bounds: CapacityBounds): void {
     const head = headOf(queue);
-    if (outlook.mayDisplace(queue.name)) this.#displacing.add(queue);
+    if (bounds.mayDisplace(queue.name)) this.#displacing.add(queue);
     else if (head !== undefined) this.#forRoom.add(queue, head);
   }
 }
 
 const headOf = (queue: PendingQueue): QueuedWorkload | undefined => queue.rank?.head ?? queue.first();
 
-const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, outlook: CapacityBounds): number =>
-  outlook.borrowing(name, workload.requests);
+const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, bounds: CapacityBounds): number =>
+  bounds.borrowing(name, workload.requests);

@@ -99,11 +99,11 @@ export class PendingClass {
   }
 
   /** Forgets those failures that it is said of. True when there were any. */
-  forgive(isOver: (inadmissibility: Inadmissibility) => boolean): boolean {
+  forgive(hasEnded: (inadmissibility: Inadmissibility) => boolean): boolean {
     const before = this.#failures.length + this.#hopeless.length;
     if (before === 0) return false;
-    this.#failures = this.#failures.filter(({ inadmissibility }) => !isOver(inadmissibility));
-    this.#hopeless = this.#hopeless.filter(({ inadmissibility }) => !isOver(inadmissibility));
+    this.#failures = this.#failures.filter(({ inadmissibility }) => !hasEnded(inadmissibility));
+    this.#hopeless = this.#hopeless.filter(({ inadmissibility }) => !hasEnded(inadmissibility));
     return this.#failures.length + this.#hopeless.length < before;
   }
 

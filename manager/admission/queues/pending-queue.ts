@@ -110,15 +110,15 @@ export class PendingQueue {
     return before;
   }
 
-  forgive(isOver: (inadmissibility: Inadmissibility) => boolean): void {
-    for (const each of this.classes.values()) each.forgive(isOver);
+  forgive(hasEnded: (inadmissibility: Inadmissibility) => boolean): void {
+    for (const each of this.classes.values()) each.forgive(hasEnded);
   }
 
   /** What stands in the way of all of them; undefined: some may fit. */
-  leastObstacle(outlook: CapacityBounds): 'quota' | 'cluster' | undefined {
+  leastObstacle(bounds: CapacityBounds): 'quota' | 'cluster' | undefined {
     let found: 'quota' | 'cluster' = 'quota';
     for (const { least, resources, earliest } of this.classes.values()) {
-      const obstacle = outlook.blockedBy(this.name, resources, least, earliest);
+      const obstacle = bounds.blockedBy(this.name, resources, least, earliest);
       if (obstacle === undefined) return undefined;
       if (obstacle === 'cluster') found = obstacle;
     }

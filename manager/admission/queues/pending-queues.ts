@@ -29,7 +29,7 @@ export interface PendingQueues {
   delete(key: string): void;
   has(key: string): boolean;
   /** The heads of the first ClusterQueues in order that have one to try, `most` at most. They stay where they are. */
-  heads(outlook?: CapacityBounds, most?: number): Head[];
+  heads(bounds?: CapacityBounds, most?: number): Head[];
   /** For whom something is kept, in order; `borrowingOf`: how far up the cohort tree each of them reaches now. */
   standing(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
   /**
@@ -109,8 +109,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     ready.set(queue);
   };
 
-  const forgive = (queue: PendingQueue, isOver: (inadmissibility: Inadmissibility) => boolean): void => {
-    queue.forgive(isOver);
+  const forgive = (queue: PendingQueue, hasEnded: (inadmissibility: Inadmissibility) => boolean): void => {
+    queue.forgive(hasEnded);
     activate(queue);
   };
 
@@ -146,20 +146,20 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   /** The first that may fit; `waitsForRoom`: whether room on clusters is what those that do not are short of. */
   const candidateOf = (
     queue: PendingQueue,
-    outlook: CapacityBounds,
+    bounds: CapacityBounds,
   ): { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean } => {
-    parked.catchUp(queue, outlook.rootOf(queue.name));
+    parked.catchUp(queue, bounds.rootOf(queue.name));
     const first = queue.first();
     if (first === undefined) return { waitsForRoom: false };
     const hasFailed = entries.get(first.workload.key)?.class.hasFailed(first) === true;
-    if (queue.considered !== first && !hasFailed && mayHaveAPlace(queue, first, outlook)) return { candidate: first, waitsForRoom: false };
+    if (queue.considered !== first && !hasFailed && mayHaveAPlace(queue, first, bounds)) return { candidate: first, waitsForRoom: false };
     let waitsForRoom = false;
     let candidate: QueuedWorkload | undefined;
     const preemptor = claims.get(queue.name)?.claim.preempts === true ? claims.get(queue.name) : undefined;
     for (const each of queue.classes.values()) {
       waitsForRoom ||= each.waitsForRoom;
       const found = each.firstWithin((resources, amounts, from) => {
-        const obstacle = outlook.blockedBy(queue.name, resources, amounts, from);
+        const obstacle = bounds.blockedBy(queue.name, resources, amounts, from);
         waitsForRoom ||= obstacle === 'cluster';
         return obstacle !== undefined;
       });
@@ -171,9 +171,9 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     return candidate === undefined ? { waitsForRoom } : { candidate, waitsForRoom };
   };
 
-  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, outlook: CapacityBounds): boolean => {
+  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, bounds: CapacityBounds): boolean => {
     const head = { clusterQueue: queue.name, queued: first };
-    const borrowing = outlook.borrowing(queue.name, first.workload.requests);
+    const borrowing = bounds.borrowing(queue.name, first.workload.requests);
     if (claims.hasPlaceFor(head, borrowing)) return true;
     withoutPlace.set({ queue, nominated: { head: first, borrowing } });
     queue.considered = first;
@@ -232,30 +232,30 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const entry = entries.get(key);
       return entry && { clusterQueue: entry.queue.name, queued: entry.queued };
     },
-    heads: (outlook = EVERYTHING_MAY_FIT, most = Number.POSITIVE_INFINITY) => {
+    heads: (bounds = EVERYTHING_MAY_FIT, most = Number.POSITIVE_INFINITY) => {
       const heads: Head[] = [];
       const taken: PendingQueue[] = [];
       const closed: PendingQueue[] = [];
       parked.lookAgain(
-        outlook,
+        bounds,
         claims.all().flatMap(({ clusterQueue }) => queues.get(clusterQueue) ?? []),
       );
       while (heads.length < most) {
-        const next = parked.takeNext(ready.peek()?.rank, outlook);
+        const next = parked.takeNext(ready.peek()?.rank, bounds);
         if (next !== undefined) activate(next);
         const queue = ready.peek();
         if (queue === undefined) break;
         ready.delete(queue.name);
-        if (!outlook.isOpen(queue.name)) {
+        if (!bounds.isOpen(queue.name)) {
           closed.push(queue);
           continue;
         }
-        const { candidate, waitsForRoom } = candidateOf(queue, outlook);
+        const { candidate, waitsForRoom } = candidateOf(queue, bounds);
         if (candidate === undefined) {
-          parked.park(queue, waitsForRoom, outlook);
+          parked.park(queue, waitsForRoom, bounds);
           continue;
         }
-        const rank = { head: candidate, borrowing: outlook.borrowing(queue.name, candidate.workload.requests) };
+        const rank = { head: candidate, borrowing: bounds.borrowing(queue.name, candidate.workload.requests) };
         const following = ready.peek()?.rank;
         const moved = queue.rank === undefined || compareNominated(queue.rank, rank) < 0;
         queue.rank = rank;

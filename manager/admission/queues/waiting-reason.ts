@@ -18,6 +18,6 @@ export function waitingReason(
   if (head === undefined || !queues.isParked(head.clusterQueue)) return told;
   const outcome = nominateLargest(cache.snapshot(), head, nowMs);
   if (outcome.kind === 'Inadmissible') return outcome;
-  if (outcome.kind === 'Creditor') return outcome.decision;
+  if (outcome.kind === 'ReservingHead') return outcome.decision;
   return outcome.kind === 'Requeue' ? undefined : isKept(head, 'cluster');
 }

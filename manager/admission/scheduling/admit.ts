@@ -5,7 +5,7 @@ import { claimedBy, release, reserve, type Claimed } from './claims.ts';
 import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
 import { assignFlavors, type FlavorOption } from '../flavors/flavor-assigner.ts';
 import { charge } from '../flavors/holding.ts';
-import { placeIn, type Creditor, type Fit } from './nominate.ts';
+import { placeIn, type ReservingHead, type Fit } from './nominate.ts';
 import { stillHolds, type Placed } from '../flavors/placement.ts';
 import { shortagesOn } from '../preemption/preemption.ts';
 import { available } from '../quota/quota-tree.ts';
@@ -49,11 +49,17 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   if (missing === undefined) return { kind: 'Requeue', head };
   // It takes its place behind those that it is kept for.
   const { flavors } = fit.placement;
-  return claim(cycle, { ...fit, kind: 'Creditor', groups: flavors.map((flavor) => [flavor]), flavors, decision: isKept(head, missing) });
+  return claim(cycle, {
+    ...fit,
+    kind: 'ReservingHead',
+    groups: flavors.map((flavor) => [flavor]),
+    flavors,
+    decision: isKept(head, missing),
+  });
 }
 
-/** Of each ClusterQueue one has something kept for it, the first Creditor or who preempts; others would take it from their own queue. */
-export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: Creditor): Decision {
+/** Of each ClusterQueue one has something kept for it, the first ReservingHead or who preempts; others would take it from their own queue. */
+export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: ReservingHead): Decision {
   const { head, decision } = creditor;
   const kept = (): Claimed | undefined => claimedBy(creditor, snapshot, nowMs);
   const claimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue) ? undefined : kept();

@@ -2,7 +2,7 @@ import { larger, minus, plus, smaller, ZERO, type Amount } from '../../api/amoun
 import type { Claim } from './decision.ts';
 import type { Charge, FlavorOption } from '../flavors/flavor-assigner.ts';
 import { charge, discharge, type Holding } from '../flavors/holding.ts';
-import type { Creditor } from './nominate.ts';
+import type { ReservingHead } from './nominate.ts';
 import { leastMissing } from '../flavors/placement.ts';
 import { borrowingReach, nominalQuota } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
@@ -19,10 +19,10 @@ export type Claimed = {
 };
 
 /**
- * Decides what a Creditor reserves, given what is left by those before it. The cluster is the one that lacks least of what it asks for: nobody
+ * Decides what a ReservingHead reserves, given what is left by those before it. The cluster is the one that lacks least of what it asks for: nobody
  * after it can take of that, so that the least that any cluster lacks only decreases, and it is admitted after finitely many completions.
  */
-export function claimedBy({ head, queue, groups, borrowing }: Creditor, snapshot: Snapshot, nowMs: number): Claimed | undefined {
+export function claimedBy({ head, queue, groups, borrowing }: ReservingHead, snapshot: Snapshot, nowMs: number): Claimed | undefined {
   const { workload } = head.queued;
   const found = leastMissing(workload, groups, snapshot, nowMs);
   return found && claimedAs(workload, queue, { ...found, borrowing }, snapshot.usage);

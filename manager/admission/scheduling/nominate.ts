@@ -19,7 +19,7 @@ import { createUsage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** A head that takes part in a cycle; `borrowing` is how far up the cohort tree it reaches. */
-export type Nominee = Fit | Preemptive | Creditor;
+export type Nominee = Fit | Preemptive | ReservingHead;
 
 /** One that has its turn in a cycle: a nominee, or one that only has kept for it what it has had since an earlier cycle. */
 export type Turn = Nominee | (Nomination & { readonly kind: 'Standing'; readonly flavors: readonly FlavorOption[]; readonly claim: Claim });
@@ -34,8 +34,8 @@ export type Preemptive = Nomination & { readonly kind: 'Preempt'; readonly place
  * It does not fit, and what it asks for is within what it could have once others give back what is its own or have ended: it reserves that against those
  * that come after it, and is left waiting with `decision`. In Kueue, a Workload in mode Preempt without targets.
  */
-export type Creditor = Nomination & {
-  readonly kind: 'Creditor';
+export type ReservingHead = Nomination & {
+  readonly kind: 'ReservingHead';
   /** The flavors to choose from, for the cluster that is nearest to having room. */
   readonly groups: OptionGroups;
   /** Those of the cluster that is nearest now. */
@@ -62,7 +62,7 @@ export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee
   const groups = decision.waitsFor === 'setup' ? undefined : considered;
   const claim = groups && leastMissing(workload, groups, snapshot, nowMs);
   if (groups === undefined || claim === undefined) return decision;
-  return { kind: 'Creditor', head, queue, groups, flavors: claim.flavors, borrowing: borrowingOf(claim.flavors), decision };
+  return { kind: 'ReservingHead', head, queue, groups, flavors: claim.flavors, borrowing: borrowingOf(claim.flavors), decision };
 }
 
 /** The flavors that could be had, in the order in which they are preferred: where there are several, by whom it would have to preempt in each. */

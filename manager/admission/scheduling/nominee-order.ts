@@ -41,7 +41,7 @@ function compareInQueue(a: Turn, b: Turn): number {
 const compareNominees = (a: Turn, b: Turn): number =>
   Number(hasPreempted(b)) - Number(hasPreempted(a)) ||
   compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing });
-const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'Creditor' && head.claim?.preempts === true;
+const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'ReservingHead' && head.claim?.preempts === true;
 
 type Turns = { readonly clusterQueue: string; readonly first: Turn; readonly rest: readonly Turn[] };
 
@@ -82,4 +82,4 @@ function fairly(queues: ReadonlyMap<string, readonly Turn[]>, usage: Snapshot['u
 }
 
 const flavorsOf = (nominee: Turn): readonly FlavorOption[] =>
-  nominee.kind === 'Creditor' || nominee.kind === 'Standing' ? nominee.flavors : nominee.placement.flavors;
+  nominee.kind === 'ReservingHead' || nominee.kind === 'Standing' ? nominee.flavors : nominee.placement.flavors;

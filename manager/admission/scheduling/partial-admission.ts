@@ -24,13 +24,13 @@ export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): 
     return largest(workload.minPods + 1, pods - 1, found) ?? fewest;
   }
   if (whole.kind !== 'Inadmissible' || whole.waitsFor !== 'setup') return whole;
-  return { ...(fewest.kind === 'Creditor' ? fewest.decision : fewest), head };
+  return { ...(fewest.kind === 'ReservingHead' ? fewest.decision : fewest), head };
 }
 
 type Outcome = Nominee | Inadmissible | Requeue;
 
 /** It need not wait until others give back what they have. */
-const goes = (outcome: Outcome): outcome is Exclude<Nominee, { readonly kind: 'Creditor' }> =>
+const goes = (outcome: Outcome): outcome is Exclude<Nominee, { readonly kind: 'ReservingHead' }> =>
   outcome.kind === 'Fit' || outcome.kind === 'Preempt';
 
 /** The Workload as it is to be admitted with so many pods. */

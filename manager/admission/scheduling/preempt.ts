@@ -3,7 +3,7 @@ import { hasQuota, isKept, type Cycle } from './admit.ts';
 import type { Admitted, AdmittedIndex } from '../workload/admitted-index.ts';
 import type { Decision } from './decision.ts';
 import { charge } from '../flavors/holding.ts';
-import { nominate, type Creditor, type Preemptive } from './nominate.ts';
+import { nominate, type ReservingHead, type Preemptive } from './nominate.ts';
 import { shortagesOn, takeAway, usageWithout, type Victim } from '../preemption/preemption.ts';
 
 /**
@@ -11,7 +11,7 @@ import { shortagesOn, takeAway, usageWithout, type Victim } from '../preemption/
  * who go for others were gone already: others may be found, or what those leave over is enough and is waited for. All of it is kept from those after it. Of one
  * ClusterQueue only the first preempts, as in Kueue: the others wait behind it.
  */
-export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Creditor {
+export function preempt(cycle: Cycle, nominee: Preemptive): Decision | ReservingHead {
   if (cycle.preemptors.has(nominee.head.clusterQueue)) return isKept(nominee.head, 'cluster');
   if (isStillGood(cycle, nominee)) return reserve(cycle, nominee, nominee.victims);
   const { head } = nominee;

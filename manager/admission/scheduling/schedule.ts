@@ -66,7 +66,7 @@ const isFixed = (head: Head): head is ClaimOfHead => head.claim !== undefined &&
 function decide(cycle: Cycle, nominee: Nominee): Decision {
   if (nominee.kind === 'Fit') return admit(cycle, nominee);
   const outcome = nominee.kind === 'Preempt' ? preempt(cycle, nominee) : nominee;
-  return outcome.kind === 'Creditor' ? claim(cycle, outcome) : outcome;
+  return outcome.kind === 'ReservingHead' ? claim(cycle, outcome) : outcome;
 }
 
 function stand({ snapshot, claims, preemptors }: Cycle, { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>): void {

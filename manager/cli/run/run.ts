@@ -48,9 +48,9 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
     const logs = config.quiet ? undefined : logsOf(config, session);
     try {
       const code = await waitingFor({ session, timeoutMs: config.timeout, what: `${keyOf(job)} has not ended` }, async (signal, done) => {
-        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, isOver) => {
+        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, hasEnded) => {
           logs?.saw(now);
-          if (isOver) await logs?.end(now);
+          if (hasEnded) await logs?.end(now);
         });
         if (ended === undefined) return;
         const code = exitCodeOf(ended.story) ?? ExitCode.Failed;

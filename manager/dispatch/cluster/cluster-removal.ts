@@ -21,7 +21,7 @@ export interface ClusterRemoval {
     signal: AbortSignal,
   ): Promise<RemovalJudgement | undefined>;
   /** WorkerClusters that are being deleted, as far as they are known: what happens to Jobs may let them go. */
-  underWay(): Iterable<string>;
+  inFlight(): Iterable<string>;
   isUnderWay(name: string): boolean;
   forget(name: string): void;
 }
@@ -92,7 +92,7 @@ export function createClusterRemoval({ home, cached, clock, log }: ClusterRemova
       }
       return judgement;
     },
-    underWay: () => leaving,
+    inFlight: () => leaving,
     isUnderWay: (name) => leaving.has(name),
     forget(name) {
       retained.delete(name);

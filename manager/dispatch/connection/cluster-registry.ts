@@ -187,7 +187,7 @@ class Registry implements ClusterRegistry {
   }
 
   jobLeft(): void {
-    for (const name of this.#removal.underWay()) {
+    for (const name of this.#removal.inFlight()) {
       if (this.#toLookAt.has(name)) continue;
       this.#toLookAt.add(name);
       this.#queue.addAfter(name, LEFT_WINDOW_MS);
@@ -266,9 +266,9 @@ class Registry implements ClusterRegistry {
     } else if (access.worker !== undefined) {
       this.#running.get(name)?.access?.renew(access.worker.credentials); // 3
     }
-    const isNews = !this.#removal.isUnderWay(name);
+    const hasChanged = !this.#removal.isUnderWay(name);
     const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
-    if (isNews && this.#removal.isUnderWay(name)) {
+    if (hasChanged && this.#removal.isUnderWay(name)) {
       // Also those that rest there are to leave it.
       this.#deps.onMembershipChanged({ name, uid: this.#uidOf(name), localKeys: this.get(name)?.localKeys() ?? [] });
     }

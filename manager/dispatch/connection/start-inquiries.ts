@@ -77,9 +77,9 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
       return items;
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const isNews = !forbiddenUntilMs.has(resource.plural);
+      const hasChanged = !forbiddenUntilMs.has(resource.plural);
       forbiddenUntilMs.set(resource.plural, clock.monotonic() + FORBIDDEN_MS);
-      if (isNews)
+      if (hasChanged)
         log.warn('Jobs are not told why they do not start: the manager may not list these there', { cluster, resource: resource.plural });
       return [];
     }
@@ -116,8 +116,8 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
     const now = waiting.get(key);
     if (now === undefined || now.uid !== before.uid) return undefined;
     const nowMs = clock.monotonic();
-    const isNews = (answer === undefined) !== (now.told === undefined) || (answer !== undefined && !isSameText(answer, now.told ?? ''));
-    const tells = isNews && nowMs - now.toldMs >= NEWS_EVERY_MS;
+    const hasChanged = (answer === undefined) !== (now.told === undefined) || (answer !== undefined && !isSameText(answer, now.told ?? ''));
+    const tells = hasChanged && nowMs - now.toldMs >= NEWS_EVERY_MS;
     const afterMs = Math.min(now.afterMs * 2, AFTER_MAX_MS);
     waiting.set(key, { ...now, afterMs, dueMs: nowMs + afterMs, ...(tells ? { told: answer, toldMs: nowMs } : {}) });
     if (tells) onTold(key);

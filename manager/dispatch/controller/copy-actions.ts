@@ -231,15 +231,16 @@ class Actions implements CopyActions {
   #refused(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, problem: DispatchProblem): void {
     const { log, events, jobs } = this.#deps;
     const known = cluster.view(key).problem;
-    const isNews = known?.reason !== problem.reason || known.message !== problem.message;
-    if (isNews) log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
-    if (isNews && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
+    const hasChanged = known?.reason !== problem.reason || known.message !== problem.message;
+    if (hasChanged)
+      log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
+    if (hasChanged && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     const parsed: ParsedRecord = local === undefined ? { kind: 'None' } : this.#deps.readRecord(local);
     if (parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem)) this.#refusals.note(cluster.name, local, problem.reason);
     cluster.troubles.over(key);
     if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
     // Whoever looks at the Job has the write tried again at once: what is refused in the same words waits its time.
-    if (isNews) this.#deps.wake(key);
+    if (hasChanged) this.#deps.wake(key);
   }
 
   #lostController(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): void {

@@ -37,8 +37,8 @@ export function decidePresentCopy(
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
   const detail = lossTold(group) ?? withoutWorker(view, copy) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
-  const isOver = isResting && record.fail !== undefined;
-  const status = isOver
+  const hasEnded = isResting && record.fail !== undefined;
+  const status = hasEnded
     ? failedStatus(local, remote, record.fail, [...own, ...cannotStart(record.fail)], nowMs)
     : toLocalStatus({ local, remote, own, nowMs });
   const home = writeHome(local, status, copy);

@@ -26,9 +26,9 @@ export function createWorkerAbsence(clock: Clock, onChanged: () => void): Worker
       const isAbsent = isWithoutWorker(finding);
       sinceMs = isAbsent ? (sinceMs ?? clock.monotonic()) : undefined;
       const now = isAbsent && forMs() >= ABSENCE_TOLD_MS ? workerAbsence(finding) : undefined;
-      const isNews = now !== told;
+      const hasChanged = now !== told;
       told = now;
-      if (isNews) onChanged();
+      if (hasChanged) onChanged();
       return finding.kind === 'None' ? { ...finding, mayStart: forMs() < WORKER_START_MS } : finding;
     },
     told: () => told,

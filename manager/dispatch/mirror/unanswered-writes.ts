@@ -54,7 +54,7 @@ export interface UnansweredWrites {
  */
 export const LATE_WRITE_MS = 20_000;
 
-type Open = { readonly underWay: number; readonly untilMs: number };
+type Open = { readonly inFlight: number; readonly untilMs: number };
 
 /**
  * Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. `newestMs`: the
@@ -70,8 +70,8 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
   const done = (key: string): void => {
     const doubt = open.get(key);
     if (doubt === undefined) return;
-    if (doubt.underWay === 1 && doubt.untilMs === 0) open.delete(key);
-    else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
+    if (doubt.inFlight === 1 && doubt.untilMs === 0) open.delete(key);
+    else open.set(key, { ...doubt, inFlight: doubt.inFlight - 1 });
   };
   return {
     untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),
@@ -84,12 +84,12 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
         const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
         return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
       }
-      if (doubt.underWay > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };
+      if (doubt.inFlight > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };
       return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
     },
     sent(key) {
-      const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
-      open.set(key, { underWay: underWay + 1, untilMs });
+      const { inFlight, untilMs } = open.get(key) ?? { inFlight: 0, untilMs: 0 };
+      open.set(key, { inFlight: inFlight + 1, untilMs });
     },
     answered(key, nothingMade = false) {
       touched.add(key);
@@ -101,11 +101,11 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
       touched.add(key);
       absent.delete(key);
       const doubt = open.get(key);
-      if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
+      if (doubt !== undefined) open.set(key, { inFlight: doubt.inFlight - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },
     settled(key) {
       const doubt = open.get(key);
-      if (doubt?.underWay === 0 && doubt.untilMs <= clock.now()) open.delete(key);
+      if (doubt?.inFlight === 0 && doubt.untilMs <= clock.now()) open.delete(key);
     },
     listed(key, { metadata }) {
       // No two objects have one name.

@@ -29,10 +29,10 @@ export function cohortPlace(
 ): CohortPlace | undefined {
   const root = queueing.tree.clusterQueues.get(target.clusterQueue)?.rootId ?? '';
   if (!root.startsWith(COHORT)) return undefined;
-  const outlook = createCapacityBounds(cache.snapshot());
+  const bounds = createCapacityBounds(cache.snapshot());
   const rankOf = ({ clusterQueue, queued }: QueueEntry) => ({
     head: queued,
-    borrowing: outlook.borrowing(clusterQueue, queued.workload.requests),
+    borrowing: bounds.borrowing(clusterQueue, queued.workload.requests),
   });
   const own = rankOf(target);
   const sharers = [...sharingWith(queueing, target.clusterQueue)];

@@ -124,10 +124,10 @@ export function historyOf(lines: readonly LogLine[]): History {
     }
     const open = openOf(life);
     // Each section tells all anew.
-    const isNews = life.placements.at(-1)?.end?.how === 'Undone' || JSON.stringify(told) !== JSON.stringify(life.lastTold);
+    const hasChanged = life.placements.at(-1)?.end?.how === 'Undone' || JSON.stringify(told) !== JSON.stringify(life.lastTold);
     if (open !== undefined && waits) open.end = { ...moment, how: open.evicting === undefined ? 'Undone' : 'Waits', told };
     else if (open === undefined && !waits) hold(life, told);
-    else if (open === undefined && isNews) steps.push({ kind: 'Waits', ...moment, life, told });
+    else if (open === undefined && hasChanged) steps.push({ kind: 'Waits', ...moment, life, told });
     life.lastTold = told;
   };
 

@@ -49,8 +49,8 @@ const queueOf = ({ told }: Life): string => `${told.job.split('/')[0] ?? ''}/${t
 /** That of its last admission, if it ended by itself. */
 function ownRunTime({ placements }: Life): number | undefined {
   const last = placements.at(-1);
-  const isOver = last?.end?.how === 'Finished' || last?.end?.how === 'Deleted';
-  return last?.end === undefined || !isOver ? undefined : last.end.atMs - last.from.atMs;
+  const hasEnded = last?.end?.how === 'Finished' || last?.end?.how === 'Deleted';
+  return last?.end === undefined || !hasEnded ? undefined : last.end.atMs - last.from.atMs;
 }
 
 function median(values: readonly number[]): number | undefined {

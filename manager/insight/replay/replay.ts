@@ -63,7 +63,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   const guessed = new Set<Life>();
   let now: Moment = { atMs: history.startMs, line: -1 };
   /** No cycle of this pass comes to more. */
-  let isOver = true;
+  let hasEnded = true;
   let most = 1;
   let serial = 0;
   const events = new IndexedHeap<Event>(
@@ -92,11 +92,11 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   const lookSoon = (): void =>
     plan({ atMs: now.atMs, line: AFTER_ALL }, () => {
       beginPass();
-      while (!isOver) runCycle();
+      while (!hasEnded) runCycle();
     });
 
   function beginPass(): void {
-    isOver = false;
+    hasEnded = false;
     most = 1;
     for (const key of admission.beginPass()) {
       const job = byKey.get(key);
@@ -105,9 +105,9 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   }
 
   function runCycle(): void {
-    if (isOver) return;
+    if (hasEnded) return;
     const result = admission.cycle(now.atMs, most);
-    isOver = result.tried === 0 || !result.progressed;
+    hasEnded = result.tried === 0 || !result.progressed;
     most = nextMost(most, result);
     if (result.tried > 0) cycles.push({ atMs: now.atMs, ...partsOf(result.decisions) });
     for (const decision of result.decisions) take(decision);
@@ -260,7 +260,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
 
   function step(each: Step): void {
     if (each.kind !== 'Object' && each.kind !== 'Gone') admission.refresh();
-    if (each.kind !== 'Cycle' && each.kind !== 'Looked') isOver = false;
+    if (each.kind !== 'Cycle' && each.kind !== 'Looked') hasEnded = false;
     switch (each.kind) {
       case 'Object':
         return setup.set(each.object);
@@ -290,7 +290,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
         return runCycle();
       case 'Looked':
         if (each.looked.first === true) beginPass();
-        while (each.looked.because === 'idle' && !isOver) runCycle();
+        while (each.looked.because === 'idle' && !hasEnded) runCycle();
         return;
     }
   }
@@ -311,7 +311,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     for (let next = events.peek(); next !== undefined && compareMoments(next.when, until) <= 0; next = events.peek()) {
       events.delete(next.id);
       now = next.when;
-      isOver = false;
+      hasEnded = false;
       next.happen();
     }
   };

@@ -24,8 +24,8 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/connection/remote-cluster.ts',
-        right: 'else this.doubts.unlisted(key, copy);',
-        wrong: 'else this.doubts.absent(key);',
+        right: 'else this.unanswered.unlisted(key, copy);',
+        wrong: 'else this.unanswered.absent(key);',
       },
       {
         file: 'manager/dispatch/writes/copy-writer.ts',
@@ -58,9 +58,9 @@ export const DEFECTS = [
     name: 'lost-answer-is-a-no',
     edits: [
       {
-        file: 'manager/dispatch/controller/mirror-controller.ts',
-        right: 'else cluster.doubts.lost(key);',
-        wrong: 'else cluster.doubts.unsent(key);',
+        file: 'manager/dispatch/controller/copy-actions.ts',
+        right: 'else cluster.unanswered.lost(key);',
+        wrong: 'else cluster.unanswered.unsent(key);',
       },
     ],
     bias: { troubles: ['dark after a create'], fair: true },
@@ -75,7 +75,7 @@ export const DEFECTS = [
         wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : 0),',
       },
       {
-        file: 'manager/dispatch/decisions/decide-mirror.ts',
+        file: 'manager/dispatch/decisions/decide-missing-copy.ts',
         right: 'if (local.spec.suspend === true && isUntouched(cluster, record)) return',
         wrong: 'if (local.spec.suspend === true && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
       },
@@ -135,7 +135,7 @@ export const DEFECTS = [
     name: 'refusals-tell-nobody',
     edits: [
       {
-        file: 'manager/dispatch/controller/mirror-controller.ts',
+        file: 'manager/dispatch/controller/copy-actions.ts',
         right: 'if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);',
         wrong: 'void jobs;',
       },
@@ -218,7 +218,7 @@ export const DEFECTS = [
     name: 'suspension-stops-at-a-missing-flavor',
     edits: [
       {
-        file: 'manager/dispatch/decisions/decide-mirror.ts',
+        file: 'manager/dispatch/decisions/decide-present-copy.ts',
         right: "const spec = 'reason' in wanted ? suspension(copy.job, local) :",
         wrong: "const spec = 'reason' in wanted ? undefined :",
       },

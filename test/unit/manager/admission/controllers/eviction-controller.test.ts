@@ -22,7 +22,7 @@ test('a Job that is gone, as the cache will show later, is not written to withou
     if (writes > 100) throw new Error('it writes without end');
     throw new ApiError(404, { code: 404, reason: 'NotFound', message: 'jobs.batch "gone" not found' });
   };
-  const corrector = createEvictionController({
+  const evictionController = createEvictionController({
     client: { create: answer, replace: answer, replaceStatus: answer, patch: answer, patchStatus: answer, delete: answer },
     events: { event: () => {}, flush: async () => {} },
     storyEvents: { event: () => {}, flush: async () => {} },
@@ -38,7 +38,7 @@ test('a Job that is gone, as the cache will show later, is not written to withou
     metrics: createManagerMetrics(new Registry()).admission,
   });
   const signal = new AbortController().signal;
-  const correct = (): void => corrector.correct(signal);
+  const correct = (): void => evictionController.correct(signal);
   correct();
   await clock.settle();
   expect(writes).toBe(1);
@@ -61,7 +61,7 @@ describe('of many Jobs', () => {
       return new Promise<never>((_resolve, reject) => void answers.push(() => reject(new ApiError(409, { reason: 'Conflict' }))));
     };
     const never = async (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
-    const corrector = createEvictionController({
+    const evictionController = createEvictionController({
       client: { create: never, replace: never, replaceStatus: never, patch, patchStatus: never, delete: never },
       events: { event: () => {}, flush: async () => {} },
       storyEvents: { event: () => {}, flush: async () => {} },
@@ -78,8 +78,8 @@ describe('of many Jobs', () => {
     });
     const place = (name: string, cluster: string): void =>
       cache.admit(aWorkload(name, {}, { phase: 'Admitted' }), aRecord({ cluster, flavors: {} }));
-    const correct = (): void => corrector.correct(new AbortController().signal);
-    return { clock, cache, asked, answers, gone, corrector, place, correct };
+    const correct = (): void => evictionController.correct(new AbortController().signal);
+    return { clock, cache, asked, answers, gone, evictionController, place, correct };
   };
 
   test('that are to leave a cluster so many are told at once, and the others when those have been', async () => {
@@ -102,12 +102,12 @@ describe('of many Jobs', () => {
   });
 
   test('those are looked at whose admission may not stand any more, once the cache has gone on', async () => {
-    const { clock, cache, asked, gone, corrector, place, correct } = world();
+    const { clock, cache, asked, gone, evictionController, place, correct } = world();
     place('a', 'eu');
     place('b', 'eu');
     place('c', 'us');
     gone.add('eu');
-    corrector.recheckAdmissions(({ workload }) => workload.name !== 'b');
+    evictionController.recheckAdmissions(({ workload }) => workload.name !== 'b');
     correct();
     await clock.advance(40_000);
     correct();

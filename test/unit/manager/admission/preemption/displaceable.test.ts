@@ -47,9 +47,9 @@ test('who finds nobody to displace is stopped by what is in use, and who finds s
   const preemption = { withinClusterQueue: 'LowerPriority' as const };
   const { setup, world } = worldOf({ queues: { main: { quota: { cpu: '2' }, preemption } }, admitted: [holder('all', 'main', 2)] });
   const cluster = aCluster('only', { capacity: { cpu: '2', pods: '10' } });
-  const outlook = createCapacityBounds({ queues: setup.queues, clusters: [cluster], usage: world.usage, admitted: world.admitted });
+  const bounds = createCapacityBounds({ queues: setup.queues, clusters: [cluster], usage: world.usage, admitted: world.admitted });
   const obstacle = (priority: number, amount: number) =>
-    outlook.blockedBy(
+    bounds.blockedBy(
       'main',
       ['cpu'],
       [cpu(amount)],

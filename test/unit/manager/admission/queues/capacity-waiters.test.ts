@@ -24,7 +24,7 @@ const aQueue = (name: string, arrival: number, requests: Readonly<Record<string,
   const entry = queue.add(queued(aWorkload(`of ${name}`, requests), arrival), []);
   return { queue, entry };
 };
-const first = (waiters: CapacityWaiters, outlook: CapacityBounds): string | undefined => waiters.first(outlook)?.queue.name;
+const first = (waiters: CapacityWaiters, bounds: CapacityBounds): string | undefined => waiters.first(bounds)?.queue.name;
 
 test('who has been asked is found again once something has become free', () => {
   const waiters = new CapacityWaiters();

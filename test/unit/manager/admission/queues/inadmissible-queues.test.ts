@@ -9,10 +9,10 @@ const aQueue = (name: string, cpu: string, arrival: number): PendingQueue => {
   queue.add(queued(aWorkload(`of ${name}`, { cpu }), arrival), []);
   return queue;
 };
-const takeAll = (parked: InadmissibleQueues, outlook: CapacityBounds): string[] => {
-  parked.lookAgain(outlook, []);
+const takeAll = (parked: InadmissibleQueues, bounds: CapacityBounds): string[] => {
+  parked.lookAgain(bounds, []);
   const names: string[] = [];
-  for (let next = parked.takeNext(undefined, outlook); next !== undefined; next = parked.takeNext(undefined, outlook)) {
+  for (let next = parked.takeNext(undefined, bounds); next !== undefined; next = parked.takeNext(undefined, bounds)) {
     parked.unpark(next);
     names.push(next.name);
   }
@@ -37,21 +37,21 @@ test('those that share what has become free are taken up in order, and no others
 test('who finds no room when quota is free is asked again when there is room', () => {
   const parked = new InadmissibleQueues();
   let room = 0;
-  const outlook: CapacityBounds = {
+  const bounds: CapacityBounds = {
     ...EVERYTHING_MAY_FIT,
     rootOf: () => 'root',
     blockedBy: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined),
   };
-  parked.park(aQueue('cq', '1', 0), false, outlook);
+  parked.park(aQueue('cq', '1', 0), false, bounds);
   parked.roomFreed();
   room = 1000;
-  expect(takeAll(parked, outlook)).toEqual([]);
+  expect(takeAll(parked, bounds)).toEqual([]);
   room = 0;
   parked.quotaFreed('root');
-  expect(takeAll(parked, outlook)).toEqual([]);
+  expect(takeAll(parked, bounds)).toEqual([]);
   room = 1000;
   parked.roomFreed();
-  expect(takeAll(parked, outlook)).toEqual(['cq']);
+  expect(takeAll(parked, bounds)).toEqual(['cq']);
 });
 
 test('failures are forgotten once what they were short of has become free', () => {

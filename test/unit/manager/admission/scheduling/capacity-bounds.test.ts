@@ -22,12 +22,12 @@ test('whoever exceeds the bounds does not fit, and the borrowing is that of the 
       addUsage(queueOf(snapshot, 'other').node, snapshot.usage, 'default/cpu', parseAmount('cpu', `${used}`));
       snapshot.usage.set('WorkerCluster/eu', 'cpu', parseAmount('cpu', `${busy}`));
       const workload = aWorkload('job', { cpu: `${asked}` });
-      const outlook = createCapacityBounds(snapshot);
-      const obstacle = outlook.blockedBy('main', ['cpu'], [(asked ?? 0) * 1000], undefined);
+      const bounds = createCapacityBounds(snapshot);
+      const obstacle = bounds.blockedBy('main', ['cpu'], [(asked ?? 0) * 1000], undefined);
       const nominee = nominate(snapshot, head('main', workload), 0);
       if (nominee.kind !== 'Fit') return;
       expect(obstacle).toBeUndefined();
-      expect(outlook.borrowing('main', workload.requests)).toBe(nominee.borrowing);
+      expect(bounds.borrowing('main', workload.requests)).toBe(nominee.borrowing);
     }),
     { numRuns: 500 },
   );
@@ -39,9 +39,9 @@ test('who may displace others is not kept from trying by what they hold', () => 
     queues: { main: { quota: { cpu: '2' }, preemption }, meek: { quota: { cpu: '2' } } },
     admitted: ['main', 'meek'].map((queue) => ({ name: `of ${queue}`, queue, requests: { cpu: '2' } })),
   });
-  const outlook = createCapacityBounds({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
-  expect(['main', 'meek'].map((name) => outlook.blockedBy(name, ['cpu'], [1000], undefined))).toEqual([undefined, 'quota']);
-  expect(outlook.blockedBy('main', ['cpu'], [3000], undefined)).toBe('quota');
+  const bounds = createCapacityBounds({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
+  expect(['main', 'meek'].map((name) => bounds.blockedBy(name, ['cpu'], [1000], undefined))).toEqual([undefined, 'quota']);
+  expect(bounds.blockedBy('main', ['cpu'], [3000], undefined)).toBe('quota');
 });
 
 test('who waits for those that it preempts is tried, whether it finds them again or not', () => {
@@ -68,6 +68,6 @@ test('a queue without a cohort has nobody to reclaim from, whatever it says', ()
     },
     admitted: ['alone', 'borrower'].map((queue) => ({ name: `of ${queue}`, queue, requests: { cpu: '2' } })),
   });
-  const outlook = createCapacityBounds({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
-  expect(['alone', 'shared'].map((name) => outlook.blockedBy(name, ['cpu'], [1000], undefined))).toEqual(['quota', undefined]);
+  const bounds = createCapacityBounds({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
+  expect(['alone', 'shared'].map((name) => bounds.blockedBy(name, ['cpu'], [1000], undefined))).toEqual(['quota', undefined]);
 });

@@ -18,9 +18,9 @@ test('a head that fits is nominated with its place', () => {
   expect(nominated('1')).toMatchObject({ kind: 'Fit', borrowing: 0, placement: { cluster: 'eu', flavors: [{ flavor: 'default' }] } });
 });
 
-test('one that could have its own quota back is a Creditor, of the flavor for which it borrows least', () => {
+test('one that could have its own quota back is a ReservingHead, of the flavor for which it borrows least', () => {
   expect(nominated('4')).toMatchObject({
-    kind: 'Creditor',
+    kind: 'ReservingHead',
     borrowing: 0,
     groups: [[{ flavor: 'spot', mode: 'Preempt', borrowing: 0 }]],
     decision: { waitsFor: 'quota', reason: 'InsufficientQuota' },
