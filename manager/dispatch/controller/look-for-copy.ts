@@ -40,24 +40,24 @@ export type Sought = {
 /** Reads the name of a copy that is not in the list, and puts the marks back by which copies are listed. Throws where the cluster does not say. */
 export async function lookForCopy(cluster: RemoteCluster, localKey: string, sought: Sought): Promise<Found> {
   const { name, origin } = sought;
-  const { unanswered: doubts, writer } = cluster;
-  const remembered = doubts.unlistedCopy(localKey);
+  const { unanswered, writer } = cluster;
+  const remembered = unanswered.unlistedCopy(localKey);
   const { namespace } = parseKey(localKey);
   const present = await writer.find({ namespace, name });
   const identity = present && identityOf(present, remembered, sought.originUid);
   if (present === undefined || identity === undefined) {
     const unclear = present !== undefined && mayBeCopy(present, remembered, sought);
-    doubts.settled(localKey);
+    unanswered.settled(localKey);
     if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
     const pods = await writer.runningPods({ namespace, name }, sought.originUid);
     if (pods.length > 0) return { kind: 'Unclear', problem: podsRemain(cluster.name, namespace, pods) };
-    doubts.absent(localKey);
+    unanswered.absent(localKey);
     return { kind: 'Absent' };
   }
   const other = otherManager(present, origin);
   if (other !== undefined) {
     cluster.wrote(localKey, present);
-    doubts.settled(localKey);
+    unanswered.settled(localKey);
     return { kind: 'Unclear', problem: copyOfOther(cluster.name, other, origin) };
   }
   const marks = marksToRestore(identity, remembered?.metadata.uid === present.metadata.uid ? remembered : undefined, sought);
@@ -65,11 +65,11 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const copy = missing.length === 0 ? present : await writer.mark(present, marks);
   if (!isListed(copy.metadata, origin) || copyIdentity(copy)?.originUid !== identity.originUid) {
     cluster.wrote(localKey, copy);
-    doubts.settled(localKey);
+    unanswered.settled(localKey);
     return { kind: 'Unmarkable', copy, epoch: identity.epoch, dropped: missingMarks(copy.metadata, marks) };
   }
   cluster.wrote(localKey, copy);
-  doubts.settled(localKey);
+  unanswered.settled(localKey);
   return { kind: 'Listed' };
 }
 

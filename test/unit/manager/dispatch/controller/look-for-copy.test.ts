@@ -34,11 +34,11 @@ const withEnv = (env: readonly { name: string; value: string }[]): Job => {
 const OLDER = withEnv([]);
 const NO_MARKS = { labels: {}, annotations: {} };
 
-let doubts: UnansweredWrites;
+let unanswered: UnansweredWrites;
 let wrote: Job[];
 let marked: number;
 beforeEach(() => {
-  doubts = createUnansweredWrites(new FakeClock(), 0);
+  unanswered = createUnansweredWrites(new FakeClock(), 0);
   [wrote, marked] = [[], 0];
 });
 
@@ -46,7 +46,7 @@ beforeEach(() => {
 function look(present: Job | undefined, { wasDispatched = true, drops = false, pods = [] as readonly string[] } = {}): Promise<Found> {
   const cluster = {
     name: 'eu-1',
-    doubts,
+    unanswered,
     writer: {
       find: () => Promise.resolve(present),
       runningPods: () => Promise.resolve(pods),
@@ -59,17 +59,17 @@ function look(present: Job | undefined, { wasDispatched = true, drops = false, p
     },
     wrote(key: string, copy: Job) {
       wrote.push(copy);
-      if (isListed(copy.metadata, 'm1')) doubts.listed(key, copy);
-      else doubts.unlisted(key, copy);
+      if (isListed(copy.metadata, 'm1')) unanswered.listed(key, copy);
+      else unanswered.unlisted(key, copy);
     },
   } as unknown as RemoteCluster;
   return lookForCopy(cluster, KEY, { name: 'sum', originUid: LOCAL.metadata.uid, origin: 'm1', wasDispatched });
 }
-const absence = () => doubts.absence(KEY, undefined);
+const absence = () => unanswered.absence(KEY, undefined);
 
 describe('under the name of a copy that is not in the list', () => {
   test('are the pods that a user has left there: nobody takes the copy for gone, and the first of them are named, unless no pod can have their name', async () => {
-    doubts.unlisted(KEY, COPY);
+    unanswered.unlisted(KEY, COPY);
     const found = await look(undefined, { pods: ['sum-a', '; rm -rf /', 'sum-b', 'sum-c', 'sum-d'] });
     expect(found).toMatchObject({ kind: 'Unclear', problem: { reason: 'PodsRemain' } });
     expect(JSON.stringify(found)).toMatch(/kubectl delete pod -n team sum-a sum-b sum-c"/);
@@ -77,9 +77,9 @@ describe('under the name of a copy that is not in the list', () => {
   });
 
   test('is nothing: the copy is gone, and nobody asks again', async () => {
-    doubts.unlisted(KEY, COPY);
+    unanswered.unlisted(KEY, COPY);
     expect(await look(undefined)).toEqual({ kind: 'Absent' });
-    expect([absence(), doubts.unlistedCopy(KEY)]).toEqual([undefined, undefined]);
+    expect([absence(), unanswered.unlistedCopy(KEY)]).toEqual([undefined, undefined]);
   });
 
   test.each([
@@ -92,7 +92,7 @@ describe('under the name of a copy that is not in the list', () => {
       labels: { [ORIGIN_LABEL]: 'm1' },
       annotations: { 'switchyard.dev/origin-uid': LOCAL.metadata.uid, 'switchyard.dev/dispatch-epoch': '3' },
     });
-    expect([marked, doubts.unlistedCopy(KEY)]).toEqual([1, undefined]);
+    expect([marked, unanswered.unlistedCopy(KEY)]).toEqual([1, undefined]);
   });
 
   test('is the copy as it should be: its event is late, and nothing is written', async () => {
@@ -102,7 +102,7 @@ describe('under the name of a copy that is not in the list', () => {
 
   test('is a copy of an earlier release that says nothing any more, and is known by its UID: what it said before is put back', async () => {
     const before = copyWith({ annotations: { ...COPY.metadata.annotations, 'switchyard.dev/fencing': 'off' } }, OLDER);
-    doubts.unlisted(KEY, before);
+    unanswered.unlisted(KEY, before);
     expect(await look(copyWith(NO_MARKS, OLDER))).toEqual({ kind: 'Listed' });
     expect(wrote[0]?.metadata.annotations).toMatchObject({ 'switchyard.dev/dispatch-epoch': '3', 'switchyard.dev/fencing': 'off' });
   });
@@ -134,7 +134,7 @@ describe('somebody’s Job under the name of a copy', () => {
   });
 
   test('shows that the copy is gone where that had another UID', async () => {
-    doubts.unlisted(KEY, COPY);
+    unanswered.unlisted(KEY, COPY);
     expect(await look(foreign)).toEqual({ kind: 'Absent' });
   });
 
