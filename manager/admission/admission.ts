@@ -53,7 +53,7 @@ export type AdmissionInformers = {
   readonly resourceFlavors: Informer<ResourceFlavor>;
   readonly workloadPriorityClasses: Informer<WorkloadPriorityClass>;
   readonly priorityClasses: Informer<PriorityClass>;
-  /** Absent, with the next: pods are what is written. */
+  /** Absent, with the next: pods count as written. */
   readonly limitRanges?: Informer<LimitRange>;
   readonly runtimeClasses?: Informer<RuntimeClass>;
   readonly clusterQueues: Informer<ClusterQueue>;
@@ -64,24 +64,24 @@ export type AdmissionInformers = {
 export type AdmissionDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
-  /** Drops what is too much: for what conditions say, too. */
+  /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
   readonly storyEvents: EventRecorder;
   readonly informers: AdmissionInformers;
   readonly records: RecordKeeper;
   readonly lostClusters: LostClusters;
-  /** Resolves when WorkerClusters say how they are now, and not how a leader before has found them; absent: they do. */
+  /** Resolves once the status of WorkerClusters is this leader's own observation; absent: it is already. */
   readonly clustersSettled?: (signal: AbortSignal) => Promise<void>;
-  /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
+  /** After this time Jobs leave a lost cluster; 0: never. */
   readonly workerLostTimeoutMs: number;
-  /** How ClusterQueues share what their cohorts lend; absent: by priority and age. */
+  /** How ClusterQueues share what their Cohorts lend; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Absent: the default of the flag. */
   readonly requeuingTimestamp?: RequeuingTimestamp;
-  /** Where all that is seen and decided is written down; absent: nowhere. */
+  /** The sink of the decision log; absent: none is written. */
   readonly decisionLog?: LineSink | undefined;
-  /** Of all Jobs, so many are traced; absent: none. */
+  /** The fraction of Jobs that are traced; absent: none. */
   readonly traceRatio?: number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -93,34 +93,34 @@ export type JobAccount =
   | { readonly kind: 'Waits' }
   | { readonly kind: 'Charges'; readonly held: Reservation['held'] };
 
-/** The state of admission, for readers; handlers of Jobs that are added after it was created find it up to date. */
+/** The state of admission for readers. Job handlers added after its creation find it up to date. */
 export type AdmissionView = {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly priorityClasses: () => PriorityClasses;
-  /** What a LocalQueue has used over time; undefined: usage orders nothing. */
+  /** The usage of a LocalQueue over time; undefined: usage orders nothing. */
   readonly usageOf: ((localQueue: string) => number | undefined) | undefined;
 };
 
 export interface Admission {
   /**
-   * Waits until the informers are synced, then admits until `signal` aborts. Call it on the leader only. The informers are run by the
-   * caller, on every replica, so that a new leader starts with full queues.
+   * Waits until the informers are synced, then admits until `signal` aborts. Call it on the leader only. The caller runs the informers on
+   * every replica, so that a new leader starts with full queues.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Keys of Jobs that are being admitted to this cluster, whose records no cache may show yet. */
+  /** Keys of Jobs that are being admitted to this cluster, whose records no cache may have yet. */
   admitting(cluster: string): readonly string[];
-  /** What admission makes of a Job: it waits, quota is charged for it, or it was never heard of. */
+  /** How admission accounts for a Job: it waits, its quota is charged, or it is unknown. */
   accountOf(key: string): JobAccount;
-  /** How queues and clusters stand, by their number. */
+  /** The state of queues and clusters. The cost depends on their number. */
   observed(): AdmissionState;
-  /** What simulations of admission start from. */
+  /** The state from which simulations start. */
   readonly view: AdmissionView;
-  /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
+  /** Why a pending Job waits, as of its last nomination. `position`: the number of Jobs of its ClusterQueue that go before it. */
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
 
-/** Puts admission together. It adds handlers to the informers, so call it before they run. */
+/** Assembles admission. It adds handlers to the informers, so call it before they run. */
 export function createAdmission({
   client,
   events,
@@ -208,10 +208,10 @@ export function createAdmission({
     metrics,
   });
   let changedObjects = noChangedObjects();
-  /** The queues were never looked at, or not all changes are known. */
+  /** The queues have never been set up, or some changes are not known. */
   let allChanged = true;
   let clusterIdentities = '';
-  /** What Jobs have done before was not seen: their time to start counts from here. */
+  /** This leader has not observed earlier progress of Jobs, so start timeouts count from here. */
   let ledSinceMs = 0;
   const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
 
@@ -221,7 +221,7 @@ export function createAdmission({
     reporter.changed();
   };
 
-  /** Looks anew at the Jobs that wait in namespaces, or name RuntimeClasses, of which the pods are others now. */
+  /** Examines pending Jobs in namespaces with changed LimitRanges, or with changed RuntimeClasses. */
   const adjustAnew = (): void => {
     const { namespaces, runtimeClasses } = stale;
     if (namespaces.size + runtimeClasses.size === 0) return;
@@ -372,7 +372,7 @@ export function createAdmission({
     run: async (signal) => {
       await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
       await deps.clustersSettled?.(signal);
-      // While somebody else led, nothing was looked at.
+      // While another manager led, changes were not applied.
       stale.queueing = true;
       stale.clusters = true;
       allChanged = true;
@@ -406,13 +406,13 @@ export function createAdmission({
   };
 }
 
-/** Why an admission no longer stands, as these caches tell. */
+/** Why an admission is no longer valid, according to these caches. */
 function unresolvedIn({ clusterQueues, resourceFlavors, workerClusters, namespaces }: AdmissionInformers) {
   const world = recordWorld({ clusterQueues, flavors: resourceFlavors, clusters: workerClusters, namespaces });
   return ({ workload, record }: Reservation): string | undefined => unresolved(record, workload.namespace, world);
 }
 
-/** Calls back when an object comes, goes, or changes in what `relevant` picks; our own status writes are no news. */
+/** Calls back when an object is added, deleted, or changed in what `relevant` selects; own status writes are ignored. */
 function onChange<T extends KubeObject>(
   informer: Informer<T>,
   relevant: (object: DeepReadonly<T>) => unknown,
@@ -445,13 +445,13 @@ const setupObjects = (informers: AdmissionInformers): SetupObjects => ({
   priorityClasses: informers.priorityClasses.list(),
 });
 
-/** What the classes make of a wish, whatever the queue makes of it. */
+/** The value of a wish by classes alone, without the bounds of the queue. */
 function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {
   const resolved = resolvePriority(wish, classes, undefined);
   return resolved.kind === 'Priority' ? resolved.value : undefined;
 }
 
-/** A cluster whose capacity cannot be read takes no Jobs; the others go on. */
+/** A cluster whose capacity cannot be read accepts no Jobs; the other clusters are unaffected. */
 function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], ledSinceMs: number, log: Logger): ClusterState[] {
   return clusters.flatMap((cluster) => {
     try {
@@ -464,7 +464,7 @@ function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], ledSinc
   });
 }
 
-/** Whose admission may not stand any more, or may again. */
+/** Selects reservations whose admission may have become invalid or valid. */
 const standingOn =
   ({ clusterQueues, resourceFlavors, namespaces }: ChangedObjects) =>
   ({ workload, record }: Reservation): boolean =>
@@ -472,11 +472,11 @@ const standingOn =
     namespaces.has(workload.namespace) ||
     Object.values(record.flavors).some((flavor) => resourceFlavors.has(flavor));
 
-/** Which clusters the names stand for. */
+/** The identities behind the cluster names. */
 const identitiesOf = (clusters: readonly DeepReadonly<WorkerCluster>[]): string =>
   JSON.stringify(clusters.map(({ metadata, status }) => [metadata.name, status?.clusterUID]));
 
-/** Which clusters are for some namespaces only. */
+/** The clusters that serve only some namespaces. */
 const restrictions = (clusters: readonly ClusterState[]): string =>
   JSON.stringify(clusters.flatMap(({ name, servedNamespaces }) => (servedNamespaces === undefined ? [] : [[name, servedNamespaces]])));
 
