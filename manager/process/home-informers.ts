@@ -6,7 +6,7 @@ import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import type { ReflectorOptions } from '../../shared/kube/reflector.ts';
 import type { RevisionTracker } from '../../shared/kube/revision-tracker.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import type { AdmissionInformers } from '../admission/admission.ts';
+import type { AdmissionInformers } from '../admission/controllers/setup-watcher.ts';
 import { CLUSTER_QUEUES } from '../api/cluster-queue.ts';
 import { COHORTS } from '../api/cohort.ts';
 import { compactJob } from '../api/compact-job.ts';
