@@ -3,7 +3,7 @@ import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
-import type { ReflectorOptions } from '../../shared/kube/reflector.ts';
+import type { ReflectorOptions } from '../../shared/kube/reflector-options.ts';
 import type { RevisionTracker } from '../../shared/kube/revision-tracker.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { AdmissionInformers } from '../admission/controllers/setup-watcher.ts';

@@ -5,7 +5,8 @@ import type { WatchEvent } from './client.ts';
 import { createObjectCache, type IndexFunction, type Lister, type ObjectCache } from './indexer.ts';
 import { keyOfObject } from './keys.ts';
 import { memoryOf, type ObjectBudget } from './object-budget.ts';
-import { createReflector, type Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
+import { createReflector, type Reflector } from './reflector.ts';
+import type { ReflectorOptions, ReflectorSink } from './reflector-options.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 export type EventHandler<T> = {

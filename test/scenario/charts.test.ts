@@ -22,7 +22,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
 import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
-import type { ManagerDeps } from '../../manager/manager.ts';
+import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
