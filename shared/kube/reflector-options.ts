@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ReadClient, WatchClient, WatchEvent } from './client.ts';
 import type { RevisionTracker } from './revision-tracker.ts';
-import { UnusableAnswer } from './unusable-answer.ts';
+import type { UnusableAnswer } from './unusable-answer.ts';
 
 /** What a reflector reports, in order. */
 export interface ReflectorSink<T> {

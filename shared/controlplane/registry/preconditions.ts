@@ -1,4 +1,4 @@
-import { conflict, StatusError } from '../apimachinery/status-error.ts';
+import { conflict, type StatusError } from '../apimachinery/status-error.ts';
 import type { ServedResource } from '../resources/served-resources.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 

@@ -18,7 +18,7 @@ import type { DeleteOptions } from './delete-options.ts';
 import { decideDeletion, type Deletion } from './deletion.ts';
 import { checkPreconditions, checkUid, type Preconditions } from './preconditions.ts';
 import { isUnsigned } from './request-options.ts';
-import { admissionRequest } from './write-request.ts';
+import { admissionRequest, type WriteRequest } from './write-request.ts';
 
 export type Written = { readonly stored: StoredObject; readonly created: boolean };
 
