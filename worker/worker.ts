@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Counter, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
-import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient, RawClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
@@ -10,7 +10,8 @@ import { runController } from '../shared/kube/controller.ts';
 import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
-import { createInformer } from '../shared/kube/informer.ts';
+import { createInformer, type Informer, type InformerOptions } from '../shared/kube/informer.ts';
+import { createInformerOfNamespaces } from '../shared/kube/informer-of-namespaces.ts';
 import { formatKey, keyOfObject } from '../shared/kube/keys.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
@@ -49,8 +50,8 @@ export type WorkerSettings = {
   readonly concurrentTtlSyncs: number;
   /** Syncs that pods ask for are gathered over this time. */
   readonly batchPeriodMs: number;
-  /** '': all namespaces. */
-  readonly namespace: string;
+  /** The only ones to look at; empty: all. */
+  readonly namespaces: readonly string[];
   /** Namespaces in which no pods are created: names, or beginnings of names and `*`. Absent: none. */
   readonly deniedNamespaces?: readonly string[];
 };
@@ -119,7 +120,7 @@ const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => fa
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { eventClient = deps.client, registry, clock, random, log, settings, presence, logs, spans } = deps;
-  const { controllerName, batchPeriodMs, namespace } = settings;
+  const { controllerName, batchPeriodMs, namespaces } = settings;
   const restored = new AbortController();
   const stopped = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
@@ -130,9 +131,9 @@ export function createWorker(deps: WorkerDeps): Worker {
     isSign: (error, { plural }) => isConflict(error) || isInvalid(error) || (isNotFound(error) && plural === PODS.plural),
     onDoubt: (...doubt) => void resolveDoubt(...doubt),
   });
-  const common = { client, clock, random, log, namespace, onWentBack };
-  const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
-  const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
+  const common = { client, clock, random, log, onWentBack };
+  const jobs = informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
+  const pods = informerOf({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
   const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics.of(name) });
@@ -164,6 +165,11 @@ export function createWorker(deps: WorkerDeps): Worker {
     },
   };
 
+  function informerOf<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+    if (namespaces.length === 0) return createInformer(options);
+    return createInformerOfNamespaces(options.resource, namespaces, (namespace) => createInformer({ ...options, namespace }));
+  }
+
   function cacheOf({ plural }: Resource): typeof jobs | typeof pods | undefined {
     if (plural === JOBS.plural) return jobs;
     return plural === PODS.plural ? pods : undefined;
@@ -176,7 +182,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const name = `${resource.plural} ${formatKey(key)}`;
     try {
       const stored = await deps.client.get(resource, key).catch(undefinedIfNotFound);
-      await cache.catchUp(stopped.signal);
+      await cache.catchUp(stopped.signal, key.namespace);
       const present = cache.get(key);
       const isSame =
         stored?.metadata.resourceVersion === shown && (resource !== JOBS || isDeepStrictEqual(contentOf(stored), contentOf(present)));
@@ -206,7 +212,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   function createJobParts() {
-    const memory = createJobMemory(clock, (resource) => (resource === 'jobs' ? jobs : pods).lastResourceVersion());
+    const memory = createJobMemory(clock, (resource, namespace) => (resource === 'jobs' ? jobs : pods).lastResourceVersion(namespace));
     const metrics = createJobMetrics(registry);
     const queue = newQueue('job', JOB_RETRIES);
     const orphanQueue = newQueue('job_orphan_pod', JOB_RETRIES);
@@ -230,7 +236,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
     };
-    const leases = { controllerName, jobsNamespace: namespace, onChange, onWentBack };
+    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     const renewals = presence && createRenewals(presence.client, fence);

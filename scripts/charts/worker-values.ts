@@ -26,7 +26,7 @@ export const WORKER_VALUES: ChartValue = group('', {
         false,
       ),
       namespaces: texts(
-        'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
+        'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: those of config.namespaces, and all where there are none either.',
         [],
         '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
       ),
@@ -63,6 +63,12 @@ export const WORKER_VALUES: ChartValue = group('', {
       about: 'job, ttl-after-finished. The latter only where the built-in TTL controller does not run.',
     }),
     ...flagValues(FLAGS, { 'concurrent-job-syncs': 5 }),
+    namespaces: flagValue(FLAGS, 'namespace', {
+      default: [],
+      shape: { type: 'array', uniqueItems: true, items: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' } },
+      about:
+        'Namespaces of this cluster in which the worker runs Jobs, by a Role in each instead of a ClusterRole (flag --namespace); they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
+    }),
     deniedNamespaces: flagValue(FLAGS, 'denied-namespaces', {
       default: ['kube-*'],
       about:
@@ -113,7 +119,6 @@ export const WORKER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, 
   kubeconfig: 'the pod’s ServiceAccount',
   context: 'the pod’s ServiceAccount',
   'former-lease-namespace': 'config.formerLeaseNamespace, which may be looked up',
-  namespace: 'the roles of the chart are those of a worker that looks at all namespaces',
   'leader-elect': 'always on',
   'leader-elect-resource-namespace': 'the namespace of the release',
   'leader-elect-resource-name': 'by the name of the release',

@@ -52,7 +52,7 @@ export function workerRegistry(): Registry {
       concurrentJobSyncs: 1,
       concurrentTtlSyncs: 1,
       batchPeriodMs: 0,
-      namespace: '',
+      namespaces: [],
     },
     presence: { client, identity: '', version: '', settings: { fenceAfterMs: 0, leaseNamespace: '' } },
     logs: { client, keepLogs: 'All', tailBytes: 1 },

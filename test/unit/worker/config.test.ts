@@ -22,7 +22,7 @@ describe('flags', () => {
       concurrentJobSyncs: 5,
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
-      namespace: '',
+      namespaces: [],
       deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
