@@ -1,8 +1,8 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
 import { isDeepStrictEqual } from 'node:util';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
-import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, ObjectKey, Pod } from '../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient, RawClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
@@ -10,9 +10,8 @@ import { runController } from '../shared/kube/controller.ts';
 import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
-import { createInformer, type Informer, type InformerOptions } from '../shared/kube/informer.ts';
-import { createInformerOfNamespaces } from '../shared/kube/informer-of-namespaces.ts';
-import { formatKey, keyOfObject } from '../shared/kube/keys.ts';
+import type { Informer } from '../shared/kube/informer.ts';
+import { formatKey, keyOfObject, parseKey } from '../shared/kube/keys.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
@@ -37,6 +36,7 @@ import { spanTriggers } from './trace/span-triggers.ts';
 import { createTailKeeper, TAIL_RESULTS } from './logs/tail-keeper.ts';
 import { createTailStore } from './logs/tail-store.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
+import { createWatchedNamespaces } from './watched-namespaces.ts';
 import { fromZero } from '../shared/runtime/zero-series.ts';
 
 export const WORKER_CONTROLLERS = ['job', 'ttl-after-finished'] as const;
@@ -132,15 +132,18 @@ export function createWorker(deps: WorkerDeps): Worker {
     onDoubt: (...doubt) => void resolveDoubt(...doubt),
   });
   const common = { client, clock, random, log, onWentBack };
-  const jobs = informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
-  const pods = informerOf({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
+  const watched = createWatchedNamespaces(namespaces, log, (namespace) => jobParts?.takeIn(namespace));
+  const jobs = watched.informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
+  const pods = settings.controllers.includes('job')
+    ? watched.informerOf({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() })
+    : undefined;
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
   const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics.of(name) });
-  const runsJobs = settings.controllers.includes('job');
-  const jobParts = runsJobs ? createJobParts() : undefined;
+  const jobParts = pods && createJobParts(pods);
   const controllers = [...(jobParts?.controllers ?? []), ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : [])];
-  const informers = runsJobs ? [jobs, pods] : [jobs];
+  const informers = pods === undefined ? [jobs] : [jobs, pods];
+  createUnreadableGauge(registry, () => watched.unreadable().length);
 
   return {
     async run(signal) {
@@ -159,16 +162,8 @@ export function createWorker(deps: WorkerDeps): Worker {
       }
     },
     invariants: () => jobParts?.invariants.report(),
-    problem: () => {
-      const waiting = informers.filter((informer) => !informer.hasSynced()).map(({ resource }) => resource.plural);
-      return waiting.length === 0 ? undefined : `the cache of ${waiting.join(' and ')} is not filled yet`;
-    },
+    problem: () => watched.problem(),
   };
-
-  function informerOf<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
-    if (namespaces.length === 0) return createInformer(options);
-    return createInformerOfNamespaces(options.resource, namespaces, (namespace) => createInformer({ ...options, namespace }));
-  }
 
   function cacheOf({ plural }: Resource): typeof jobs | typeof pods | undefined {
     if (plural === JOBS.plural) return jobs;
@@ -199,7 +194,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   /** False when the worker is to stop before it has begun. */
   async function allSynced(signal: AbortSignal): Promise<boolean> {
-    await Promise.race([Promise.all(informers.map((informer) => informer.waitForSync())), aborted(signal)]);
+    await Promise.race([watched.filled(), aborted(signal)]);
     if (!signal.aborted) log.info('caches are filled, starting to work', { controllers: settings.controllers, controllerName });
     return !signal.aborted;
   }
@@ -211,7 +206,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     await Promise.all(working);
   }
 
-  function createJobParts() {
+  function createJobParts(pods: Informer<Pod>) {
     const memory = createJobMemory(clock, (resource, namespace) => (resource === 'jobs' ? jobs : pods).lastResourceVersion(namespace));
     const metrics = createJobMetrics(registry);
     const queue = newQueue('job', JOB_RETRIES);
@@ -239,10 +234,26 @@ export function createWorker(deps: WorkerDeps): Worker {
     const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
-    const renewals = presence && createRenewals(presence.client, fence);
+    const renewals = presence && createRenewals(pods, presence.client, fence);
     if (renewals !== undefined) pods.addHandler(renewals.handler);
+    const reconcile = createJobReconciler({
+      ...shared,
+      random,
+      fence,
+      queue,
+      orphanQueue,
+      recorder,
+      metrics,
+      batchPeriodMs,
+      deniedNamespaces: settings.deniedNamespaces ?? [],
+      deniedJobs,
+      ...given({ tails }),
+    });
     return {
       invariants,
+      takeIn(namespace: string): void {
+        for (const job of jobs.list(namespace)) queue.add(keyOfObject(job));
+      },
       fences: kept === undefined ? [] : [kept],
       controllers: [
         {
@@ -250,19 +261,8 @@ export function createWorker(deps: WorkerDeps): Worker {
           queue,
           concurrency,
           log,
-          reconcile: createJobReconciler({
-            ...shared,
-            random,
-            fence,
-            queue,
-            orphanQueue,
-            recorder,
-            metrics,
-            batchPeriodMs,
-            deniedNamespaces: settings.deniedNamespaces ?? [],
-            deniedJobs,
-            ...given({ tails }),
-          }),
+          // Where pods are not known yet, it would create them a second time.
+          reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
         ...(renewals === undefined ? [] : [renewals.controller]),
@@ -271,7 +271,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   /** What no two say that were written by workers of this cluster, one after the other. */
-  function createRenewals(unlimited: Presence['client'], fence: Pick<Fence, 'isInReach'>) {
+  function createRenewals(pods: Informer<Pod>, unlimited: Presence['client'], fence: Pick<Fence, 'isInReach'>) {
     const run = Math.floor(random() * 2 ** 48).toString(36);
     let count = 0;
     const newWord = (): string => `${run}-${count++}`;
@@ -297,4 +297,15 @@ export function createWorker(deps: WorkerDeps): Worker {
     const reconcile = createTtlReconciler({ client, jobs, clock, log, metrics: createTtlMetrics(registry) });
     return { name: 'ttl-after-finished', queue, concurrency: settings.concurrentTtlSyncs, log, reconcile };
   }
+}
+
+function createUnreadableGauge(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'switchyard_worker_unreadable_namespaces',
+    help: 'Namespaces of --namespace that the worker may not read, so that their Jobs wait',
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
 }

@@ -127,9 +127,9 @@ test('the worker', () => {
       "*: batch/jobs/finalizers update",
       "*: pods list,watch,create,patch,delete",
       "*: events create,patch",
-      "*: coordination.k8s.io/leases list",
       "*: pods/log get",
       "*: configmaps create,patch",
+      "*: coordination.k8s.io/leases list",
       "*: authentication.k8s.io/tokenreviews create",
       "*: authorization.k8s.io/subjectaccessreviews create",
       "switchyard: coordination.k8s.io/leases create",
@@ -159,13 +159,31 @@ test('the manager on a worker cluster', () => {
 
 describe('what the manager may do with other values', () => {
   test('config.submissionQueue=jobs config.submissionNamespaces={a,b}', () => {
-    expect(changesOf('manager', MANAGER, ['config.submissionQueue=jobs', 'config.submissionNamespaces={a,b}'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['config.submissionQueue=jobs', 'config.submissionNamespaces={a,b}'])).toMatchInlineSnapshot(`
+      [
+        "+ a: batch/jobs create",
+        "+ b: batch/jobs create",
+      ]
+    `);
   });
   test('localWorker.enabled=true localWorker.users={worker}', () => {
-    expect(changesOf('manager', MANAGER, ['localWorker.enabled=true', 'localWorker.users={worker}'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['localWorker.enabled=true', 'localWorker.users={worker}'])).toMatchInlineSnapshot(`
+      [
+        "+ *: batch/jobs create",
+        "+ *: nodes list,watch",
+        "+ *: events list",
+        "+ *: pods list",
+        "+ *: configmaps get",
+        "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+      ]
+    `);
   });
   test('dashboard.enabled=true', () => {
-    expect(changesOf('manager', MANAGER, ['dashboard.enabled=true'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['dashboard.enabled=true'])).toMatchInlineSnapshot(`
+      [
+        "+ *: events list",
+      ]
+    `);
   });
   test('localWorker.enabled=true localWorker.users={worker} dashboard.enabled=true dashboard.liveLogs=true', () => {
     expect(
@@ -175,73 +193,216 @@ describe('what the manager may do with other values', () => {
         'dashboard.enabled=true',
         'dashboard.liveLogs=true',
       ]),
-    ).toMatchInlineSnapshot();
+    ).toMatchInlineSnapshot(`
+      [
+        "+ *: batch/jobs create",
+        "+ *: nodes list,watch",
+        "+ *: events list",
+        "+ *: pods list",
+        "+ *: configmaps get",
+        "+ *: events list",
+        "+ *: pods list",
+        "+ *: pods/log get",
+        "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+      ]
+    `);
   });
   test('submissions.impersonate:=[]', () => {
-    expect(changesOf('manager', MANAGER, ['submissions.impersonate:=[]'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['submissions.impersonate:=[]'])).toMatchInlineSnapshot(`
+      [
+        "- *: serviceaccounts[switchyard-submitter] impersonate",
+        "- *: authentication.k8s.io/userextras/submission-queue.switchyard.dev impersonate",
+      ]
+    `);
   });
   test('submissions.impersonate={*}', () => {
-    expect(changesOf('manager', MANAGER, ['submissions.impersonate={*}'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['submissions.impersonate={*}'])).toMatchInlineSnapshot(`
+      [
+        "- *: serviceaccounts[switchyard-submitter] impersonate",
+        "+ *: serviceaccounts impersonate",
+      ]
+    `);
   });
   test('clusterSecrets.namespace=clusters', () => {
-    expect(changesOf('manager', MANAGER, ['clusterSecrets.namespace=clusters'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['clusterSecrets.namespace=clusters'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard: secrets get,patch",
+        "+ clusters: secrets get,patch",
+      ]
+    `);
   });
   test('metrics.authentication.enabled=false', () => {
-    expect(changesOf('manager', MANAGER, ['metrics.authentication.enabled=false'])).toMatchInlineSnapshot();
+    expect(changesOf('manager', MANAGER, ['metrics.authentication.enabled=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: authentication.k8s.io/tokenreviews create",
+        "- *: authorization.k8s.io/subjectaccessreviews create",
+      ]
+    `);
   });
 });
 
 describe('what the worker may do with other values', () => {
   test('config.namespaces={a,b}', () => {
-    expect(changesOf('worker', WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch",
+        "- *: batch/jobs/status update",
+        "- *: batch/jobs/finalizers update",
+        "- *: pods list,watch,create,patch,delete",
+        "- *: events create,patch",
+        "- *: pods/log get",
+        "- *: configmaps create,patch",
+        "+ a: batch/jobs get,list,watch",
+        "+ a: batch/jobs/status update",
+        "+ a: batch/jobs/finalizers update",
+        "+ a: pods list,watch,create,patch,delete",
+        "+ a: events create,patch",
+        "+ a: pods/log get",
+        "+ a: configmaps create,patch",
+        "+ b: batch/jobs get,list,watch",
+        "+ b: batch/jobs/status update",
+        "+ b: batch/jobs/finalizers update",
+        "+ b: pods list,watch,create,patch,delete",
+        "+ b: events create,patch",
+        "+ b: pods/log get",
+        "+ b: configmaps create,patch",
+      ]
+    `);
   });
   test('config.keepLogs=None', () => {
-    expect(changesOf('worker', WORKER, ['config.keepLogs=None'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.keepLogs=None'])).toMatchInlineSnapshot(`
+      [
+        "- *: pods/log get",
+        "- *: configmaps create,patch",
+      ]
+    `);
   });
   test('config.controllers={job,ttl-after-finished}', () => {
-    expect(changesOf('worker', WORKER, ['config.controllers={job,ttl-after-finished}'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.controllers={job,ttl-after-finished}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch",
+        "+ *: batch/jobs get,list,watch,delete",
+      ]
+    `);
   });
   test('config.controllerName=kubernetes.io/job-controller', () => {
-    expect(changesOf('worker', WORKER, ['config.controllerName=kubernetes.io/job-controller'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.controllerName=kubernetes.io/job-controller'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+        "+ switchyard-system: coordination.k8s.io/leases[switchyard-worker-d14fdf87] update",
+      ]
+    `);
   });
   test('config.fenceAfter=0', () => {
-    expect(changesOf('worker', WORKER, ['config.fenceAfter=0'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.fenceAfter=0'])).toMatchInlineSnapshot(`[]`);
   });
   test('config.leaseNamespace=leases', () => {
-    expect(changesOf('worker', WORKER, ['config.leaseNamespace=leases'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.leaseNamespace=leases'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: coordination.k8s.io/leases get,list,watch,create",
+        "- switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+        "+ leases: coordination.k8s.io/leases get,list,watch,create",
+        "+ leases: coordination.k8s.io/leases[switchyard-worker] update",
+      ]
+    `);
   });
   test('config.formerLeaseNamespace=kube-system', () => {
-    expect(changesOf('worker', WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot(`
+      [
+        "+ kube-system: coordination.k8s.io/leases get,list,watch,create",
+        "+ kube-system: coordination.k8s.io/leases[switchyard-worker] update",
+      ]
+    `);
   });
   test('metrics.authentication.enabled=false', () => {
-    expect(changesOf('worker', WORKER, ['metrics.authentication.enabled=false'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', WORKER, ['metrics.authentication.enabled=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: authentication.k8s.io/tokenreviews create",
+        "- *: authorization.k8s.io/subjectaccessreviews create",
+      ]
+    `);
   });
 });
 
 describe('what the manager may do on a worker cluster with other values', () => {
   test('config.namespaces={a,b}', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch,create,patch,delete",
+        "- *: batch/jobs/status patch",
+        "- *: pods list",
+        "- *: events list",
+        "- *: configmaps get",
+        "+ a: batch/jobs get,list,watch,create,patch,delete",
+        "+ a: batch/jobs/status patch",
+        "+ a: pods list",
+        "+ a: events list",
+        "+ a: configmaps get",
+        "+ b: batch/jobs get,list,watch,create,patch,delete",
+        "+ b: batch/jobs/status patch",
+        "+ b: pods list",
+        "+ b: events list",
+        "+ b: configmaps get",
+      ]
+    `);
   });
   test('config.namespaces={a,b} managerAccess.namespaces={a}', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}', 'managerAccess.namespaces={a}'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}', 'managerAccess.namespaces={a}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch,create,patch,delete",
+        "- *: batch/jobs/status patch",
+        "- *: pods list",
+        "- *: events list",
+        "- *: configmaps get",
+        "+ a: batch/jobs get,list,watch,create,patch,delete",
+        "+ a: batch/jobs/status patch",
+        "+ a: pods list",
+        "+ a: events list",
+        "+ a: configmaps get",
+      ]
+    `);
   });
   test('managerAccess.createNamespaces=true', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.createNamespaces=true'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.createNamespaces=true'])).toMatchInlineSnapshot(`
+      [
+        "+ *: namespaces create",
+      ]
+    `);
   });
   test('managerAccess.nodes=false', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.nodes=false'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.nodes=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: nodes list,watch",
+      ]
+    `);
   });
   test('managerAccess.startTroubles=false', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.startTroubles=false'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.startTroubles=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: events list",
+      ]
+    `);
   });
   test('managerAccess.logs=false', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.logs=false'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.logs=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: configmaps get",
+      ]
+    `);
   });
   test('managerAccess.liveLogs=true', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.liveLogs=true'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.liveLogs=true'])).toMatchInlineSnapshot(`
+      [
+        "+ *: pods/log get",
+      ]
+    `);
   });
   test('config.formerLeaseNamespace=kube-system', () => {
-    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot();
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot(`
+      [
+        "+ kube-system: coordination.k8s.io/leases get,list,watch,create,update",
+      ]
+    `);
   });
 });
 
