@@ -423,6 +423,20 @@ describe('the worker chart', () => {
     expect(onLogs('config.keepLogs=None')).toEqual([]);
   });
 
+  test('namespaces in which its Jobs would not run, or its manager had no rights, are refused with the value to change', () => {
+    const bound = 'config.namespaces={team-a,team-b}';
+    expect(() => renderChart('worker', bound, 'managerAccess.namespaces={team-a,team-c}')).toThrow(
+      /managerAccess\.namespaces: team-c is not among config\.namespaces, so the worker would not run the copies there/,
+    );
+    for (const values of [[bound], ['managerAccess.namespaces={team-a}'], [bound, 'managerAccess.namespaces={team-a}']]) {
+      const named = values.some((each) => each.startsWith('managerAccess.namespaces')) ? 'managerAccess' : 'config';
+      expect(() => renderChart('worker', ...values, 'managerAccess.createNamespaces=true')).toThrow(
+        new RegExp(`managerAccess\\.createNamespaces cannot be used with ${named}\\.namespaces: .*; create the namespaces yourself`),
+      );
+    }
+    for (const wrong of ['Team', '-a', 'a,a']) expect(() => renderChart('worker', `config.namespaces={${wrong}}`)).toThrow(/namespaces/);
+  });
+
   test('it may delete Jobs only when it runs the TTL controller', () => {
     const jobVerbs = (...values: string[]): string[] =>
       rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), 'ClusterRole').find(({ resources }) =>
@@ -441,7 +455,7 @@ describe('the worker chart', () => {
       concurrentJobSyncs: 5,
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
-      namespace: '',
+      namespaces: [],
       deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
@@ -458,6 +472,7 @@ describe('the worker chart', () => {
       'config.controllerName=kubernetes.io/job-controller',
       'config.controllers={job,ttl-after-finished}',
       'config.concurrentJobSyncs=9',
+      'config.namespaces={team-a,team-b}',
       'config.kubeApiQps=7',
       'config.fenceAfter=2m',
       'config.leaseNamespace=switchyard',
@@ -473,6 +488,7 @@ describe('the worker chart', () => {
       concurrentJobSyncs: 9,
       concurrentTtlSyncs: 7,
       batchPeriodMs: 250,
+      namespaces: ['team-a', 'team-b'],
       kubeApiQps: 7,
       fenceAfterMs: 120_000,
       leaseNamespace: 'switchyard',
