@@ -110,12 +110,13 @@ const FLAGS = {
   'lease-namespace': {
     value: 'NAME',
     fallback: DEFAULT_LEASE_NAMESPACE,
-    about: 'namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster',
+    about:
+      'namespace of the Leases by which worker and managers know of each other, and of the ends of logs: spec.leaseNamespace of the WorkerCluster',
     parse: text,
   },
   'former-lease-namespace': {
     value: 'NAME',
-    about: `keep those Leases in this namespace as well, where managers of an earlier release look for them: ${FORMER_LEASE_NAMESPACE} (docs/fencing.md)`,
+    about: `keep those Leases in this namespace as well, and ends of logs beside copies, where managers of an earlier release look for them: ${FORMER_LEASE_NAMESPACE} (docs/fencing.md)`,
     parse: text,
   },
   'keep-logs': {
@@ -204,3 +205,7 @@ function namespaces(given: string): readonly string[] {
   if (wrong === undefined) return names;
   throw new FlagError(`${JSON.stringify(wrong)} is no namespace; write names with commas between them, such as team-a,team-b`);
 }
+
+/** Where the ends of logs are kept; undefined: beside copies, because a manager of an earlier release looks there alone. */
+export const tailsNamespace = ({ leaseNamespace, formerLeaseNamespace }: FenceSettings): string | undefined =>
+  formerLeaseNamespace === undefined ? leaseNamespace : undefined;

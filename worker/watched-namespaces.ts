@@ -38,6 +38,7 @@ export function createWatchedNamespaces(
   const parts: Part[] = [];
   const unreadable = new Set<string>();
   const isFilled = (namespace: string): boolean =>
+    (namespaces.length === 0 || namespaces.includes(namespace)) &&
     parts.every((part) => (part.namespace !== '' && part.namespace !== namespace) || part.informer.hasSynced());
 
   function watch<T extends KubeObject>(options: InformerOptions<T>, namespace: string): Informer<T> {

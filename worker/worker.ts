@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, ObjectKey, Pod } from '../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
-import type { KubeClient, RawClient, WriteClient } from '../shared/kube/client.ts';
+import type { KubeClient, RawClient, ReadClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
 import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
@@ -35,6 +35,7 @@ import type { KeepLogs } from './logs/keep-rule.ts';
 import { spanTriggers } from './trace/span-triggers.ts';
 import { createTailKeeper, TAIL_RESULTS } from './logs/tail-keeper.ts';
 import { createTailStore } from './logs/tail-store.ts';
+import { createTailSweep } from './logs/tail-sweep.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
 import { createWatchedNamespaces } from './watched-namespaces.ts';
 import { fromZero } from '../shared/runtime/zero-series.ts';
@@ -75,7 +76,9 @@ export type WorkerDeps = {
 
 /** `client` reads logs and stores them; one with its own rate limit keeps them from delaying pods. */
 export type Logs = {
-  readonly client: RawClient & Pick<WriteClient, 'create' | 'patch'>;
+  readonly client: RawClient & Pick<ReadClient, 'list'> & Pick<WriteClient, 'create' | 'patch' | 'delete'>;
+  /** Where they are put; undefined: beside each copy, where managers of an earlier release look. */
+  readonly namespace: string | undefined;
   /** Of Jobs that say nothing. */
   readonly keepLogs: KeepLogs;
   /** Of one log. */
@@ -95,6 +98,7 @@ export interface Worker {
 
 const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const RENEWAL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 10_000 };
+const TAIL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
 const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
@@ -200,7 +204,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   async function work(signal: AbortSignal): Promise<void> {
-    const working = [...controllers.map(runController), jobParts?.invariants.run(signal) ?? Promise.resolve()];
+    const working = [...controllers.map(runController), jobParts?.invariants.run(signal), jobParts?.sweep(signal)];
     await aborted(signal);
     for (const { queue } of controllers) queue.shutDown();
     await Promise.all(working);
@@ -218,8 +222,9 @@ export function createWorker(deps: WorkerDeps): Worker {
     const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
     const invariants = createLiveInvariants(promises);
     pods.addHandler(invariants.handler);
-    const tails = logs === undefined || logs.keepLogs === 'None' ? undefined : createTails(logs);
+    const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs);
     jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
+    if (sweep !== undefined) jobs.addHandler(sweep.handler);
     const deniedJobs = new Counter({
       name: 'switchyard_worker_denied_jobs_total',
       help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
@@ -253,7 +258,9 @@ export function createWorker(deps: WorkerDeps): Worker {
       invariants,
       takeIn(namespace: string): void {
         for (const job of jobs.list(namespace)) queue.add(keyOfObject(job));
+        sweep?.takeIn(namespace);
       },
+      sweep: async (signal: AbortSignal): Promise<void> => sweep?.run(signal),
       fences: kept === undefined ? [] : [kept],
       controllers: [
         {
@@ -266,6 +273,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
         ...(renewals === undefined ? [] : [renewals.controller]),
+        ...(sweep === undefined ? [] : [sweep.controller]),
       ],
     };
   }
@@ -288,7 +296,11 @@ export function createWorker(deps: WorkerDeps): Worker {
       registers: [registry],
     });
     fromZero(reads, { result: TAIL_RESULTS });
-    return createTailKeeper({ ...kept, store: createTailStore(kept.client, clock), clock, log, reads });
+    const { namespace } = kept;
+    const store = createTailStore({ ...kept, clock, controllerName, onKept: (job) => sweep?.note(job) });
+    const sweepOf = { ...kept, store, jobs, isFilled: (each: string) => watched.isFilled(each), controllerName, clock, log };
+    const sweep = namespace === undefined ? undefined : createTailSweep({ ...sweepOf, namespace, queue: newQueue('log_tails', TAIL_RETRIES) });
+    return { tails: createTailKeeper({ ...kept, store, clock, log, reads }), sweep };
   }
 
   function ttlController() {

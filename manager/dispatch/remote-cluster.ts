@@ -118,7 +118,8 @@ class ConnectedCluster implements RemoteCluster {
     const onDue = (): void => this.#nudge.resolve();
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
-    this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
+    const leaseNamespace = (): string => this.#leases.namespace();
+    this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, leaseNamespace, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({
       cluster: name,

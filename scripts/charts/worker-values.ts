@@ -37,7 +37,7 @@ export const WORKER_VALUES: ChartValue = group('', {
         true,
       ),
       logs: isOn(
-        'Whether it may read the ends of logs that the worker has put beside copies (ConfigMaps), to keep them when the copies go. Without this exit codes are kept, and no logs.',
+        'Whether it may read the ends of logs that the worker keeps of copies (ConfigMaps in config.leaseNamespace), to keep them when the copies go. Without this exit codes are kept, and no logs.',
         true,
       ),
       liveLogs: isOn(
@@ -83,10 +83,10 @@ export const WORKER_VALUES: ChartValue = group('', {
       default: 'switchyard-system',
       shape: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
       about:
-        'Namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other; `helm uninstall` leaves it.',
+        'Namespace of the Leases by which worker and managers know of each other, and of the ends of logs: spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other; `helm uninstall` leaves it.',
     }),
     formerLeaseNamespace: text(
-      'Where managers of an earlier release look for those Leases: they are kept there as well. auto: kube-system, while a Lease there is newer than the one in config.leaseNamespace; Helm looks that up in the cluster. What renders without one (helm template, Argo CD) says kube-system until the managers are upgraded (docs/fencing.md#upgrading-from-kube-system). Empty: nowhere.',
+      'Where managers of an earlier release look for those Leases: they are kept there as well, and ends of logs beside copies. auto: kube-system, while a Lease there is newer than the one in config.leaseNamespace; Helm looks that up in the cluster. What renders without one (helm template, Argo CD) says kube-system until the managers are upgraded (docs/fencing.md#upgrading-from-kube-system). Empty: nowhere.',
       'auto',
       { maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' },
     ),

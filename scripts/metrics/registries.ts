@@ -55,7 +55,7 @@ export function workerRegistry(): Registry {
       namespaces: [],
     },
     presence: { client, identity: '', version: '', settings: { fenceAfterMs: 0, leaseNamespace: '' } },
-    logs: { client, keepLogs: 'All', tailBytes: 1 },
+    logs: { client, namespace: '', keepLogs: 'All', tailBytes: 1 },
   });
   return registry;
 }

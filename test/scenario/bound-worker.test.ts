@@ -12,6 +12,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
+import { tailsNamespace } from '../../worker/config.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
 import type { Worker } from '../../worker/worker.ts';
 import { workerConfig } from '../support/chart-config.ts';
@@ -55,7 +56,7 @@ async function start(): Promise<void> {
     eventClient: client,
     election: { client, namespace: RELEASE_NAMESPACE, name, leaseDurationMs, identity: 'pod-1' },
     presence: { client, identity: 'pod-1', version: '1', settings: config },
-    logs: { client, keepLogs: config.keepLogs, tailBytes: config.logTailBytes },
+    logs: { client, namespace: tailsNamespace(config), keepLogs: config.keepLogs, tailBytes: config.logTailBytes },
     registry,
     clock,
     random: seededRandom(3),
@@ -122,36 +123,44 @@ test('it runs a Job to its end in each, keeps what failed, does nothing for a th
   for (const namespace of TENANTS)
     await cluster.client.patch(JOBS, { namespace, name: 'long' }, { type: 'merge', body: { spec: { suspend: true } } });
   await clock.advance(60_000);
-  const tails = async (namespace: string): Promise<string[]> =>
-    (await cluster.client.list(CONFIG_MAPS, { namespace })).items
-      .map(({ metadata }) => metadata.name)
-      .filter((name) => name === logTailsName(failing.get(namespace)?.metadata.uid ?? ''));
+  const tails = async (): Promise<string[]> =>
+    (await cluster.client.list(CONFIG_MAPS)).items.flatMap(({ metadata: { name, namespace } }) =>
+      [...failing.values()].some(({ metadata: { uid } }) => name === logTailsName(uid)) ? [`${namespace}/${name}`] : [],
+    );
+  const uidOf = (namespace: string): string => failing.get(namespace)?.metadata.uid ?? '';
   for (const namespace of ['team-a', 'team-b']) {
     expect([await ended(namespace, 'sum'), await ended(namespace, 'fails')]).toEqual([['Complete'], ['Failed']]);
-    expect(await tails(namespace)).toHaveLength(1);
     expect((await podsOf(namespace)).filter(({ metadata }) => metadata.labels?.['job-name'] === 'long')).toEqual([]);
   }
-  expect([await podsOf('team-c'), await ended('team-c', 'sum'), await tails('team-c')]).toEqual([[], [], []]);
+  expect([await podsOf('team-c'), await ended('team-c', 'sum')]).toEqual([[], []]);
+  expect((await tails()).toSorted()).toEqual(
+    ['team-a', 'team-b'].map((namespace) => `${DEFAULT_LEASE_NAMESPACE}/${logTailsName(uidOf(namespace))}`).toSorted(),
+  );
+  for (const namespace of TENANTS) await cluster.client.delete(JOBS, { namespace, name: 'fails' }, { propagationPolicy: 'Background' });
+  await clock.advance(5_000);
+  expect(await tails()).toEqual([]);
   expect(line.refused).toEqual([]);
   // A get of a Job and a patch of an Event come with pods that it adopts, and with Events that repeat themselves.
   expect(used()).toEqual([
     '*: list coordination.k8s.io/leases',
+    'switchyard-system: create configmaps',
     'switchyard-system: create coordination.k8s.io/leases',
+    'switchyard-system: delete configmaps',
     'switchyard-system: get coordination.k8s.io/leases',
+    'switchyard-system: list configmaps',
     'switchyard-system: list coordination.k8s.io/leases',
+    'switchyard-system: patch configmaps',
     'switchyard-system: update coordination.k8s.io/leases',
     'switchyard-system: watch coordination.k8s.io/leases',
     'switchyard: create coordination.k8s.io/leases',
     'switchyard: get coordination.k8s.io/leases',
     'switchyard: update coordination.k8s.io/leases',
-    'team-a: create configmaps',
     'team-a: create events',
     'team-a: create pods',
     'team-a: delete pods',
     'team-a: get pods/log',
     'team-a: list batch/jobs',
     'team-a: list pods',
-    'team-a: patch configmaps',
     'team-a: patch pods',
     'team-a: update batch/jobs/status',
     'team-a: watch batch/jobs',

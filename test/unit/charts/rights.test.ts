@@ -128,7 +128,6 @@ test('the worker', () => {
       "*: pods list,watch,create,patch,delete",
       "*: events create,patch",
       "*: pods/log get",
-      "*: configmaps create,patch",
       "*: coordination.k8s.io/leases list",
       "*: authentication.k8s.io/tokenreviews create",
       "*: authorization.k8s.io/subjectaccessreviews create",
@@ -136,6 +135,7 @@ test('the worker', () => {
       "switchyard: coordination.k8s.io/leases[test-switchyard-worker] get,update",
       "switchyard-system: coordination.k8s.io/leases get,list,watch,create",
       "switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+      "switchyard-system: configmaps list,create,patch,delete",
     ]
   `);
 });
@@ -148,10 +148,10 @@ test('the manager on a worker cluster', () => {
       "*: batch/jobs/status patch",
       "*: pods list",
       "*: events list",
-      "*: configmaps get",
       "*: nodes list,watch",
       "*: scheduling.k8s.io/priorityclasses list,watch",
       "switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+      "switchyard-system: configmaps get",
       "switchyard: serviceaccounts/token[test-switchyard-worker-manager-access] create",
     ]
   `);
@@ -173,8 +173,8 @@ describe('what the manager may do with other values', () => {
         "+ *: nodes list,watch",
         "+ *: events list",
         "+ *: pods list",
-        "+ *: configmaps get",
         "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+        "+ switchyard-system: configmaps get",
       ]
     `);
   });
@@ -199,11 +199,11 @@ describe('what the manager may do with other values', () => {
         "+ *: nodes list,watch",
         "+ *: events list",
         "+ *: pods list",
-        "+ *: configmaps get",
         "+ *: events list",
         "+ *: pods list",
         "+ *: pods/log get",
         "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+        "+ switchyard-system: configmaps get",
       ]
     `);
   });
@@ -251,21 +251,18 @@ describe('what the worker may do with other values', () => {
         "- *: pods list,watch,create,patch,delete",
         "- *: events create,patch",
         "- *: pods/log get",
-        "- *: configmaps create,patch",
         "+ a: batch/jobs get,list,watch",
         "+ a: batch/jobs/status update",
         "+ a: batch/jobs/finalizers update",
         "+ a: pods list,watch,create,patch,delete",
         "+ a: events create,patch",
         "+ a: pods/log get",
-        "+ a: configmaps create,patch",
         "+ b: batch/jobs get,list,watch",
         "+ b: batch/jobs/status update",
         "+ b: batch/jobs/finalizers update",
         "+ b: pods list,watch,create,patch,delete",
         "+ b: events create,patch",
         "+ b: pods/log get",
-        "+ b: configmaps create,patch",
       ]
     `);
   });
@@ -273,7 +270,7 @@ describe('what the worker may do with other values', () => {
     expect(changesOf('worker', WORKER, ['config.keepLogs=None'])).toMatchInlineSnapshot(`
       [
         "- *: pods/log get",
-        "- *: configmaps create,patch",
+        "- switchyard-system: configmaps list,create,patch,delete",
       ]
     `);
   });
@@ -301,14 +298,17 @@ describe('what the worker may do with other values', () => {
       [
         "- switchyard-system: coordination.k8s.io/leases get,list,watch,create",
         "- switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+        "- switchyard-system: configmaps list,create,patch,delete",
         "+ leases: coordination.k8s.io/leases get,list,watch,create",
         "+ leases: coordination.k8s.io/leases[switchyard-worker] update",
+        "+ leases: configmaps list,create,patch,delete",
       ]
     `);
   });
   test('config.formerLeaseNamespace=kube-system', () => {
     expect(changesOf('worker', WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot(`
       [
+        "+ *: configmaps create,patch",
         "+ kube-system: coordination.k8s.io/leases get,list,watch,create",
         "+ kube-system: coordination.k8s.io/leases[switchyard-worker] update",
       ]
@@ -325,6 +325,16 @@ describe('what the worker may do with other values', () => {
 });
 
 describe('what the manager may do on a worker cluster with other values', () => {
+  test('config.leaseNamespace=leases', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.leaseNamespace=leases'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+        "- switchyard-system: configmaps get",
+        "+ leases: coordination.k8s.io/leases get,list,watch,create,update",
+        "+ leases: configmaps get",
+      ]
+    `);
+  });
   test('config.namespaces={a,b}', () => {
     expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot(`
       [
@@ -332,17 +342,14 @@ describe('what the manager may do on a worker cluster with other values', () => 
         "- *: batch/jobs/status patch",
         "- *: pods list",
         "- *: events list",
-        "- *: configmaps get",
         "+ a: batch/jobs get,list,watch,create,patch,delete",
         "+ a: batch/jobs/status patch",
         "+ a: pods list",
         "+ a: events list",
-        "+ a: configmaps get",
         "+ b: batch/jobs get,list,watch,create,patch,delete",
         "+ b: batch/jobs/status patch",
         "+ b: pods list",
         "+ b: events list",
-        "+ b: configmaps get",
       ]
     `);
   });
@@ -353,12 +360,10 @@ describe('what the manager may do on a worker cluster with other values', () => 
         "- *: batch/jobs/status patch",
         "- *: pods list",
         "- *: events list",
-        "- *: configmaps get",
         "+ a: batch/jobs get,list,watch,create,patch,delete",
         "+ a: batch/jobs/status patch",
         "+ a: pods list",
         "+ a: events list",
-        "+ a: configmaps get",
       ]
     `);
   });
@@ -386,7 +391,7 @@ describe('what the manager may do on a worker cluster with other values', () => 
   test('managerAccess.logs=false', () => {
     expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.logs=false'])).toMatchInlineSnapshot(`
       [
-        "- *: configmaps get",
+        "- switchyard-system: configmaps get",
       ]
     `);
   });
@@ -400,6 +405,7 @@ describe('what the manager may do on a worker cluster with other values', () => 
   test('config.formerLeaseNamespace=kube-system', () => {
     expect(changesOf('worker', MANAGER_ON_WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot(`
       [
+        "+ *: configmaps get",
         "+ kube-system: coordination.k8s.io/leases get,list,watch,create,update",
       ]
     `);
