@@ -126,11 +126,11 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/client': 'client signing watcher',
   'shared/runtime':
     'byte-room clock command-line config-file deadline fair-slots flags forget-series http-server invariant-watch kept-answers kept-connections leash lifecycle metrics-text pino-logger program-flags server-connections serving-certificate span-exporter tasks time-slices tracing-flags wake-up',
-  worker: 'config elected-worker in-parallel main worker',
+  worker: 'config elected-worker in-parallel main watched-namespaces worker',
   'worker/fence': 'fence lease-rights pod-renewals worker-lease',
   'worker/invariants': 'live-invariants',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
-  'worker/logs': 'tail-keeper tail-store',
+  'worker/logs': 'tail-keeper tail-store tail-sweep',
   'worker/ttl': 'ttl-after-finished',
 };
 

@@ -204,7 +204,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   async function work(signal: AbortSignal): Promise<void> {
-    const working = [...controllers.map(runController), jobParts?.invariants.run(signal), jobParts?.sweep(signal)];
+    const ofJobs = jobParts === undefined ? [] : [jobParts.invariants.run(signal), jobParts.sweep(signal)];
+    const working = [...controllers.map(runController), ...ofJobs];
     await aborted(signal);
     for (const { queue } of controllers) queue.shutDown();
     await Promise.all(working);
@@ -299,7 +300,8 @@ export function createWorker(deps: WorkerDeps): Worker {
     const { namespace } = kept;
     const store = createTailStore({ ...kept, clock, controllerName, onKept: (job) => sweep?.note(job) });
     const sweepOf = { ...kept, store, jobs, isFilled: (each: string) => watched.isFilled(each), controllerName, clock, log };
-    const sweep = namespace === undefined ? undefined : createTailSweep({ ...sweepOf, namespace, queue: newQueue('log_tails', TAIL_RETRIES) });
+    const sweep =
+      namespace === undefined ? undefined : createTailSweep({ ...sweepOf, namespace, queue: newQueue('log_tails', TAIL_RETRIES) });
     return { tails: createTailKeeper({ ...kept, store, clock, log, reads }), sweep };
   }
 

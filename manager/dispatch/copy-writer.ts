@@ -321,7 +321,7 @@ export function createCopyWriter(options: {
         };
         const kept = await read(leaseNamespace());
         if (!(kept instanceof ApiError)) return kept;
-        // A worker of an earlier release puts them beside the copy, and so does one that has a manager of an earlier release; rights there end with these.
+        // A worker of an earlier release puts them beside the copy, and so does one that has such a manager. Rights there end with these.
         const beside = await read(namespace);
         if (!(beside instanceof ApiError)) return beside;
         if (isForbidden(kept)) throw kept;

@@ -119,7 +119,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
     const leaseNamespace = (): string => this.#leases.namespace();
-    this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, leaseNamespace, clock, signal: this.#stopped.signal });
+    this.writer = createCopyWriter({ ...options, cluster: name, client: leased, leaseNamespace, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({
       cluster: name,

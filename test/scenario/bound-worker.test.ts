@@ -1,6 +1,6 @@
 /**
- * Goal: a worker that its chart binds to two namespaces runs Jobs there with the rights that the chart renders, looks at no third, and goes on in one where the
- * other is taken from it.
+ * Goal: a worker that its chart binds to two namespaces runs Jobs there with the rights that the chart renders, looks at no third, and goes on
+ * in one where the other is taken from it.
  */
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -102,7 +102,8 @@ const used = (): string[] =>
 beforeEach(async () => {
   clock = new FakeClock();
   cluster = await startCluster(clock, ['garbage-collector', 'namespace', 'node-agent']);
-  for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...TENANTS]) await cluster.client.create(NAMESPACES, { metadata: { name } });
+  for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...TENANTS])
+    await cluster.client.create(NAMESPACES, { metadata: { name } });
   await applyAccess(cluster.client, renderChart('worker', BOUND));
   line = createLine();
   await start();

@@ -459,7 +459,9 @@ describe('with the accounts that the charts make', () => {
     const asked = localManager.line.sent.map(({ verb, resource }) => `${verb} ${resource}`);
     expect(asked).toEqual(expect.arrayContaining(['list events', 'list pods']));
     const asManager = createKubeClient(world.plane(HOME).transport(userOf(accountOf(chart))), { userAgent: 'test', clock: world.clock });
-    await expect(asManager.get(CONFIG_MAPS, { namespace: DEFAULT_LEASE_NAMESPACE, name: 'the-end-of-a-log' })).rejects.toMatchObject({ code: 404 });
+    await expect(asManager.get(CONFIG_MAPS, { namespace: DEFAULT_LEASE_NAMESPACE, name: 'the-end-of-a-log' })).rejects.toMatchObject({
+      code: 404,
+    });
     await expect(asManager.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'of-a-tenant' })).rejects.toMatchObject({ code: 403 });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];

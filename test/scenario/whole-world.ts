@@ -213,7 +213,10 @@ export async function createWholeWorld(options: {
         clock,
         random,
         log,
-        settings: { ...MIRRORED_JOBS_SETTINGS, ...given({ controllerName: programOptions.controllerName, namespaces: programOptions.namespaces }) },
+        settings: {
+          ...MIRRORED_JOBS_SETTINGS,
+          ...given({ controllerName: programOptions.controllerName, namespaces: programOptions.namespaces }),
+        },
         ...(programOptions.spans !== undefined && { spans: programOptions.spans }),
         ...(programOptions.podLogs !== undefined && {
           logs: {

@@ -233,7 +233,7 @@ export function createFence(deps: FenceDeps): Fence {
     const opening: { jobsVersion?: string } = {};
     openings.set(origin, opening);
     for (let turn = 0; openings.get(origin) === opening && opening.jobsVersion === undefined && !isStopping(); turn++) {
-      // Versions are those of all Jobs, so one namespace tells them; the next is asked where one does not answer, as after it was deleted with its Role.
+      // Versions are those of all Jobs, so one namespace tells them. Where one refuses, as after its Role was deleted, the next is asked.
       const namespace = jobsNamespaces[turn % jobsNamespaces.length];
       try {
         opening.jobsVersion = (await client.list(JOBS, given({ namespace, limit: 1, signal: stopping }))).resourceVersion;

@@ -426,20 +426,6 @@ describe('the worker chart', () => {
     expect(onLogs('config.keepLogs=None')).toEqual([]);
   });
 
-  test('namespaces in which its Jobs would not run, or its manager had no rights, are refused with the value to change', () => {
-    const bound = 'config.namespaces={team-a,team-b}';
-    expect(() => renderChart('worker', bound, 'managerAccess.namespaces={team-a,team-c}')).toThrow(
-      /managerAccess\.namespaces: team-c is not among config\.namespaces, so the worker would not run the copies there/,
-    );
-    for (const values of [[bound], ['managerAccess.namespaces={team-a}'], [bound, 'managerAccess.namespaces={team-a}']]) {
-      const named = values.some((each) => each.startsWith('managerAccess.namespaces')) ? 'managerAccess' : 'config';
-      expect(() => renderChart('worker', ...values, 'managerAccess.createNamespaces=true')).toThrow(
-        new RegExp(`managerAccess\\.createNamespaces cannot be used with ${named}\\.namespaces: .*; create the namespaces yourself`),
-      );
-    }
-    for (const wrong of ['Team', '-a', 'a,a']) expect(() => renderChart('worker', `config.namespaces={${wrong}}`)).toThrow(/namespaces/);
-  });
-
   test('it may delete Jobs only when it runs the TTL controller', () => {
     const jobVerbs = (...values: string[]): string[] =>
       rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), 'ClusterRole').find(({ resources }) =>

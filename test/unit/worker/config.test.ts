@@ -43,11 +43,14 @@ describe('flags', () => {
     expect(configOf([], { SWITCHYARD_NAMESPACE: 'team-a,team-b' }).namespaces).toEqual(['team-a', 'team-b']);
   });
 
-  test.each(['Team', 'team-a,,team-b', ',', 'team-*', '-team', 'x'.repeat(64)])('%j names no namespaces, and is refused with the remedy', (list) => {
-    expect(complaintOf('--namespace', list)).toMatch(
-      /^--namespace: "[^",]*" is no namespace; write names with commas between them, such as team-a,team-b$/,
-    );
-  });
+  test.each(['Team', 'team-a,,team-b', ',', 'team-*', '-team', 'x'.repeat(64)])(
+    '%j names no namespaces, and is refused with the remedy',
+    (list) => {
+      expect(complaintOf('--namespace', list)).toMatch(
+        /^--namespace: "[^",]*" is no namespace; write names with commas between them, such as team-a,team-b$/,
+      );
+    },
+  );
 
   test('namespaces are denied to copies, not to the Jobs of a cluster whose built-in controller is replaced', () => {
     const denied = ['--denied-namespaces', 'kube-*,vault'];

@@ -162,7 +162,15 @@ describe('creating a copy', () => {
       },
     };
     const namespaces = { kind: 'Require' } as const;
-    writer = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces, leaseNamespace: () => 'leases', clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces,
+      leaseNamespace: () => 'leases',
+      clock,
+      signal: new AbortController().signal,
+    });
     const { metadata } = await writer.create(copyOf('a', 1), SOLE);
     expect(metadata).toMatchObject({
       labels: { 'switchyard.dev/origin': 'm1' },
@@ -363,9 +371,12 @@ describe('the ends of logs of a copy', () => {
     expect(await read()).toBeUndefined();
   });
 
-  test.each([[[]], [['team']]])('cannot be read without a right where they are, which is told, with rights in %j', async (namespaces: string[]) => {
-    await put('leases', 'kept');
-    readIn(...namespaces);
-    await expect(read()).rejects.toThrow('no');
-  });
+  test.each([[[]], [['team']]])(
+    'cannot be read without a right where they are, which is told, with rights in %j',
+    async (namespaces: string[]) => {
+      await put('leases', 'kept');
+      readIn(...namespaces);
+      await expect(read()).rejects.toThrow('no');
+    },
+  );
 });

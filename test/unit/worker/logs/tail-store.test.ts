@@ -33,7 +33,11 @@ function aServer(place: 'with the Leases' | 'beside the copy' = 'with the Leases
     delete: (_: unknown, metadata: ConfigMap['metadata']) => write('delete', { metadata }),
   } as unknown as Pick<WriteClient, 'create' | 'patch' | 'delete'>;
   const onKept = ({ metadata: { uid } }: DeepReadonly<Job>): void => void kept.push(uid);
-  return { writes, kept, store: createTailStore({ client, clock: new FakeClock(), controllerName: 'switchyard.dev/worker', namespace, onKept }) };
+  return {
+    writes,
+    kept,
+    store: createTailStore({ client, clock: new FakeClock(), controllerName: 'switchyard.dev/worker', namespace, onKept }),
+  };
 }
 const settle = async (): Promise<void> => {
   for (let k = 0; k < 20; k++) await Promise.resolve();

@@ -3,7 +3,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { workerLeaseName } from '../../../../shared/api/fence-leases.ts';
 import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../../../shared/api/log-tails.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME, LOG_TAILS_JOB_NAMESPACE_LABEL, LOG_TAILS_LABEL, ORIGIN_LABEL } from '../../../../shared/api/names.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  LOG_TAILS_JOB_NAMESPACE_LABEL,
+  LOG_TAILS_LABEL,
+  ORIGIN_LABEL,
+} from '../../../../shared/api/names.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES, NODES, PODS } from '../../../../shared/api/resources.ts';
 import { createWorld, FAILED, refusal, type World } from '../worker-world.ts';
 
@@ -35,8 +40,7 @@ async function failed(name: string): Promise<Job> {
   await world.pass();
   return job;
 }
-const remove = (name: string): Promise<void> =>
-  world.admin.delete(JOBS, { namespace: 'ns', name }, { propagationPolicy: 'Background' });
+const remove = (name: string): Promise<void> => world.admin.delete(JOBS, { namespace: 'ns', name }, { propagationPolicy: 'Background' });
 const put = (copyUid: string, namespace: string, worker = OURS): Promise<ConfigMap> =>
   world.admin.create(CONFIG_MAPS, {
     metadata: {
@@ -94,7 +98,9 @@ test('of a namespace that the worker may not read, or does not look at, nothing 
   await put('in-other', 'other');
   await put('elsewhere', 'elsewhere');
   world.fault = ({ method, path }) =>
-    method === 'GET' && path.includes('/namespaces/other/jobs?') ? refusal(403, 'Forbidden', 'jobs is forbidden in namespace other') : undefined;
+    method === 'GET' && path.includes('/namespaces/other/jobs?')
+      ? refusal(403, 'Forbidden', 'jobs is forbidden in namespace other')
+      : undefined;
   await world.restart();
   await world.pass();
   expect(await kept()).toEqual(['elsewhere', 'in-other']);
@@ -105,8 +111,7 @@ test('of a namespace that the worker may not read, or does not look at, nothing 
 
 test('while they cannot be looked for the worker works, and says so', async () => {
   await put('gone', 'ns');
-  world.fault = ({ method, path }) =>
-    method === 'GET' && path.includes('/configmaps?') ? refusal(500, 'InternalError', 'no') : undefined;
+  world.fault = ({ method, path }) => (method === 'GET' && path.includes('/configmaps?') ? refusal(500, 'InternalError', 'no') : undefined);
   await world.restart();
   await world.createJob({}, 'a');
   await world.pass();
