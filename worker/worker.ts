@@ -98,7 +98,7 @@ export interface Worker {
 
 const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const RENEWAL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 10_000 };
-const TAIL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
+const TAIL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
 const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';

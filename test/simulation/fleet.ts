@@ -135,6 +135,8 @@ function withLogs(client: KubeClient): KubeClient {
     ...client,
     create: (...call) => client.create(...call),
     patch: (...call) => client.patch(...call),
+    delete: (...call) => client.delete(...call),
+    list: (...call) => client.list(...call),
     async raw(request) {
       try {
         await client.raw(request);

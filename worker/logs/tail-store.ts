@@ -10,7 +10,7 @@ import {
   WORKER_FIELD_MANAGER,
 } from '../../shared/api/names.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';
-import { isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
+import { ApiError, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
@@ -24,8 +24,11 @@ export interface TailStore {
   keep(job: DeepReadonly<Job>, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean>;
   /** No more comes of this copy. */
   forget(jobUid: string): void;
-  /** Deletes what is kept of a copy, once no write of it is under way. Throws what the API server answers, unless it is there no more. */
-  remove(jobUid: string): Promise<void>;
+  /**
+   * Deletes what is kept of a copy, once no write of it is under way. Throws what the API server answers, unless it is there no more. False: a
+   * write of it was not answered, and may be carried out after the deletion.
+   */
+  remove(jobUid: string): Promise<boolean>;
 }
 
 export type TailStoreOptions = {
@@ -51,6 +54,8 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
   const copies = new Map<string, Kept>();
   /** Of copies that are forgotten, while they are under way. */
   const lastWrites = new Map<string, Promise<unknown>>();
+  /** UIDs of copies of which a write was not answered. */
+  const unanswered = new Set<string>();
 
   async function write(job: DeepReadonly<Job>, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
     const binaryData = Object.fromEntries([...tails].map(([pod, tail]) => [pod, tail.toString('base64')]));
@@ -93,7 +98,12 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
     const tails = new Map<string, Buffer>();
     const done = kept.writing.then(async () => {
       kept.next = undefined;
-      await withDeadline(clock, WRITE_MS, undefined, (signal) => write(job, kept, tails, signal));
+      try {
+        await withDeadline(clock, WRITE_MS, undefined, (signal) => write(job, kept, tails, signal));
+      } catch (error) {
+        if (place !== undefined && (!(error instanceof ApiError) || error.code >= 500)) unanswered.add(job.metadata.uid);
+        throw error;
+      }
     });
     const batch: Batch = { tails, bytes: 0, done };
     kept.next = batch;
@@ -124,7 +134,7 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
       void writing.then(() => lastWrites.get(jobUid) === writing && lastWrites.delete(jobUid));
     },
     async remove(jobUid) {
-      if (place === undefined) return;
+      if (place === undefined) return true;
       await (copies.get(jobUid)?.writing ?? lastWrites.get(jobUid));
       copies.delete(jobUid);
       try {
@@ -134,6 +144,7 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }
+      return !unanswered.delete(jobUid);
     },
   };
 }

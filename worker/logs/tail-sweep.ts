@@ -24,7 +24,7 @@ export interface TailSweep {
   readonly controller: ControllerOptions;
   /** The tails of this copy are to go with it. */
   note(job: DeepReadonly<Job>): void;
-  /** Looks once for what an earlier worker has left; the caches are filled. Resolves when that is found out, or `signal` aborts. */
+  /** Looks for what an earlier worker has left; the caches are filled. Resolves when all of that is found, or `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
   /** The Jobs of this namespace have come into the cache. */
   takeIn(namespace: string): void;
@@ -45,6 +45,8 @@ export type TailSweepDeps = {
 };
 
 const PAGE = 500;
+/** A write that nobody waits for any more is carried out by then or never: API servers give up requests after a minute. */
+const LATE_WRITE_MS = 120_000;
 const RETRY_MS = 30_000;
 /** Rights come with the chart. */
 const FORBIDDEN_PAUSE_MS = 5 * 60_000;
@@ -92,15 +94,20 @@ export function createTailSweep(deps: TailSweepDeps): TailSweep {
       concurrency: CONCURRENCY,
       log,
       async reconcile(uid) {
-        await store.remove(uid);
+        if (!(await store.remove(uid))) return { requeueAfterMs: LATE_WRITE_MS };
         kept.delete(uid);
+        return undefined;
       },
     },
     note: ({ metadata }) => void kept.set(metadata.uid, metadata.namespace),
     async run(signal) {
-      while (!signal.aborted) {
+      // What it has sent last may arrive after the first look.
+      let looks = 0;
+      while (!signal.aborted && looks < 2) {
         try {
-          return await look(signal);
+          await look(signal);
+          looks++;
+          if (looks < 2) await sleep(clock, LATE_WRITE_MS, signal);
         } catch (error) {
           if (signal.aborted) return;
           log.warn('ends of logs that an earlier worker has kept cannot be looked for yet', { namespace, error });

@@ -10,7 +10,7 @@ type Write = {
   readonly verb: string;
   readonly metadata: Partial<ConfigMap['metadata']>;
   readonly keys: string[];
-  answer(error?: ApiError): void;
+  answer(error?: Error): void;
 };
 
 /** An API server that answers when it is told to. */
@@ -139,9 +139,29 @@ test('what is kept of a copy is removed after the last write of it, and only onc
     ['delete', 'leases', 'switchyard-logs-u1'],
   ]);
   writes[1]?.answer(new ApiError(404, { reason: 'NotFound' }));
-  await removed;
+  expect(await removed).toBe(true);
   const again = store.remove('u1');
   await settle();
   writes[2]?.answer(new ApiError(500, { reason: 'InternalError' }));
   await expect(again).rejects.toThrow();
+});
+
+test.each([
+  ['had no answer', new Error('the connection was lost'), [false, true]],
+  ['was answered by a server in trouble', new ApiError(504, { reason: 'Timeout' }), [false, true]],
+  ['was refused', new ApiError(403, { reason: 'Forbidden' }), [true, true]],
+])('what is removed after a write that %s may come back once', async (_what, error, removals) => {
+  const { writes, store } = aServer();
+  const kept = store.keep(COPY, 'a', Buffer.from('1'), forEver);
+  await settle();
+  writes[0]?.answer(error);
+  await expect(kept).rejects.toThrow();
+  const answers: boolean[] = [];
+  for (const turn of [1, 2]) {
+    const removed = store.remove('u1');
+    await settle();
+    writes[turn]?.answer();
+    answers.push(await removed);
+  }
+  expect(answers).toEqual(removals);
 });

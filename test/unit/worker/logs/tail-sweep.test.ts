@@ -91,6 +91,34 @@ test('a deletion that is refused, or whose answer is lost, is tried again until 
   expect([await kept(), refused]).toEqual([[], -1]);
 });
 
+test('what an earlier worker had sent, and arrives once the next has looked, is removed by a second look', async () => {
+  await world.restart();
+  await world.pass();
+  await put('late', 'ns');
+  await world.pass(60);
+  expect(await kept()).toEqual(['late']);
+  await world.pass(65);
+  expect(await kept()).toEqual([]);
+});
+
+test('a write that is carried out when everybody has given it up leaves nothing of a copy that is gone', async () => {
+  let sent: string | undefined;
+  const { fault } = world;
+  world.fault = async (request) => {
+    if (request.method !== 'POST' || !request.path.includes('/configmaps')) return fault?.(request);
+    sent = request.body;
+    throw new Error('the connection was lost');
+  };
+  const { metadata } = await failed('a');
+  await remove('a');
+  await world.pass();
+  const late = JSON.parse(sent ?? '{}') as ConfigMap;
+  expect(late.metadata.name).toBe(logTailsName(metadata.uid));
+  await world.admin.create(CONFIG_MAPS, late);
+  await world.pass(125);
+  expect(await kept()).toEqual([]);
+});
+
 test('of a namespace that the worker may not read, or does not look at, nothing is removed until it knows the Jobs there', async () => {
   await world.stop();
   await begin(['ns', 'other']);
