@@ -103,7 +103,7 @@ class ConnectedCluster implements RemoteCluster {
   #told = '';
 
   constructor(options: RemoteClusterOptions) {
-    const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
+    const { name, client, clock, random, log, origin, servedNamespaces } = options;
     const { workqueues, watchRestarts } = options.metrics;
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;

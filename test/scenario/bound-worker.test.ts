@@ -5,7 +5,7 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Job, Pod } from '../../shared/api/kubernetes.ts';
-import { logTailsName } from '../../shared/api/log-tails.ts';
+import { copyOfLogTails, logTailsName } from '../../shared/api/log-tails.ts';
 import { DEFAULT_LEASE_NAMESPACE, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -43,8 +43,8 @@ const withLogs = (transport: Transport): Transport => ({
 });
 
 /** The program as the chart configures it, with the token of its account. */
-async function start(): Promise<void> {
-  const config = workerConfig(BOUND);
+async function start(...values: readonly string[]): Promise<void> {
+  const config = workerConfig(BOUND, ...values);
   const client = createKubeClient(withLogs(onLine(cluster.plane.transport(userOf('test-switchyard-worker')), line, 'it')), {
     userAgent: 'switchyard-worker',
     clock,
@@ -90,6 +90,11 @@ const ended = async (namespace: string, name: string): Promise<string[]> =>
   ((await cluster.client.get(JOBS, { namespace, name })).status?.conditions ?? []).flatMap(({ type, status }) =>
     status === 'True' && ['Complete', 'Failed'].includes(type) ? [type] : [],
   );
+/** `NAMESPACE/NAME` of the ends of logs that are kept. */
+const tails = async (): Promise<string[]> =>
+  (await cluster.client.list(CONFIG_MAPS)).items.flatMap(({ metadata: { name, namespace } }) =>
+    copyOfLogTails(name) === undefined ? [] : [`${namespace}/${name}`],
+  );
 const podsOf = async (namespace: string): Promise<Pod[]> => (await cluster.client.list(PODS, { namespace })).items;
 const unreadable = async (): Promise<number | undefined> =>
   (await registry.getSingleMetric('switchyard_worker_unreadable_namespaces')?.get())?.values[0]?.value;
@@ -124,10 +129,6 @@ test('it runs a Job to its end in each, keeps what failed, does nothing for a th
   for (const namespace of TENANTS)
     await cluster.client.patch(JOBS, { namespace, name: 'long' }, { type: 'merge', body: { spec: { suspend: true } } });
   await clock.advance(60_000);
-  const tails = async (): Promise<string[]> =>
-    (await cluster.client.list(CONFIG_MAPS)).items.flatMap(({ metadata: { name, namespace } }) =>
-      [...failing.values()].some(({ metadata: { uid } }) => name === logTailsName(uid)) ? [`${namespace}/${name}`] : [],
-    );
   const uidOf = (namespace: string): string => failing.get(namespace)?.metadata.uid ?? '';
   for (const namespace of ['team-a', 'team-b']) {
     expect([await ended(namespace, 'sum'), await ended(namespace, 'fails')]).toEqual([['Complete'], ['Failed']]);
@@ -188,4 +189,28 @@ test('one that is taken from it while no worker runs holds up the other not, and
   expect([await ended('team-a', 'sum'), await ended('team-a', 'long')]).toEqual([['Complete'], []]);
   expect((await podsOf('team-a')).filter(({ metadata }) => metadata.labels?.['job-name'] === 'long')).toHaveLength(1);
   expect([worker.problem(), await unreadable()]).toEqual([undefined, 0]);
+});
+
+test('beside a manager of an earlier release it keeps ends of logs beside their copies, and where the Leases are once that is upgraded', async () => {
+  await stop();
+  const former = 'config.formerLeaseNamespace=kube-system';
+  await applyAccess(cluster.client, renderChart('worker', BOUND, former));
+  await start(former);
+  const uids = { earlier: (await submit('team-a', 'earlier', 3)).metadata.uid, later: '' };
+  await clock.advance(30_000);
+  expect(await tails()).toEqual([`team-a/${logTailsName(uids.earlier)}`]);
+  expect(line.refused).toEqual([]);
+  await stop();
+  await applyAccess(cluster.client, renderChart('worker', BOUND));
+  await start();
+  uids.later = (await submit('team-a', 'later', 3)).metadata.uid;
+  await clock.advance(30_000);
+  expect((await tails()).toSorted()).toEqual([
+    `${DEFAULT_LEASE_NAMESPACE}/${logTailsName(uids.later)}`,
+    `team-a/${logTailsName(uids.earlier)}`,
+  ]);
+  for (const name of ['earlier', 'later'])
+    await cluster.client.delete(JOBS, { namespace: 'team-a', name }, { propagationPolicy: 'Background' });
+  await clock.advance(10_000);
+  expect([await tails(), line.refused]).toEqual([[], []]);
 });
