@@ -14,7 +14,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
-import { given } from '../shared/runtime/given.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { DRAIN_MS, runProgram } from '../shared/runtime/lifecycle.ts';
 import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -22,11 +22,11 @@ import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createMetricsText } from '../shared/runtime/metrics-text.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { traceDestination, type TraceDestination } from '../shared/runtime/tracing-flags.ts';
-import { createClientFactory } from './client-factory.ts';
-import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
+import { createClientFactory } from './process/client-factory.ts';
+import { MANAGER_PROGRAM, type DecisionLogConfig, type ManagerConfig } from './config/config.ts';
 import { createAuditFile, type AuditFile } from './audit/audit-file.ts';
 import { createAuditLog } from './audit/audit-log.ts';
-import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
+import { createDecisionLogFile, type DecisionLogFile } from './process/decision-log-file.ts';
 import { serveDashboard } from './http/serve-dashboard.ts';
 import { serveSubmissions } from './http/serve-submissions.ts';
 import { createManager, type ServedApi } from './manager.ts';
@@ -34,15 +34,15 @@ import type { SubmissionSource } from './submission/submissions.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
 import type { StoreAddress } from './history/store-address.ts';
-import { readRedisSettings } from './read-redis-settings.ts';
-import type { ApiMetrics } from './metrics.ts';
-import type { RedisMetrics } from './redis-metrics.ts';
+import { readRedisSettings } from './config/read-redis-settings.ts';
+import type { ApiMetrics } from './http/api-metrics.ts';
+import type { RedisMetrics } from './submission/redis-metrics.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
 import { textProblem } from './submission/submission-text.ts';
-import { createServingCertificates } from './serving-certificates.ts';
-import { createWorkerConnector } from './worker-connection.ts';
+import { createServingCertificates } from './process/serving-certificates.ts';
+import { createWorkerConnector } from './process/worker-connection.ts';
 
 async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
@@ -83,7 +83,7 @@ async function runManager(
   const submissions = redis && {
     ...(await submissionSource(redis, settings, log)),
     // The gate in front of it has the limit.
-    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, given({ actAs })),
+    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, omitUndefined({ actAs })),
   };
   const probing = redis && (await connectProbe(redis, log));
   const { api, dashboard } = settings;
@@ -108,7 +108,7 @@ async function runManager(
     client,
     connectCluster,
     memoryPerClusterBytes: settings.workerMemoryBytes,
-    ...given({ submissions }),
+    ...omitUndefined({ submissions }),
     ...(probing && { redisProbe: (metrics) => probing.probe(metrics) }),
     recordKeySecret: {
       namespace: recordKeySecret.namespace ?? leaderElection?.namespace ?? homeAccess.namespace,
@@ -151,7 +151,7 @@ async function runManager(
           ...(api.tls && { tls: certificates.of('api', api.tls) }),
           doorOf,
           metrics,
-          ...given({ history: shown }),
+          ...omitUndefined({ history: shown }),
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
           // Like that of the metrics it has a limit of its own.
@@ -164,7 +164,7 @@ async function runManager(
       dashboard &&
       ((metrics: ApiMetrics) => ({
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
-        ...given({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
+        ...omitUndefined({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
         actions: dashboard.actions,
         audit,
         // With limits of their own: whoever looks keeps no Job waiting.
@@ -287,9 +287,9 @@ async function submissionSource(
   settings: ManagerConfig,
   log: Logger,
 ): Promise<SubmissionSource & { close?(): void }> {
-  const [{ connectBullmqQueue }, { openDoor }, { openRedis }] = await Promise.all([
+  const [{ connectBullmqQueue }, { openSubmissionPort: openDoor }, { openRedis }] = await Promise.all([
     import('./submission/bullmq-queue.ts'),
-    import('./submission/submission-door.ts'),
+    import('./submission/open-submission-port.ts'),
     import('./submission/redis-connection.ts'),
   ]);
   const {

@@ -6,25 +6,25 @@ import { JOBS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { parseKey } from '../shared/kube/keys.ts';
-import { doubtingClient } from '../shared/kube/doubting-client.ts';
+import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createLeaseHold } from '../shared/kube/lease-hold.ts';
-import { createServerCourse } from '../shared/kube/server-course.ts';
+import { createRevisionTracker } from '../shared/kube/revision-tracker.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
-import { given } from '../shared/runtime/given.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { TraceDestination } from '../shared/runtime/tracing-flags.ts';
-import type { Tracing } from './dispatch/remote-job.ts';
+import type { Tracing } from './dispatch/copy/remote-job.ts';
 import { aborted, allOrNone, onAbort } from '../shared/runtime/tasks.ts';
-import type { FairSharingConfig } from './admission/fair-strategy.ts';
-import type { UsagePolicy } from './admission/local-queue-usage.ts';
-import type { RequeuingTimestamp } from './admission/requeuing.ts';
+import type { FairSharingConfig } from './admission/fair-sharing/fair-strategy.ts';
+import type { UsagePolicy } from './admission/fair-sharing/local-queue-usage.ts';
+import type { RequeuingTimestamp } from './admission/eviction/requeuing.ts';
 import { createAdmission } from './admission/admission.ts';
-import type { LineSink } from './admission/decision-recorder.ts';
+import type { LineSink } from './admission/decision-log/decision-recorder.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import type { RecordKeys } from './api/record-seal.ts';
@@ -35,44 +35,47 @@ import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import { createWriteAudit } from './audit/write-audit.ts';
-import type { DecisionLogFile } from './decision-log-file.ts';
-import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
-import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
-import { copyEndings } from './copy-endings.ts';
+import type { DecisionLogFile } from './process/decision-log-file.ts';
+import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config/config.ts';
+import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
+import { onCopyEnded } from './process/on-copy-ended.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
-import { caughtUp, synced } from './awaited-informers.ts';
+import { caughtUp, synced } from './process/awaited-informers.ts';
 import { createCanary, type CanaryConfig } from './canary/canary.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
-import { createHomeInformers } from './home-informers.ts';
-import { createIdentityAlarm } from './identity-alarm.ts';
-import { clusterIdentity } from './identity.ts';
-import { createManagerDashboard, SHOWN_LABELS_MAX, type DashboardService } from './manager-dashboard.ts';
-import { createManagerMetrics, HOME, type ApiMetrics } from './metrics.ts';
-import type { RedisMetrics } from './redis-metrics.ts';
-import { observedClusters } from './observed-clusters.ts';
-import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './state-metrics.ts';
+import { createHomeInformers } from './process/home-informers.ts';
+import { createIdentityAlarm } from './process/identity-alarm.ts';
+import { clusterIdentity } from './process/identity.ts';
+import { createManagerDashboard, SHOWN_LABELS_MAX, type DashboardService } from './process/manager-dashboard.ts';
+import { createManagerMetrics } from './metrics/metrics.ts';
+import { HOME } from './process/client-factory.ts';
+import type { ApiMetrics } from './http/api-metrics.ts';
+import type { RedisMetrics } from './submission/redis-metrics.ts';
+import { clusterGauges } from './metrics/cluster-gauges.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
-import { leadWhenElected, type Election } from './lead-when-elected.ts';
-import { recordKeys } from './record-key.ts';
-import { claimRecords } from './record-origin.ts';
-import { createDoors } from './submission/doors.ts';
+import { leadWhenElected, type Election } from './process/lead-when-elected.ts';
+import { recordKeys } from './process/record-key.ts';
+import { claimRecords } from './process/record-origin.ts';
+import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
 import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
 import { createJobTracer } from './story/job-tracer.ts';
 import { createOverrideAlarm } from './story/override-alarm.ts';
-import { createStoryTeller } from './story/story-teller.ts';
+import { createLifecycleEvents } from './story/lifecycle-events.ts';
 import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { TenantRules } from './submission/tenant.ts';
+import { createStartEstimates } from './insight/estimate/start-estimates.ts';
 import { createHistory } from './history/history.ts';
 import { createNamespaceHistory, type NamespaceHistory } from './history/namespace-history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
-import { serveWebhook, type WebhookListener } from './serve-webhook.ts';
-import { createSeriesKeeper } from './series-keeper.ts';
+import { serveWebhook, type WebhookListener } from './process/serve-webhook.ts';
+import { createSeriesKeeper } from './metrics/series-keeper.ts';
 
 export type ManagerDeps = {
   /** The manager cluster. */
@@ -197,7 +200,7 @@ export function createManager(deps: ManagerDeps): Manager {
     restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
   };
   const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
-  const course = createServerCourse();
+  const course = createRevisionTracker();
   const informers = createHomeInformers({
     ...deps,
     rules,
@@ -218,7 +221,7 @@ export function createManager(deps: ManagerDeps): Manager {
     [LOCAL_QUEUES, informers.localQueues],
   ]);
   const home = fenced(
-    doubtingClient(client, {
+    guardStaleReads(client, {
       clock,
       cached: (resource, key) => caches.get(resource)?.get(key)?.metadata.resourceVersion,
       onDoubt({ plural }, { namespace, name }, resourceVersion) {
@@ -228,7 +231,7 @@ export function createManager(deps: ManagerDeps): Manager {
           name,
           resourceVersion,
         });
-        course.doubt();
+        course.invalidate();
       },
     }),
   );
@@ -249,7 +252,7 @@ export function createManager(deps: ManagerDeps): Manager {
   };
   const doors =
     submissions?.openDoor &&
-    createDoors({
+    createSubmissionEndpoints({
       shared: submissions.shared,
       open: submissions.openDoor,
       objects: informers.submissionQueues,
@@ -272,7 +275,7 @@ export function createManager(deps: ManagerDeps): Manager {
       async (each) => deps.certificates?.run(each),
       (each) =>
         serveWebhook(
-          { ...deps, ...given({ onPassed: writeAudit?.passed }) },
+          { ...deps, ...omitUndefined({ onPassed: writeAudit?.passed }) },
           metrics.webhook,
           alarm,
           (problem) => (webhookProblem = problem),
@@ -367,7 +370,7 @@ export function createManager(deps: ManagerDeps): Manager {
       lostClusters,
       workerLostTimeoutMs,
       clustersSettled: (leading) => dispatch.clustersSettled(leading),
-      ...given({
+      ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
         admissionFairSharing: deps.admissionFairSharing,
@@ -378,6 +381,15 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'admission' }),
       metrics: metrics.admission,
     });
+    const startEstimates = createStartEstimates({
+      jobs: informers.jobs,
+      readRecord: records.read,
+      admission: admission.view,
+      clock,
+      log: log.with({ part: 'admission' }),
+      metrics: metrics.startEstimates,
+    });
+    informers.jobs.addHandler(startEstimates);
     const dispatch = createDispatch({
       home,
       jobs: informers.jobs,
@@ -404,7 +416,7 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
       isNoted: intake.isNoted,
-      ...given({ hold, endings: copyEndings([history, intake.endings]), tracing }),
+      ...omitUndefined({ hold, endings: onCopyEnded([history, intake.endings]), tracing }),
     });
     const watched = createLiveInvariants({
       ...informers,
@@ -424,13 +436,13 @@ export function createManager(deps: ManagerDeps): Manager {
     const canary =
       config && createCanary({ ...informers, config, client: home, metrics: metrics.canary, clock, log: log.with({ part: 'canary' }) });
     if (canary !== undefined) informers.jobs.addHandler(canary.handler);
-    const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
+    const story = createLifecycleEvents({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
     const overrides = createOverrideAlarm({ events, metrics: metrics.story, log: log.with({ part: 'overrides' }) });
     informers.jobs.addHandler(overrides.handler);
     const observed = (): ObservedState => {
       const state = admission.observed();
-      return { ...state, clusters: observedClusters(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
+      return { ...state, clusters: clusterGauges(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
     };
     const tracer = tracing && spans && createJobTracer({ exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
     if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
@@ -450,6 +462,7 @@ export function createManager(deps: ManagerDeps): Manager {
       tracer?.lead(leading);
       return allOrNone(leading, [
         (each) => admission.run(each),
+        (each) => startEstimates.run(each),
         (each) => dispatch.run(each),
         (each) => watched.run(each),
         async (each) => canary?.run(each),
@@ -464,7 +477,7 @@ export function createManager(deps: ManagerDeps): Manager {
         await mayList.promise;
         await informer.run(each);
       }),
-      (each) => leadWhenElected({ ...deps, ...given({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
+      (each) => leadWhenElected({ ...deps, ...omitUndefined({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
     ]);
   }
 

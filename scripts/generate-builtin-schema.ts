@@ -24,7 +24,7 @@ import {
   VALUE_SCALARS,
 } from './builtin-schema-facts.ts';
 import type { BuiltInField, BuiltInTable, BuiltInType } from '../shared/controlplane/schema/builtin-table.ts';
-import { given } from '../shared/runtime/given.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 
 type Attribute = { readonly baseName: string; readonly type: string; readonly format: string };
 type Declaration = { readonly description: string; readonly fields: ReadonlyMap<string, { required: boolean; description: string }> };
@@ -126,7 +126,7 @@ function fieldOf(attribute: Attribute, owner: string, declaration: Declaration, 
     ...(REQUIRED_POINTERS.has(path) ? { nullable: true } : {}),
     ...(ATOMIC_MAPS.has(path) ? { atomic: true } : {}),
     ...(list === undefined || list.listType === 'atomic' ? {} : { listType: list.listType }),
-    ...given({ keys: list?.keys, keyDefaults: list?.keyDefaults, patch: strategy, mergeKey: list?.mergeKey }),
+    ...omitUndefined({ keys: list?.keys, keyDefaults: list?.keyDefaults, patch: strategy, mergeKey: list?.mergeKey }),
   };
 }
 

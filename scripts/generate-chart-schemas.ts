@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';
-import { MANAGER_PROGRAM } from '../manager/config.ts';
+import { MANAGER_PROGRAM } from '../manager/config/config.ts';
 import type { FlagTable } from '../shared/runtime/flags.ts';
 import { WORKER_PROGRAM } from '../worker/config.ts';
 import { chartReadme, type ReadmeText } from './charts/chart-readme.ts';

@@ -19,7 +19,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
-import { given } from '../shared/runtime/given.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
@@ -132,7 +132,7 @@ async function serve(
   const server =
     config.metricsAddress === undefined
       ? undefined
-      : await listen(http, config.metricsAddress, given({ certificate: certificateOf(config, registry, log) }));
+      : await listen(http, config.metricsAddress, omitUndefined({ certificate: certificateOf(config, registry, log) }));
   log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
   try {
     await Promise.all([worker.run(signal), spans?.run(signal)]);

@@ -8,7 +8,7 @@ import type { KubeClient, RawClient, ReadClient, WriteClient } from '../shared/k
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
 import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
-import { doubtingClient } from '../shared/kube/doubting-client.ts';
+import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { formatKey, keyOfObject, parseKey } from '../shared/kube/keys.ts';
@@ -20,7 +20,7 @@ import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { SpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { Random } from '../shared/runtime/random.ts';
-import { given } from '../shared/runtime/given.ts';
+import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type Fence, type FenceDeps, type FenceSettings } from './fence/fence.ts';
 import { createPodRenewals } from './fence/pod-renewals.ts';
@@ -128,7 +128,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   const restored = new AbortController();
   const stopped = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
-  const client = doubtingClient(deps.client, {
+  const client = guardStaleReads(deps.client, {
     clock,
     cached: (resource, key) => cacheOf(resource)?.get(key)?.metadata.resourceVersion,
     // A restored server gives versions a second time: then a write on what the object was is refused for its content.
@@ -253,7 +253,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       batchPeriodMs,
       deniedNamespaces: settings.deniedNamespaces ?? [],
       deniedJobs,
-      ...given({ tails }),
+      ...omitUndefined({ tails }),
     });
     return {
       invariants,

@@ -5,7 +5,7 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
@@ -19,33 +19,32 @@ import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
-import type { AdmissionMetrics } from '../metrics.ts';
-import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
-import { createAdmissionFairSharing } from './admission-fair-sharing.ts';
-import type { Reservation } from './reservation.ts';
-import { createAdmissionRetries } from './admission-retries.ts';
-import { observeAdmission, type AdmissionState } from './admission-state.ts';
-import { createAdmissionWriter } from './admission-writer.ts';
-import { clusterStateOf, type ClusterState } from './cluster-state.ts';
-import { createCorrector } from './corrector.ts';
-import { createDecisionRecorder, type LineSink } from './decision-recorder.ts';
-import type { FairSharingConfig } from './fair-strategy.ts';
-import { createJobWatcher } from './job-watcher.ts';
-import { createReasonCounts } from './reason-counts.ts';
-import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
-import type { UsagePolicy } from './local-queue-usage.ts';
-import type { SetupObjects } from './logged-object.ts';
-import { settingsOf } from './logged-settings.ts';
-import { createLossWatch } from './loss-watch.ts';
-import { createPendingQueues } from './pending-queues.ts';
-import { createQueueStatus } from './queue-status.ts';
-import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './requeuing.ts';
-import { changeOf, noChangedObjects, type ChangedObjects } from './setup-changes.ts';
-import { createScheduler, type Scheduler } from './scheduler.ts';
-import { buildQueueingSetup, type InadmissibleReason, type QueueingObjects } from './snapshot.ts';
-import { createStartEstimates } from './start-estimates.ts';
-import { createWaitingReporter } from './waiting-reporter.ts';
-import type { Workload } from './workload.ts';
+import type { AdmissionMetrics } from './controllers/admission-metrics.ts';
+import { createAdmissionCache, type AdmissionCache } from './cache/admission-cache.ts';
+import { createAdmissionFairSharing } from './controllers/admission-fair-sharing.ts';
+import type { Reservation } from './workload/reservation.ts';
+import { createAdmissionRetries } from './snapshot/admission-retries.ts';
+import { observeAdmission, type AdmissionState } from './controllers/admission-state.ts';
+import { createAdmissionWriter } from './controllers/admission-writer.ts';
+import { clusterStateOf, type ClusterState } from './quota/cluster-state.ts';
+import { createEvictionController } from './controllers/eviction-controller.ts';
+import { createDecisionRecorder, type LineSink } from './decision-log/decision-recorder.ts';
+import type { FairSharingConfig } from './fair-sharing/fair-strategy.ts';
+import { createJobWatcher } from './controllers/job-watcher.ts';
+import { createReasonCounts } from './controllers/reason-counts.ts';
+import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './workload/priority.ts';
+import type { UsagePolicy } from './fair-sharing/local-queue-usage.ts';
+import type { SetupObjects } from './decision-log/logged-object.ts';
+import { settingsOf } from './decision-log/logged-settings.ts';
+import { createLossWatch } from './eviction/loss-watch.ts';
+import { createPendingQueues, type PendingQueues } from './queues/pending-queues.ts';
+import { createQueueStatus } from './controllers/queue-status.ts';
+import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './eviction/requeuing.ts';
+import { changeOf, noChangedObjects, type ChangedObjects } from './snapshot/setup-changes.ts';
+import { createScheduler, type Scheduler } from './controllers/scheduler.ts';
+import { buildQueueingSetup, type InadmissibleReason, type QueueingObjects } from './snapshot/snapshot.ts';
+import { createWaitingReporter } from './controllers/waiting-reporter.ts';
+import type { Workload } from './workload/workload.ts';
 
 export type AdmissionInformers = {
   readonly jobs: Informer<Job>;
@@ -94,6 +93,15 @@ export type JobAccount =
   | { readonly kind: 'Waits' }
   | { readonly kind: 'Charges'; readonly held: Reservation['held'] };
 
+/** The state of admission, for readers; handlers of Jobs that are added after it was created find it up to date. */
+export type AdmissionView = {
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly priorityClasses: () => PriorityClasses;
+  /** What a LocalQueue has used over time; undefined: usage orders nothing. */
+  readonly usageOf: ((localQueue: string) => number | undefined) | undefined;
+};
+
 export interface Admission {
   /**
    * Waits until the informers are synced, then admits until `signal` aborts. Call it on the leader only. The informers are run by the
@@ -106,6 +114,8 @@ export interface Admission {
   accountOf(key: string): JobAccount;
   /** How queues and clusters stand, by their number. */
   observed(): AdmissionState;
+  /** What simulations of admission start from. */
+  readonly view: AdmissionView;
   /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
@@ -246,7 +256,7 @@ export function createAdmission({
       const { tried, rerouted } = changeOf(changedObjects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();
-      corrector.resolveAnew(allChanged ? undefined : standingOn(changedObjects));
+      evictionController.recheckAdmissions(allChanged ? undefined : standingOn(changedObjects));
       if (allChanged) {
         queues.wakeAll();
         watcher.reroute();
@@ -256,14 +266,14 @@ export function createAdmission({
       }
       allChanged = false;
       changedObjects = noChangedObjects();
-      corrector.lookForLosses();
+      evictionController.lookForLosses();
       changed();
     }
     if (stale.clusters) {
       stale.clusters = false;
-      corrector.lookForLosses();
+      evictionController.lookForLosses();
       const identities = identitiesOf(informers.workerClusters.list());
-      if (identities !== clusterIdentities) corrector.resolveAnew();
+      if (identities !== clusterIdentities) evictionController.recheckAdmissions();
       clusterIdentities = identities;
       const next = clusterStates(informers.workerClusters.list(), ledSinceMs, log);
       const previous = cache.clusters();
@@ -275,7 +285,7 @@ export function createAdmission({
     }
   };
 
-  const corrector = createCorrector({
+  const evictionController = createEvictionController({
     client,
     events,
     storyEvents,
@@ -298,31 +308,18 @@ export function createAdmission({
     retries,
     watcher,
     records,
-    ...given({ traceRatio: deps.traceRatio }),
+    ...omitUndefined({ traceRatio: deps.traceRatio }),
     wake,
     clock,
     log,
     metrics,
   });
-  const goOn = (isOver: () => boolean): boolean => cache.goOn(isOver) || watcher.goOn(isOver);
-  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn, recorder, clock, metrics });
-
-  const startEstimates = createStartEstimates({
-    jobs: informers.jobs,
-    readRecord: records.read,
-    cache,
-    queues,
-    priorityClasses: () => priorityClasses,
-    usageOf: localQueueUsage && ((localQueue) => localQueueUsage.usageOf(localQueue)),
-    clock,
-    log,
-    metrics,
-  });
+  const goOn = (hasEnded: () => boolean): boolean => cache.goOn(hasEnded) || watcher.goOn(hasEnded);
+  const scheduler: Scheduler = createScheduler({ cache, queues, writer, evictionController, refresh, goOn, recorder, clock, metrics });
 
   informers.jobs.addHandler(watcher);
   const reasons = createReasonCounts();
   informers.jobs.addHandler(reasons.handler);
-  informers.jobs.addHandler(startEstimates);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   const queueingChanged =
     (kind: keyof ChangedObjects) =>
@@ -383,19 +380,19 @@ export function createAdmission({
       refresh();
       recorder?.start();
       try {
-        await Promise.all([
-          scheduler.run(signal),
-          reporter.run(signal),
-          status.run(signal),
-          startEstimates.run(signal),
-          localQueueUsage?.run(signal),
-        ]);
+        await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
       } finally {
         recorder?.stop();
       }
     },
     admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
     observed: () => observeAdmission({ cache, watcher, queues, reasons }),
+    view: {
+      cache,
+      queues,
+      priorityClasses: () => priorityClasses,
+      usageOf: localQueueUsage && ((localQueue) => localQueueUsage.usageOf(localQueue)),
+    },
     accountOf: (key) => {
       const reservation = cache.get(key);
       if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };

@@ -28,7 +28,7 @@ import {
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from './field-problem.ts';
 import { podFenceProblem } from './pod-fence.ts';
 
@@ -57,7 +57,7 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
     uid,
     resourceVersion,
     creationTimestamp,
-    ...given({ generateName, generation, deletionTimestamp, finalizers, ownerReferences }),
+    ...omitUndefined({ generateName, generation, deletionTimestamp, finalizers, ownerReferences }),
   };
   const essentials =
     problem === undefined
@@ -66,9 +66,9 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
   const labels =
     usersLabelsMax === 0 ? essentials.metadata.labels : { ...firstByName(metadata.labels, usersLabelsMax), ...essentials.metadata.labels };
   return {
-    metadata: { ...identity, ...essentials.metadata, ...given({ labels }) },
+    metadata: { ...identity, ...essentials.metadata, ...omitUndefined({ labels }) },
     spec: essentials.spec,
-    ...given({ status }),
+    ...omitUndefined({ status }),
     [COMPACT]: { problem, program: programOf(job), podFence: podFenceProblemOf(job) },
   };
 }
@@ -129,7 +129,7 @@ const ANNOTATIONS = [
 ];
 
 const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>
-  given({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
+  omitUndefined({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
 
 function only(map: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> | undefined {
   const found = keys.flatMap((key): [string, string][] => (map?.[key] === undefined ? [] : [[key, map[key]]]));
@@ -153,7 +153,7 @@ function essentialsOfPod(pod: DeepReadonly<PodSpec>): PodSpec {
   const initContainers = pod.initContainers?.map(essentialsOfContainer);
   return {
     containers: (pod.containers ?? []).map(essentialsOfContainer),
-    ...given({
+    ...omitUndefined({
       initContainers,
       nodeSelector,
       affinity,
@@ -169,5 +169,5 @@ function essentialsOfPod(pod: DeepReadonly<PodSpec>): PodSpec {
 
 function essentialsOfContainer(container: DeepReadonly<Container>): Container {
   const { name, resources, restartPolicy } = container as Container;
-  return { name, ...given({ resources, restartPolicy }) };
+  return { name, ...omitUndefined({ resources, restartPolicy }) };
 }

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
-import { toldText } from './told-text.ts';
+import { sanitizeText } from './sanitize-text.ts';
 
 const NAME_LENGTH_MAX = 256;
 
@@ -21,5 +21,5 @@ export const userOf = (job: DeepReadonly<Job>): string | undefined => submitterO
 
 function nameIn({ metadata }: DeepReadonly<Job>, annotation: string): string | undefined {
   const name = metadata.annotations?.[annotation];
-  return name === undefined || name === '' ? undefined : toldText(name, NAME_LENGTH_MAX);
+  return name === undefined || name === '' ? undefined : sanitizeText(name, NAME_LENGTH_MAX);
 }

@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
-import { toldText } from './told-text.ts';
+import { sanitizeText } from './sanitize-text.ts';
 
 /** An act on a Job: the manager carried it out for a user, or (Override) a user passed by the rules of who may write what. */
 export type JobAct = {
@@ -31,13 +31,13 @@ export function actsOn({ metadata }: Acted): readonly JobAct[] {
     const { user, at } = act;
     const what = WORDS.find((word) => word === act['what']);
     if (what === undefined || typeof user !== 'string' || typeof at !== 'string') return [];
-    return [{ what, user: toldText(user, NAME_LENGTH_MAX), at: toldText(at, 32) }];
+    return [{ what, user: sanitizeText(user, NAME_LENGTH_MAX), at: sanitizeText(at, 32) }];
   });
 }
 
 /** The annotation with one act more. */
 export const withAct = (job: Acted, { what, user }: Omit<JobAct, 'at'>, nowMs: number): string =>
-  JSON.stringify([...actsOn(job), { what, user: toldText(user, NAME_LENGTH_MAX), at: toWireTime(nowMs) }].slice(-ACTS_MAX));
+  JSON.stringify([...actsOn(job), { what, user: sanitizeText(user, NAME_LENGTH_MAX), at: toWireTime(nowMs) }].slice(-ACTS_MAX));
 
 const DONE = { Cancel: 'cancelled', Hold: 'held', Release: 'released', Override: 'overridden' } as const;
 /** As a sentence without its subject: `held by ann at 2026-01-01T00:00:00Z`. */

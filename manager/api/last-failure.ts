@@ -1,16 +1,16 @@
 import { parseEndedPods, type EndedPod } from '../../shared/api/ended-pods.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
-import { toldText } from './told-text.ts';
+import { sanitizeText } from './sanitize-text.ts';
 
 type Annotated = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'annotations'> }>;
 
 /** What a worker cluster says that the pods of a copy ended with, as it may be shown. */
 export const toldEndedPods = ({ metadata }: Annotated): readonly EndedPod[] =>
   parseEndedPods(metadata.annotations?.[ENDED_PODS_ANNOTATION]).map((pod) => {
-    const texts = Object.entries(pod).map(([name, value]) => [name, typeof value === 'string' ? toldText(value) : value]);
+    const texts = Object.entries(pod).map(([name, value]) => [name, typeof value === 'string' ? sanitizeText(value) : value]);
     return { ...pod, ...Object.fromEntries(texts) };
   });
 
@@ -22,7 +22,7 @@ export function lastFailureOf(copy: Annotated, cluster: string): LastFailure | u
   const failed = toldEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
   if (failed === undefined) return undefined;
   const { pod, index, exitCode, reason, message, lastLine } = failed;
-  return { pod, cluster, ...given({ index, exitCode, reason, message, lastLine }) };
+  return { pod, cluster, ...omitUndefined({ index, exitCode, reason, message, lastLine }) };
 }
 
 /** What stands on a Job of the manager cluster, where it can be read. */

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
 import { isPreempted, type Preempted } from './preempted.ts';
 
@@ -161,7 +161,19 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
-    ...given({ clusterUID, parallelism, executedSeconds, unfenced, podFence, evicted, checks, preempted, queuedSince, avoid, fail }),
+    ...omitUndefined({
+      clusterUID,
+      parallelism,
+      executedSeconds,
+      unfenced,
+      podFence,
+      evicted,
+      checks,
+      preempted,
+      queuedSince,
+      avoid,
+      fail,
+    }),
   };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
@@ -207,7 +219,7 @@ const inOrder = ({ until, reason, refusals, epoch, level }: AvoidedCluster): Avo
   reason,
   refusals,
   epoch,
-  ...given({ level }),
+  ...omitUndefined({ level }),
 });
 
 const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { endsWithin, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { realDisk, type LogDisk, type LogFile } from '../log-disk.ts';
+import { realDisk, type LogDisk, type LogFile } from '../../shared/runtime/log-disk.ts';
 import type { AuditSink } from './audit-log.ts';
 
 /** The audit log on a disk, or on standard output. */

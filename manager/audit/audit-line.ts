@@ -1,5 +1,5 @@
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
-import { toldText } from '../api/told-text.ts';
+import { sanitizeText } from '../api/sanitize-text.ts';
 
 /** What was asked for, by whom, and what came of it. */
 export type AuditEntry = {
@@ -38,10 +38,10 @@ export function auditLine({ user, what, value, on, from, reason, outcome }: Audi
     value: name(value),
     on: { kind: on.kind, namespace: name(on.namespace), name: name(on.name), uid: name(on.uid) },
     from: { door: from.door, address: name(from.address) },
-    reason: reason === undefined ? null : toldText(reason),
+    reason: reason === undefined ? null : sanitizeText(reason),
     outcome,
   };
   return `${JSON.stringify(fields)}\n`;
 }
 
-const name = (text: string | undefined): string | null => (text === undefined ? null : toldText(text, NAME_LENGTH_MAX));
+const name = (text: string | undefined): string | null => (text === undefined ? null : sanitizeText(text, NAME_LENGTH_MAX));

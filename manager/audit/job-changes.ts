@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { holdOf } from '../api/job-annotations.ts';
-import { toldText } from '../api/told-text.ts';
+import { sanitizeText } from '../api/sanitize-text.ts';
 
 /** A change that a write makes to the way that a Job goes. */
 export type JobChange = {
@@ -27,7 +27,7 @@ export function jobChanges(before: DeepReadonly<Job>, after: DeepReadonly<Job>):
     ...VALUES.flatMap(({ what, place, name }): JobChange[] => {
       const value = after.metadata[place]?.[name];
       if (value === before.metadata[place]?.[name]) return [];
-      return [value === undefined ? { what } : { what, value: toldText(value, VALUE_LENGTH_MAX) }];
+      return [value === undefined ? { what } : { what, value: sanitizeText(value, VALUE_LENGTH_MAX) }];
     }),
   ];
 }

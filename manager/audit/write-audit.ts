@@ -4,7 +4,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { AuditLog } from './audit-log.ts';
 import { changeInWords, jobChanges, type JobChange } from './job-changes.ts';
 
@@ -64,7 +64,7 @@ export function createWriteAudit({ log, jobs, clock }: WriteAuditDeps): WriteAud
     log.note({
       user,
       what: change.what,
-      ...given({ value: change.value }),
+      ...omitUndefined({ value: change.value }),
       on: { kind: 'Job', namespace, name, uid },
       from: { door: 'webhook', address },
       ...(isContested ? { reason: 'several users asked for it; the audit log of the API server has the one whose write was stored' } : {}),

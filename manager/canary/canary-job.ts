@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CANARY_LABEL, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { prepared, type JobManifest } from '../prepare-job.ts';
+import { prepared, type JobManifest } from '../policy/prepare-job.ts';
 
 /** What every canary is made of. */
 export type CanaryOptions = {

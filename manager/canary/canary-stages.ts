@@ -1,4 +1,4 @@
-import type { JobStory } from '../api/job-story.ts';
+import type { JobProgress } from '../api/job-progress.ts';
 
 /**
  * How long a canary took on each part of its way, in seconds. Queued: until it was admitted. Admitted: until its copy was there. Dispatched: until a pod was ready or had ended. Started: until
@@ -7,7 +7,7 @@ import type { JobStory } from '../api/job-story.ts';
 export const CANARY_STAGES = ['queued', 'admitted', 'dispatched', 'started', 'finished'] as const;
 export type CanaryStage = (typeof CANARY_STAGES)[number];
 
-export function stageSeconds(story: JobStory): readonly (readonly [CanaryStage, number])[] {
+export function stageSeconds(story: JobProgress): readonly (readonly [CanaryStage, number])[] {
   const { submittedMs, admittedMs, dispatchedMs, startedMs, finishedMs } = story;
   const parts: readonly (readonly [CanaryStage, number | undefined, number | undefined])[] = [
     ['queued', submittedMs, admittedMs],

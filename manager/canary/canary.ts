@@ -9,7 +9,7 @@ import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { continued, storyLine, type JobStory } from '../api/job-story.ts';
+import { continued, lifecycleLine, type JobProgress } from '../api/job-progress.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { canaryJob, canaryName } from './canary-job.ts';
@@ -59,7 +59,7 @@ type Bird = {
   dueMs: number;
   /** Of its Job; absent where there is none, or where the answer was lost. */
   uid?: string;
-  story?: JobStory;
+  story?: JobProgress;
   /** Made by another program: its times were not all seen. */
   isTakenOver?: true;
 };
@@ -88,7 +88,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     metrics.runs.inc({ cluster, outcome });
     if (outcome === 'complete' && story !== undefined && isTakenOver !== true)
       for (const [stage, seconds] of stageSeconds(story)) metrics.stages.observe({ cluster, stage }, seconds);
-    const fields = { cluster, outcome, ...(story && { story: storyLine(story) }) };
+    const fields = { cluster, outcome, ...(story && { story: lifecycleLine(story) }) };
     if (outcome === 'complete') log.debug('a canary has come through', fields);
     else log.warn('a canary has not come through', fields);
   }

@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { coloured } from './colours.ts';
 import { plain } from './plain-text.ts';
 import { wrapHanging } from './text-layout.ts';
@@ -20,14 +20,14 @@ export const note = (check: string, found: string, remedy?: string, alert?: stri
   check,
   result: 'note',
   found,
-  ...given({ remedy, alert }),
+  ...omitUndefined({ remedy, alert }),
 });
 export const wrong = (check: string, found: string, remedy: string, alert?: string): Check => ({
   check,
   result: 'wrong',
   found,
   remedy,
-  ...given({ alert }),
+  ...omitUndefined({ alert }),
 });
 
 /** A line each, the remedy below, and the runbook. */

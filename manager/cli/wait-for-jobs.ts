@@ -2,14 +2,14 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { followObjects } from './follow-objects.ts';
-import { continued, progressLine, storyLine, type JobStory } from '../api/job-story.ts';
+import { continued, progressLine, lifecycleLine, type JobProgress } from '../api/job-progress.ts';
 import { plain } from './plain-text.ts';
 import type { Progress } from './progress-bar.ts';
 import { createProgressLine } from './progress-line.ts';
 import type { Session } from './session.ts';
 
 /** What became of a Job that was waited for; undefined outcome of one that somebody has deleted. */
-export type Ended = { readonly job: Job; readonly story: JobStory };
+export type Ended = { readonly job: Job; readonly story: JobProgress };
 
 /** Of more, a terminal shows only those that failed. */
 const LINES_MAX = 20;
@@ -24,10 +24,10 @@ export async function waitForJobs(
   submittedMs: number,
   session: Session,
   signal: AbortSignal,
-  seen: (job: Job, isOver: boolean) => Promise<void> = async () => undefined,
+  seen: (job: Job, hasEnded: boolean) => Promise<void> = async () => undefined,
 ): Promise<readonly Ended[]> {
   const { errors, now } = session;
-  const stories = new Map<string, JobStory>(jobs.map(({ metadata }) => [metadata.uid, { submittedMs }]));
+  const stories = new Map<string, JobProgress>(jobs.map(({ metadata }) => [metadata.uid, { submittedMs }]));
   const ended = new Map<string, Ended>();
   const said = new Map<string, string>();
   const all = new AbortController();
@@ -58,7 +58,7 @@ export async function waitForJobs(
         if (story.outcome !== undefined || isGone) {
           ended.set(uid, { job, story });
           if (!progress.isShown || jobs.length <= LINES_MAX || story.outcome !== 'Complete')
-            await say(job, story.outcome === undefined ? 'was deleted' : storyLine(story));
+            await say(job, story.outcome === undefined ? 'was deleted' : lifecycleLine(story));
           await show();
           if (ended.size === stories.size) all.abort();
           return;
@@ -78,8 +78,8 @@ export async function waitForJobs(
   return [...ended.values()];
 }
 
-function progressOf(stories: readonly JobStory[], total: number): Progress {
-  const count = (is: (story: JobStory) => boolean): number => stories.filter(is).length;
+function progressOf(stories: readonly JobProgress[], total: number): Progress {
+  const count = (is: (story: JobProgress) => boolean): number => stories.filter(is).length;
   const done = count(({ outcome }) => outcome !== undefined);
   const failed = count(({ outcome }) => outcome === 'Failed');
   const running = count(({ outcome, startedMs }) => outcome === undefined && startedMs !== undefined);

@@ -7,7 +7,7 @@ import type { WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
 import { withAct } from '../api/job-acts.ts';
@@ -15,7 +15,7 @@ import type { AuditedObject } from '../audit/audit-line.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { toActOnCluster, toActOnJobs } from './allowed-actions.ts';
 import type { JobIndex } from './job-index.ts';
-import { isOver, namespaceOf } from './job-line.ts';
+import { hasEnded, namespaceOf } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 
@@ -46,7 +46,7 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
     const { name, outcome, message } = result;
     log.info('an action of the dashboard', { user: user.username, action, object: name, outcome });
     const from = { door: 'dashboard', address } as const;
-    audit?.note({ user, what: action.toLowerCase(), on, from, outcome, ...given({ reason: message }) });
+    audit?.note({ user, what: action.toLowerCase(), on, from, outcome, ...omitUndefined({ reason: message }) });
     return result;
   };
 
@@ -61,7 +61,7 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
   const onJob = async ({ username }: KubeUser, action: JobAction, name: string): Promise<Result> => {
     const [line, job] = [index.get(name), jobs.get(parseKey(name))];
     if (line === undefined || job === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
-    if (isOver(line)) return { name, outcome: 'Missing', message: 'it has ended' };
+    if (hasEnded(line)) return { name, outcome: 'Missing', message: 'it has ended' };
     return tried(name, async () => {
       // Another Job of that name, made meanwhile, is none that was meant.
       const annotations = {
@@ -75,7 +75,7 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
   };
 
   /** The object as it is known before it is acted on: a deleted one is known no more. */
-  const jobOf = (key: string): AuditedObject => ({ kind: 'Job', ...parseKey(key), ...given({ uid: index.get(key)?.uid }) });
+  const jobOf = (key: string): AuditedObject => ({ kind: 'Job', ...parseKey(key), ...omitUndefined({ uid: index.get(key)?.uid }) });
 
   return async (user, request, address) => {
     const { action } = request;

@@ -1,8 +1,8 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
-import { given } from '../../shared/runtime/given.ts';
-import { clusterTrack } from './cluster-track.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { clusterTrack } from './cluster-row.ts';
 import { conditionViews } from './condition-view.ts';
 import type { JobIndex } from './job-index.ts';
 import type { Rights } from './rights.ts';
@@ -56,5 +56,5 @@ function fenceOf({ spec, status }: DeepReadonly<WorkerCluster>): ClusterView['fe
         : seconds === 0
           ? 'its worker does not stop copies that the manager cannot reach: Jobs stay with it while it is lost'
           : `its worker stops copies when it has not heard of the manager for ${seconds} s: then they may run elsewhere`;
-  return { about, leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE, ...given({ afterSeconds: seconds }) };
+  return { about, leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE, ...omitUndefined({ afterSeconds: seconds }) };
 }

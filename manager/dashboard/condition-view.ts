@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { ConditionView } from './views.ts';
 
 type Condition = {
@@ -18,5 +18,5 @@ export const conditionViews = (conditions: DeepReadonly<readonly Condition[]> | 
     status,
     reason: reason ?? '',
     message: message ?? '',
-    ...given({ sinceMs: parseWireTime(lastTransitionTime) }),
+    ...omitUndefined({ sinceMs: parseWireTime(lastTransitionTime) }),
   }));

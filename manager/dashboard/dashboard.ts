@@ -13,7 +13,7 @@ import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { createActions, type ActionsDeps } from './actions.ts';
 import { whoAsks, type TrustedProxy } from './caller-identity.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
-import { createFairTurns } from './fair-turns.ts';
+import { createFairScheduler } from './fair-scheduler.ts';
 import { createFeeds } from './feed.ts';
 import { createJobIndex } from './job-index.ts';
 import { createJobTable } from './job-table.ts';
@@ -22,7 +22,7 @@ import { nominalOf } from './queue-tree.ts';
 import { createRightsReader } from './rights-reader.ts';
 import { createSessions, type KeptJobs, type OpenSession, type SessionDeps } from './session.ts';
 import { createTimeLines } from './time-line-reading.ts';
-import { clusterId, cohortId, localQueueId, queueId } from './yard.ts';
+import { clusterId, cohortId, localQueueId, queueId } from './overview.ts';
 
 export type DashboardDeps = {
   readonly informers: {
@@ -91,7 +91,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
   const explanations = createExplanations({ explain: deps.explain, order: deps.order, whatIf: deps.whatIf, openJobs, clock, log });
-  const turns = createFairTurns({ clock, waitingMax: LOOKS_WAITING_MAX });
+  const turns = createFairScheduler({ clock, waitingMax: LOOKS_WAITING_MAX });
   const openSession = createSessions({
     index,
     sources: { ...informers, index },

@@ -1,7 +1,7 @@
 import type { CoreEvent, DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
-import { toldText } from '../api/told-text.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { sanitizeText } from '../api/sanitize-text.ts';
 import type { EventsView } from './views.ts';
 
 const EVENTS_SHOWN = 100;
@@ -14,11 +14,11 @@ export function eventsView(events: readonly DeepReadonly<CoreEvent>[], uid: stri
       .filter(({ involvedObject }) => involvedObject.uid === uid)
       .map(({ type, reason = '', message = '', count = 1, series, source, reportingComponent, ...event }) => ({
         isWarning: type === 'Warning',
-        reason: toldText(reason, WORD_MAX),
-        message: toldText(message),
-        from: toldText(reportingComponent || source?.component || '', WORD_MAX),
+        reason: sanitizeText(reason, WORD_MAX),
+        message: sanitizeText(message),
+        from: sanitizeText(reportingComponent || source?.component || '', WORD_MAX),
         count: series?.count ?? count,
-        ...given({
+        ...omitUndefined({
           atMs: parseWireTime(
             series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? event.metadata.creationTimestamp,
           ),

@@ -3,8 +3,8 @@ import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import type { ObjectEdit } from '../world-questions.ts';
-import { createFairTurns } from './fair-turns.ts';
+import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
+import { createFairScheduler } from './fair-scheduler.ts';
 import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
 import type { WhatIfView } from './views.ts';
@@ -42,7 +42,7 @@ type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefi
 
 export function createExplanations({ explain, order, whatIf, openJobs, clock, log }: ExplanationsDeps): Explanations {
   const kept = new Map<string, Question>();
-  const turns = createFairTurns({ clock, waitingMax: WAITING_MAX });
+  const turns = createFairScheduler({ clock, waitingMax: WAITING_MAX });
 
   /** What was answered a moment ago is told again, and what is being asked is not asked twice. `refused` says why it is not even tried. */
   const answered = <T>(key: string, owner: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {

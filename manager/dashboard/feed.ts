@@ -1,12 +1,23 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { eventFrame } from '../../shared/runtime/event-frame.ts';
-import { isOver, namespaceOf } from './job-line.ts';
+import { hasEnded, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { linesOf, sentItem } from './sent-item.ts';
 import type { CohortNode, JobLine, YardChange } from './views.ts';
-import { clusterId, cohortId, cohortsOf, ENDED_ID, localQueueId, queueId, TOTALS_ID, yardIds, yardItem, type YardSources } from './yard.ts';
+import {
+  clusterId,
+  cohortId,
+  cohortsOf,
+  ENDED_ID,
+  localQueueId,
+  queueId,
+  TOTALS_ID,
+  overviewIds,
+  overviewItem,
+  type OverviewSources,
+} from './overview.ts';
 
-export type FeedsDeps = YardSources & { readonly clock: Clock; readonly newId: () => string };
+export type FeedsDeps = OverviewSources & { readonly clock: Clock; readonly newId: () => string };
 
 /** An event as it goes over the line to everybody who may see the same. */
 export type FeedEvent = { readonly frame: Uint8Array };
@@ -102,7 +113,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       if (behind !== undefined) ids.add(queueId(behind));
     }
     if (changes.jobs.size > 0) ids.add(TOTALS_ID);
-    if ([...changes.jobs.values()].some((line) => line === undefined || isOver(line))) ids.add(ENDED_ID);
+    if ([...changes.jobs.values()].some((line) => line === undefined || hasEnded(line))) ids.add(ENDED_ID);
     if (cohorts === undefined) {
       cohorts = cohortsOf(deps);
       for (const { name } of cohorts) ids.add(cohortId(name));
@@ -112,7 +123,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
 
   /** Brings one part up to date; undefined where it is as it was sent. `lines` are given the Jobs that nothing has listed before. */
   const bring = (feed: Feed, id: string, lines: Map<string, JobLine>): string | undefined => {
-    const item = yardItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
+    const item = overviewItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
     const before = feed.items.get(id);
     const json = item && JSON.stringify(sentItem(item));
     if (json === before?.json) return undefined;
@@ -205,7 +216,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       idleSinceMs: clock.monotonic(),
       waiting: new Set(),
     };
-    for (const id of yardIds(deps, (cohorts ??= cohortsOf(deps)), rights)) bring(feed, id, new Map());
+    for (const id of overviewIds(deps, (cohorts ??= cohortsOf(deps)), rights)) bring(feed, id, new Map());
     feeds.set(key, feed);
     return feed;
   };

@@ -2,11 +2,11 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { amountIn } from './fill.ts';
-import { isOver, jobLine, namespaceOf } from './job-line.ts';
+import { hasEnded, jobLine, namespaceOf } from './job-line.ts';
 import { seesIt, type Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
 
@@ -82,7 +82,7 @@ export function createJobIndex(): JobIndex {
   let changes = noChanges();
 
   const placesOf = (line: JobLine): { readonly cluster?: string; readonly localQueue?: string } => {
-    if (isOver(line)) return {};
+    if (hasEnded(line)) return {};
     if ((line.state === 'Waiting' || line.state === 'Held') && line.queue !== undefined)
       return { localQueue: `${namespaceOf(line)}/${line.queue}` };
     return line.cluster === undefined ? {} : { cluster: line.cluster };
@@ -122,7 +122,7 @@ export function createJobIndex(): JobIndex {
 
   const leave = (line: JobLine, charge: Charge, next: JobLine | undefined): void => {
     count(line, -1);
-    if (!isOver(line)) avoid(line.key, charge, false);
+    if (!hasEnded(line)) avoid(line.key, charge, false);
     const { cluster, localQueue } = placesOf(line);
     const after = next && placesOf(next);
     if (localQueue !== undefined) {
@@ -139,7 +139,7 @@ export function createJobIndex(): JobIndex {
         if (namespaces.size === 0) running.delete(cluster);
       }
     }
-    if (isOver(line) && (next === undefined || !isOver(next))) {
+    if (hasEnded(line) && (next === undefined || !hasEnded(next))) {
       const namespace = namespaceOf(line);
       const left = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
       if (left.length === 0) ended.delete(namespace);
@@ -149,7 +149,7 @@ export function createJobIndex(): JobIndex {
 
   const enter = (line: JobLine, charge: Charge): void => {
     count(line, 1);
-    if (!isOver(line)) avoid(line.key, charge, true);
+    if (!hasEnded(line)) avoid(line.key, charge, true);
     const { cluster, localQueue } = placesOf(line);
     const namespace = namespaceOf(line);
     if (localQueue !== undefined) {
@@ -164,7 +164,7 @@ export function createJobIndex(): JobIndex {
       running.set(cluster, namespaces);
       linesOf(namespaces, namespace).set(line.key, line);
     }
-    if (isOver(line)) {
+    if (hasEnded(line)) {
       const others = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
       ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_KEPT));
     }
@@ -259,7 +259,11 @@ function chargeOf(job: DeepReadonly<Job>): Charge {
   const { requests, avoid = {} } = written.record;
   return {
     requests: new Map(Object.entries(requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
-    avoids: Object.entries(avoid).map(([cluster, { reason, until }]) => ({ cluster, reason, ...given({ untilMs: parseWireTime(until) }) })),
+    avoids: Object.entries(avoid).map(([cluster, { reason, until }]) => ({
+      cluster,
+      reason,
+      ...omitUndefined({ untilMs: parseWireTime(until) }),
+    })),
   };
 }
 

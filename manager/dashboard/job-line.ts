@@ -2,7 +2,7 @@ import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernete
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { userOf } from '../api/creator.ts';
 import { holdOf, queueNameOf } from '../api/job-annotations.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
@@ -25,7 +25,7 @@ export function jobLine(job: DeepReadonly<Job>): JobLine | undefined {
     key: `${metadata.namespace}/${metadata.name}`,
     uid: metadata.uid,
     state,
-    ...given({
+    ...omitUndefined({
       reason: cause?.reason || undefined,
       why: cause && shortened(cause.message),
       queue: queueNameOf(job),
@@ -90,4 +90,4 @@ const shortened = (text: string | undefined): string | undefined =>
   text === undefined || text === '' ? undefined : text.length > WHY_LENGTH_MAX ? `${text.slice(0, WHY_LENGTH_MAX - 1)}…` : text;
 
 export const namespaceOf = ({ key }: Pick<JobLine, 'key'>): string => key.slice(0, key.indexOf('/'));
-export const isOver = ({ state }: Pick<JobLine, 'state'>): boolean => state === 'Complete' || state === 'Failed';
+export const hasEnded = ({ state }: Pick<JobLine, 'state'>): boolean => state === 'Complete' || state === 'Failed';

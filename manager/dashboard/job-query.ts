@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { namespaceOf } from './job-line.ts';
 import { seesIt, type Seen } from './rights.ts';
 import { sortedInParts } from './sorted-in-parts.ts';
@@ -66,7 +66,7 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
     isReversed: order.startsWith('-'),
     offset,
     limit,
-    ...given({
+    ...omitUndefined({
       namespace: one('namespace'),
       queue: one('queue'),
       clusterQueue: one('clusterQueue'),
@@ -108,14 +108,14 @@ export function* findJobs(
     found = some;
   }
   const jobs = yield* inOrder(found, query);
-  return { jobs, ...given({ groups: query.group && (yield* groupsOf(found, query.group, ofLabel(query, labelsOf))) }) };
+  return { jobs, ...omitUndefined({ groups: query.group && (yield* groupsOf(found, query.group, ofLabel(query, labelsOf))) }) };
 }
 
 export const pageOf = ({ jobs, groups }: FoundJobs, { offset, limit }: JobQuery): JobPage => ({
   total: jobs.length,
   offset,
   jobs: jobs.slice(offset, offset + limit),
-  ...given({ groups }),
+  ...omitUndefined({ groups }),
 });
 
 const ofLabel =

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
-import type { FairTurns } from './fair-turns.ts';
+import type { FairScheduler } from './fair-scheduler.ts';
 import type { JobIndex } from './job-index.ts';
 import { findJobs, foundKey, pageOf, type FoundJobs, type JobQuery } from './job-query.ts';
 import { rightsKey, type Seen } from './rights.ts';
@@ -17,7 +17,7 @@ export interface JobTable {
 
 export type JobTableDeps = {
   readonly index: Pick<JobIndex, 'ordered' | 'labelsOf' | 'version'>;
-  readonly turns: FairTurns;
+  readonly turns: FairScheduler;
   readonly clock: Clock;
 };
 

@@ -3,7 +3,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { TRACE_ID_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
 import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
@@ -49,11 +49,11 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     avoided: Object.entries(record?.avoid ?? {}).map(([cluster, { reason, until }]) => ({
       cluster,
       reason,
-      ...given({ untilMs: parseWireTime(until) }),
+      ...omitUndefined({ untilMs: parseWireTime(until) }),
     })),
     commands: commandsOf(line),
     fromHistory: false,
-    ...given({
+    ...omitUndefined({
       indexes: spec.completionMode === 'Indexed' ? indexRuns(job) : undefined,
       trace: traceOf(metadata.annotations?.[TRACE_ID_ANNOTATION], traceUrl),
     }),
@@ -63,7 +63,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
 /** Whoever may write the Job may write its annotation: what is no id is none. */
 function traceOf(id: string | undefined, traceUrl: string | undefined): JobView['trace'] {
   if (id === undefined || !/^[0-9a-f]{32}$/.test(id)) return undefined;
-  return { id, ...given({ url: traceUrl?.replace('{traceId}', id) }) };
+  return { id, ...omitUndefined({ url: traceUrl?.replace('{traceId}', id) }) };
 }
 
 /** What is kept of a Job that is gone. */
@@ -103,7 +103,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     active: 0,
     succeeded: kept.succeeded,
     failed: kept.failed,
-    ...given({
+    ...omitUndefined({
       reason: kept.outcome === 'Deleted' ? 'Deleted' : kept.reason,
       why: kept.message,
       queue: kept.localQueue,
@@ -137,7 +137,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
       {
         name: kept.outcome,
         state: kept.outcome === 'Complete' ? 'Done' : 'Bad',
-        ...given({ atMs: line.endedMs, about: kept.message ?? kept.reason }),
+        ...omitUndefined({ atMs: line.endedMs, about: kept.message ?? kept.reason }),
       },
     ],
     facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: String(value) }])),
@@ -156,22 +156,22 @@ function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
   const dispatched = findTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
   const started = findTrueCondition(status?.conditions, SwitchyardCondition.Started);
   const ended = finishedCondition(status);
-  const isOver = ended !== undefined;
+  const hasEnded = ended !== undefined;
   const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
   const startedMs = parseWireTime(started?.lastTransitionTime) ?? line.startedMs;
   const stage = (name: string, atMs: number | undefined, isReached: boolean, isNow: boolean, about: string | undefined): Stage => ({
     name,
     state: isReached ? 'Done' : isNow ? 'Now' : 'Ahead',
-    ...given({ atMs: isReached ? atMs : undefined, about }),
+    ...omitUndefined({ atMs: isReached ? atMs : undefined, about }),
   });
   const isAdmitted = !waits && line.admittedMs !== undefined;
-  const isSent = isAdmitted && (dispatched !== undefined || isOver);
+  const isSent = isAdmitted && (dispatched !== undefined || hasEnded);
   const isStarted = isSent && (startedMs !== undefined || line.state === 'Running');
-  const end: Stage = isOver
+  const end: Stage = hasEnded
     ? {
         name: ended.type === 'Complete' ? 'Complete' : 'Failed',
         state: ended.type === 'Complete' ? 'Done' : 'Bad',
-        ...given({ atMs: line.endedMs, about: ended.type === 'Complete' ? undefined : (ended.message ?? ended.reason) }),
+        ...omitUndefined({ atMs: line.endedMs, about: ended.type === 'Complete' ? undefined : (ended.message ?? ended.reason) }),
       }
     : stage('Ended', undefined, false, false, undefined);
   return [
@@ -238,7 +238,7 @@ const podsOf = (copies: readonly CopyPods[]): PodView[] =>
       cluster,
       phase,
       hasLog: tail === true,
-      ...given({
+      ...omitUndefined({
         index,
         exitCode,
         reason,
@@ -252,9 +252,9 @@ const podsOf = (copies: readonly CopyPods[]): PodView[] =>
 
 /** Names of Kubernetes need no quotes in a shell. */
 function commandsOf({ key, state }: JobLine): JobView['commands'] {
-  const isOver = state === 'Complete' || state === 'Failed';
+  const hasEnded = state === 'Complete' || state === 'Failed';
   const command = (does: string, line: string) => ({ does, line: `switchyard ${line}` });
-  if (isOver) return [command('logs', `logs ${key}`), command('history', `history ${key}`)];
+  if (hasEnded) return [command('logs', `logs ${key}`), command('history', `history ${key}`)];
   return [
     command('explain', `explain ${key}`),
     ...(state === 'Held' ? [command('release', `release ${key}`)] : [command('hold', `hold ${key}`)]),

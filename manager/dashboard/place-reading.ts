@@ -6,7 +6,7 @@ import type { Act } from './actions.ts';
 import { actionsOnCluster } from './allowed-actions.ts';
 import { clusterView } from './cluster-view.ts';
 import type { Explanations } from './explanations.ts';
-import { foundInTurn } from './fair-turns.ts';
+import { foundInTurn } from './fair-scheduler.ts';
 import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { Found, Refused, RightsReader } from './rights-reader.ts';
@@ -15,10 +15,10 @@ import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
 import type { ClusterAction, ClusterView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
-import type { YardSources } from './yard.ts';
+import type { OverviewSources } from './overview.ts';
 
 export type PlaceReadingDeps = {
-  readonly sources: YardSources;
+  readonly sources: OverviewSources;
   readonly submissionQueues: Lister<SubmissionQueueObject>;
   readonly rights: RightsReader;
   readonly explanations: Explanations;

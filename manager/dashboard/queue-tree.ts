@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ZERO, formatAmount, type Requests } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
@@ -23,7 +23,7 @@ export function queueNode(queue: DeepReadonly<ClusterQueue>, first: readonly Job
     admitted: status?.admittedWorkloads ?? 0,
     quota: quotaOf(queue),
     first,
-    ...given({ cohort: spec.cohortName, problem, weightedShare: status?.fairSharing?.weightedShare }),
+    ...omitUndefined({ cohort: spec.cohortName, problem, weightedShare: status?.fairSharing?.weightedShare }),
   };
 }
 
@@ -72,7 +72,7 @@ export function cohortNodes(cohorts: readonly DeepReadonly<Cohort>[], queues: re
         own,
         all.flatMap((each) => members.get(each) ?? []),
       ),
-      ...given({ parent: objects.get(name)?.spec?.parentName }),
+      ...omitUndefined({ parent: objects.get(name)?.spec?.parentName }),
     };
   });
 }

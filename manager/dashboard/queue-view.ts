@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatAmount, minus, smaller, ZERO, type Amount } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { conditionViews } from './condition-view.ts';
@@ -9,7 +9,7 @@ import { namespaceOf } from './job-line.ts';
 import { queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { JobLine, Loan, LocalQueueUse, Place, QueueView } from './views.ts';
-import { waitingOf, type YardSources } from './yard.ts';
+import { waitingOf, type OverviewSources } from './overview.ts';
 
 /** Who goes first: all that wait, those that the viewer may not see included; or why that is not known. */
 export type Order =
@@ -20,7 +20,7 @@ const PLACES_SHOWN = 100;
 const LENDERS_SHOWN = 50;
 
 /** All about a ClusterQueue, as somebody may be told it who may see that queue. */
-export function queueView(sources: YardSources, queue: DeepReadonly<ClusterQueue>, order: Order, rights: Rights): QueueView {
+export function queueView(sources: OverviewSources, queue: DeepReadonly<ClusterQueue>, order: Order, rights: Rights): QueueView {
   const { index, localQueues } = sources;
   const { name } = queue.metadata;
   const leading = localQueues.list().filter(({ spec }) => spec.clusterQueue === name);
@@ -43,8 +43,8 @@ export function queueView(sources: YardSources, queue: DeepReadonly<ClusterQueue
     order: order.kind === 'NoOrder' ? [] : placesOf(order.first, (key) => index.get(key), rights),
     waiting: order.kind === 'NoOrder' ? (queue.status?.pendingWorkloads ?? 0) : order.waiting,
     conditions: conditionViews(queue.status?.conditions),
-    ...given({ otherLocalQueues: rights.queues === 'All' ? leading.length - visible.length : undefined }),
-    ...given({ orderProblem: order.kind === 'NoOrder' ? order.problem : undefined }),
+    ...omitUndefined({ otherLocalQueues: rights.queues === 'All' ? leading.length - visible.length : undefined }),
+    ...omitUndefined({ orderProblem: order.kind === 'NoOrder' ? order.problem : undefined }),
   };
 }
 
@@ -63,7 +63,7 @@ function placesOf(
 }
 
 /** What it has borrowed of each flavor, and who has more than he uses himself. Whose quota it is nobody can say: a tree lends as a whole. */
-function loansOf({ clusterQueues, cohorts }: YardSources, queue: DeepReadonly<ClusterQueue>, rights: Rights): Loan[] {
+function loansOf({ clusterQueues, cohorts }: OverviewSources, queue: DeepReadonly<ClusterQueue>, rights: Rights): Loan[] {
   const borrowed = (queue.status?.flavorsUsage ?? []).flatMap(({ name: flavor, resources }) =>
     resources.flatMap(({ name: resource, borrowed: quantity }) => {
       const amount = amountIn(resource, quantity);

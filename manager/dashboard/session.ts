@@ -8,7 +8,7 @@ import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import { parseActionRequest } from './action-request.ts';
 import { actionsOnJob } from './allowed-actions.ts';
 import { eventsView } from './event-view.ts';
-import { foundInTurn } from './fair-turns.ts';
+import { foundInTurn } from './fair-scheduler.ts';
 import type { Feeds, FeedEvent } from './feed.ts';
 import type { JobIndex } from './job-index.ts';
 import { parseJobQuery } from './job-query.ts';

@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { conditionViews } from './condition-view.ts';
 import type { SubmissionView } from './views.ts';
@@ -26,7 +26,7 @@ export function submissionView(queue: DeepReadonly<SubmissionQueueObject>): Subm
             : 'Good',
     weight: spec.weight ?? 1,
     conditions: conditionViews(status?.conditions),
-    ...given({
+    ...omitUndefined({
       problem: wrong && `${wrong.reason}: ${wrong.message}`,
       backlog: status?.backlog,
       parked: status?.parked,

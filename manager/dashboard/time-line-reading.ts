@@ -1,14 +1,14 @@
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { inBaseUnit, type Requests } from '../api/amount.ts';
-import type { FairTurns } from './fair-turns.ts';
+import type { FairScheduler } from './fair-scheduler.ts';
 import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
-import { isOver, namespaceOf } from './job-line.ts';
+import { hasEnded, namespaceOf } from './job-line.ts';
 import type { KeptJob } from './job-view.ts';
-import { createMoment, type PastJob } from './past-yard.ts';
+import { createMoment, type PastJob } from './overview-at.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
 import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
@@ -31,7 +31,7 @@ export type TimeLineDeps = {
   /** What a ClusterQueue has for its own. */
   readonly nominalOf: (clusterQueue: string) => Requests;
   /** For looking at all Jobs. */
-  readonly turns: FairTurns;
+  readonly turns: FairScheduler;
   readonly clock: Clock;
 };
 
@@ -80,8 +80,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
         visit({
           line,
           createdMs,
-          ...given({ admittedMs: isAdmitted ? admittedMs : undefined, endedMs }),
-          ...(isOver(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
+          ...omitUndefined({ admittedMs: isAdmitted ? admittedMs : undefined, endedMs }),
+          ...(hasEnded(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
           requests: () => index.requestsOf(key),
         });
       }
@@ -128,7 +128,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
         const note = await each(hours, (span) => {
           if (seesJob(seen, span)) counted.add(span);
         });
-        return { ...frame(shape), buckets: counted.told(), ...given({ note }) };
+        return { ...frame(shape), buckets: counted.told(), ...omitUndefined({ note }) };
       }),
     yardAt: (atMs, seen, owner) =>
       once(`yard ${atMs}`, seen, owner, async () => {
@@ -140,7 +140,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
         const note = await each(hours, (span) => {
           if (seesJob(seen, span)) moment.add(span);
         });
-        return { atMs, ...moment.told(), ...given({ note }) };
+        return { atMs, ...moment.snapshot(), ...omitUndefined({ note }) };
       }),
     ofQueue: (name, hours, seen, owner) =>
       once(`queue ${name} ${hours}`, seen, owner, async () => {
@@ -172,7 +172,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
           })),
           // How much others have is for those who may see their queues.
           share: seen.queues === 'All' ? own.told().map((much, position) => much / Math.max(1, everybody[position] ?? 0)) : [],
-          ...given({ note }),
+          ...omitUndefined({ note }),
         };
       }),
   };
@@ -180,7 +180,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
 
 function goneJob(job: KeptJob): Span {
   const createdMs = parseWireTime(job.created) ?? 0;
-  const times = given({ admittedMs: parseWireTime(job.admitted), endedMs: parseWireTime(job.ended) });
+  const times = omitUndefined({ admittedMs: parseWireTime(job.admitted), endedMs: parseWireTime(job.ended) });
   const outcome = job.outcome === 'Complete' ? 'Complete' : 'Failed';
   const { localQueue: queue, clusterQueue, cluster, succeeded, failed } = job;
   return {
@@ -193,7 +193,7 @@ function goneJob(job: KeptJob): Span {
       state: outcome,
       createdMs,
       ...times,
-      ...given({ queue, clusterQueue, cluster }),
+      ...omitUndefined({ queue, clusterQueue, cluster }),
       completions: Math.max(1, succeeded),
       active: 0,
       succeeded,

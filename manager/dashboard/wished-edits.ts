@@ -3,7 +3,7 @@ import { QuantityError } from '../../shared/kube/quantity.ts';
 import { parseAmount, ZERO } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { weightOf } from '../api/fair-weight.ts';
-import type { ObjectEdit } from '../world-questions.ts';
+import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
 
 const EDITS_MAX = 64;
 const TEXT_MAX = 64;

@@ -11,7 +11,7 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';
@@ -24,24 +24,24 @@ import { retentionOf } from '../api/retention.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
 import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
-import type { DispatchMetrics } from '../metrics.ts';
+import type { DispatchMetrics } from './metrics/dispatch-metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
-import { keepEnding } from './copy-ending.ts';
-import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
-import type { NamespacePolicy } from './copy-writer.ts';
+import { keepEnding } from './controller/copy-ending.ts';
+import { createClusterRegistry, type ClusterRegistry } from './connection/cluster-registry.ts';
+import type { NamespacePolicy } from './writes/copy-writer.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
-import { createHomeHistory, type HomeHistory } from './home-history.ts';
-import { createLeaderTerm } from './leader-term.ts';
-import type { CopyEndings } from './mirror-controller-deps.ts';
-import { createMirrorController, type MirrorController } from './mirror-controller.ts';
-import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
-import { runOrphanCollector } from './orphan-collector.ts';
-import { createRemoteCluster } from './remote-cluster.ts';
-import type { RemoteCluster } from './remote-cluster-contract.ts';
-import type { Tracing } from './remote-job.ts';
-import { recordIn } from './mirror-group.ts';
-import { recordedPlace } from './recorded-place.ts';
-import { shownCopy } from './shown-copies.ts';
+import { createHomeHistory, type HomeHistory } from './lease/home-history.ts';
+import { createLeaderTerm } from './lease/leader-term.ts';
+import type { CopyEndings } from './controller/mirror-controller-deps.ts';
+import { createMirrorController, type MirrorController } from './controller/mirror-controller.ts';
+import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './cluster/namespace-labels.ts';
+import { runOrphanCollector } from './controller/orphan-collector.ts';
+import { createRemoteCluster } from './connection/remote-cluster.ts';
+import type { RemoteCluster } from './connection/remote-cluster-contract.ts';
+import type { Tracing } from './copy/remote-job.ts';
+import { recordIn } from './mirror/mirror-group.ts';
+import { recordedPlace } from './mirror/recorded-place.ts';
+import { shownCopy } from './mirror/shown-copies.ts';
 
 export type DispatchDeps = {
   /** The manager cluster. */
@@ -159,7 +159,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         metrics,
         identify,
         term,
-        ...given({ hold: deps.hold }),
+        ...omitUndefined({ hold: deps.hold }),
         leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
@@ -222,7 +222,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     metrics,
     isNoted: deps.isNoted ?? (() => true),
     podFenceImage: deps.podFenceImage,
-    ...given({ endings: deps.endings, tracing: deps.tracing }),
+    ...omitUndefined({ endings: deps.endings, tracing: deps.tracing }),
   });
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),

@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
 /**
  * The keys of history. Records stand in the order of their ends, the newest first, so that the latest are the first that are listed, and the oldest
@@ -32,7 +32,7 @@ export const recordKey = ({ endedMs, namespace, namespaceUid, name, uid }: Recor
 export function parseRecordKey(key: string): RecordKey | undefined {
   const [, down = '', namespace, name, uid, namespaceUid] = /^j\/(\d{13})\/([^/]+)\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/.exec(key) ?? [];
   if (namespace === undefined || name === undefined || uid === undefined) return undefined;
-  return { endedMs: LATEST_MS - Number(down), namespace, name, uid, ...given({ namespaceUid }) };
+  return { endedMs: LATEST_MS - Number(down), namespace, name, uid, ...omitUndefined({ namespaceUid }) };
 }
 
 /** All that ended before then comes after this. */

@@ -4,7 +4,7 @@ import { PRIORITY_CLASS_LABEL, SUBMISSION_ANNOTATION } from '../../shared/api/na
 import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
@@ -93,10 +93,10 @@ export function historyRecord(
   return {
     uid: metadata.uid,
     namespace: metadata.namespace,
-    ...given({ namespaceUid: namespaceUidOf(job, namespace) }),
+    ...omitUndefined({ namespaceUid: namespaceUidOf(job, namespace) }),
     name: metadata.name,
     outcome: end === undefined ? 'Deleted' : end.type === 'Complete' ? 'Complete' : 'Failed',
-    ...given({
+    ...omitUndefined({
       reason: end?.type === 'Complete' ? undefined : end?.reason,
       message: end?.type === 'Complete' ? undefined : end?.message?.slice(0, MESSAGE_LENGTH_MAX),
       localQueue: queueNameOf(job),

@@ -16,7 +16,7 @@ import { aborted } from '../../shared/runtime/tasks.ts';
 import { toldEndedPods } from '../api/last-failure.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
-import type { HistoryMetrics } from '../metrics.ts';
+import type { HistoryMetrics } from './history-metrics.ts';
 import { podsEntry, recordEntries, tailEntry, type History } from './history.ts';
 import { historyRecord, type HistoryPods } from './history-record.ts';
 import type { Entry } from './key-value-store.ts';
@@ -112,7 +112,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     return read.kind === 'Record' ? read.record : read.last;
   }
 
-  const isNews = (job: DeepReadonly<Job>): void => {
+  const hasChanged = (job: DeepReadonly<Job>): void => {
     if (isFinished(job.status)) ended(job);
   };
 
@@ -201,7 +201,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   }
 
   return {
-    handler: { added: isNews, updated: isNews, deleted: ended },
+    handler: { added: hasChanged, updated: hasChanged, deleted: ended },
     async keep({ originUid, cluster, epoch, copy, tails }) {
       const pods = leading ? toldEndedPods(copy) : [];
       const { uid: copyUid, resourceVersion } = copy.metadata;
@@ -224,7 +224,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     async run(signal) {
       await remember();
       leading = true;
-      for (const job of jobs.list()) isNews(job);
+      for (const job of jobs.list()) hasChanged(job);
       await Promise.all([writeAll(signal), expireAll(signal)]);
       leading = false;
       if (waiting.length > 0)

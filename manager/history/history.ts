@@ -1,7 +1,7 @@
 /** What is known of Jobs that are over: records, what their pods ended with, and the ends of their logs, for a time and within a size. */
 import { gunzipSync } from 'node:zlib';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import { fairCap } from './fair-cap.ts';
@@ -102,7 +102,7 @@ export function createHistory(store: KeyValueStore): History {
 
   async function* listed(prefix: string, after?: string): AsyncGenerator<readonly Listed[]> {
     for (let from = after; ; ) {
-      const page = await store.list({ prefix, limit: PAGE, ...given({ after: from }) });
+      const page = await store.list({ prefix, limit: PAGE, ...omitUndefined({ after: from }) });
       if (page.length > 0) yield page;
       from = page.at(-1)?.key;
       if (page.length < PAGE) return;
@@ -186,7 +186,7 @@ export function createHistory(store: KeyValueStore): History {
     async purge({ namespace, user, untilMs }, { dryRun }) {
       if (namespace === undefined && user === undefined && untilMs === undefined) throw new Error('nothing says what to erase');
       const purged = { jobs: 0, copies: 0, logs: 0 };
-      const query = { limit: Number.POSITIVE_INFINITY, ...given({ namespace, untilMs }) };
+      const query = { limit: Number.POSITIVE_INFINITY, ...omitUndefined({ namespace, untilMs }) };
       for await (const page of listed(RECORDS, untilMs === undefined ? undefined : endedBefore(untilMs - 1))) {
         for (const { key } of page) {
           const parsed = parseRecordKey(key);

@@ -1,4 +1,4 @@
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { History } from './history.ts';
 import { belongsTo, type HistoryRecord } from './history-record.ts';
@@ -19,7 +19,7 @@ export interface NamespaceHistory extends Pick<History, 'podsOf' | 'tail'> {
 export function createNamespaceHistory(history: History, namespaces: Pick<NamespaceIdentities, 'of'>): NamespaceHistory {
   return {
     async query({ namespace, name, limit, earlier = false }) {
-      const asked = { namespace, limit, ...given({ name }) };
+      const asked = { namespace, limit, ...omitUndefined({ name }) };
       if (earlier) return history.query(asked);
       const of = namespaces.of(namespace);
       return of === undefined ? [] : history.query({ ...asked, of });

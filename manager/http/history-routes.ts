@@ -1,5 +1,5 @@
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
 
 /** What is known of Jobs that are over, as far as it is served. */
@@ -24,7 +24,7 @@ const LIMIT_MAX = 1_000;
 const jobs =
   (verb: string) =>
   ({ namespace = '', name }: Parameters): AccessAttributes => ({
-    resourceAttributes: { namespace, verb, group: 'batch', resource: 'jobs', ...given({ name }) },
+    resourceAttributes: { namespace, verb, group: 'batch', resource: 'jobs', ...omitUndefined({ name }) },
   });
 const logs = (parameters: Parameters): readonly AccessAttributes[] => {
   const { namespace = '', pod = '' } = parameters;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
@@ -14,8 +14,8 @@ import { createShares } from '../../shared/runtime/shares.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { AuditEntry, AuditOrigin } from '../audit/audit-line.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { entryOfAnswer, entryOfError, type AuditedRequest } from '../audit/audited-request.ts';
-import type { ApiMetrics } from '../metrics.ts';
+import { entryOfAnswer, entryOfError, type AuditedRequest } from './audited-request.ts';
+import type { ApiMetrics } from './api-metrics.ts';
 import { matchRoute } from './match-route.ts';
 import { discardBody, readJson } from './request-body.ts';
 import { RequestRefused, statusOf, type ApiAnswer, type Parameters, type Route } from './route.ts';
@@ -92,7 +92,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
   const leaveOf = new WeakMap<Socket, () => void>();
   /** Of each connection. Only its own end tells all of them: a response that waits behind another one hears nothing. */
   const onConnection = new WeakMap<Socket, Set<AbortController>>();
-  let underWay = 0;
+  let inFlight = 0;
 
   /** Counts a request for its owner, and the connection that it comes on. */
   function countFor(owner: string, request: IncomingMessage, response: ServerResponse, asked: Asked): void {
@@ -117,7 +117,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     const match = matchRoute(routes, method, path);
     if (match.kind === 'Route') [asked.route, asked.parameters] = [match.route, match.parameters];
-    if (underWay > REQUESTS_MAX)
+    if (inFlight > REQUESTS_MAX)
       throw new RequestRefused(503, 'ServiceUnavailable', 'too many requests at once; try again', { 'retry-after': '1' });
     if (openApi !== undefined && path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
     if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', nothingThere);
@@ -152,7 +152,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       lastEventId: header('last-event-id'),
       ...(traceparent === undefined ? {} : { traceparent }),
       caller,
-      ...given({ user: asked.user }),
+      ...omitUndefined({ user: asked.user }),
       countFor: count,
       signal,
     });
@@ -201,7 +201,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
         throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });
       asked.counted.release();
       leaveOf.get(request.socket)?.();
-      underWay--;
+      inFlight--;
       metrics?.streams.set(streams.size);
       const timer = clock.schedule(() => stop.abort(new Error('the stream is old enough')), STREAM_MAX_MS);
       try {
@@ -209,7 +209,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       } finally {
         timer.cancel();
         closeStream();
-        underWay++;
+        inFlight++;
         metrics?.streams.set(streams.size);
       }
     } catch (error) {
@@ -231,7 +231,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     // Whoever does not wait for answers is not waited for.
     if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
     together.add(stop);
-    underWay++;
+    inFlight++;
     const asked: Asked = { route: undefined, parameters: undefined, user: undefined, counted: undefined };
     const sinceMs = clock.monotonic();
     response.once('finish', () => {
@@ -243,7 +243,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     void handle(request, response, asked, stop).finally(() => {
       together.delete(stop);
       asked.counted?.release();
-      underWay--;
+      inFlight--;
     });
   };
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
-import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
+import { SubmissionProblem, type SubmissionPayload, type SubmissionState, type SubmissionPort } from '../api/submission-port.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
 import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
 
 /** The door of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
-export type DoorOf = (namespace: string, queue: string) => SubmissionDoor | undefined;
+export type DoorOf = (namespace: string, queue: string) => SubmissionPort | undefined;
 
 const COLLECTION = '/apis/submissions/v1/namespaces/{namespace}/queues/{queue}/submissions';
 const ONE = `${COLLECTION}/{key}`;
@@ -27,7 +27,7 @@ const audited = (what: string): Audited => ({
 
 /** Submissions over HTTP, for those who do not speak BullMQ: they lie on the same queue, and become Jobs as all others. */
 export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
-  const door = ({ namespace = '', queue = '' }: Parameters): SubmissionDoor => {
+  const door = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
     const found = doorOf(namespace, queue);
     if (found === undefined)
       throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
@@ -107,7 +107,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
           const reason = `it does not end as cancelled: its state is ${answer.state}`;
           return { kind: 'Json', status: 200, body: answer, audited: { outcome: 'Missing', reason } };
         } catch (error) {
-          if (error instanceof DoorProblem && error.code === 'TimedOut')
+          if (error instanceof SubmissionProblem && error.code === 'TimedOut')
             return {
               kind: 'Json',
               status: 202,
@@ -142,7 +142,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
 }
 
 /** By what it says, so that whoever comes back is not told again what he has seen. */
-async function* eventsOf(views: AsyncIterable<DoorView>, lastEventId: string | undefined): AsyncGenerator<ServerEvent> {
+async function* eventsOf(views: AsyncIterable<SubmissionState>, lastEventId: string | undefined): AsyncGenerator<ServerEvent> {
   for await (const view of views) {
     const id = createHash('sha256').update(JSON.stringify(view)).digest('base64url').slice(0, 16);
     const event = view.state === 'Completed' || view.state === 'Failed' ? 'ended' : 'progress';
@@ -151,7 +151,7 @@ async function* eventsOf(views: AsyncIterable<DoorView>, lastEventId: string | u
 }
 
 /** `{manifest, options}`, or the manifest itself. */
-function payloadOf(body: unknown): DoorPayload {
+function payloadOf(body: unknown): SubmissionPayload {
   if (!isJsonObject(body)) throw invalid('the body is no JSON object; give the manifest of a batch/v1 Job, or {manifest, options}');
   if (!('manifest' in body)) return { manifest: body };
   const { manifest, options = {}, ...others } = body;
@@ -194,7 +194,7 @@ const unknownKey = (key: string): RequestRefused =>
   notFound(`the queue does not know a submission ${JSON.stringify(key)}, or not any more`);
 
 function refuse(error: unknown): never {
-  if (!(error instanceof DoorProblem)) throw error;
+  if (!(error instanceof SubmissionProblem)) throw error;
   throw error.code === 'Conflict' ? new RequestRefused(409, 'Conflict', error.message) : invalid(error.message);
 }
 

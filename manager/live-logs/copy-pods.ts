@@ -3,7 +3,7 @@ import { isJsonObject } from '../../shared/api/json-value.ts';
 import { CONTROLLER_UID_LABEL, JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
 /** A pod of a copy, as its cluster tells: of the kind that it should be, and taken for no more. */
 export type CopyPod = {
@@ -37,7 +37,7 @@ export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[
         name,
         container,
         phase: PHASES.find((each) => each === phase) ?? 'Unknown',
-        ...given({
+        ...omitUndefined({
           index: indexOf(recordOf(annotations)[JOB_COMPLETION_INDEX]),
           startedMs: typeof startTime === 'string' ? parseWireTime(startTime) : undefined,
         }),

@@ -5,15 +5,15 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import { createTrafficPace } from '../../shared/kube/traffic-pace.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createShares } from '../../shared/runtime/shares.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { Answered, LiveLogs, LogEvent, LogReading } from '../dashboard/live-logs.ts';
 import type { LivePods } from '../dashboard/views.ts';
-import { copyIdentity } from '../dispatch/copy-marks.ts';
-import { copyName } from '../dispatch/remote-job.ts';
+import { copyIdentity } from '../dispatch/copy/copy-marks.ts';
+import { copyName } from '../dispatch/copy/remote-job.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
 import { hasEnded, podsOfCopy, selectorOfPods, type CopyPod } from './copy-pods.ts';
 import { followLog } from './follow-log.ts';
@@ -148,7 +148,7 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
           const shown = pods.filter((pod) => !hasEnded(pod));
           return {
             cluster: place.cluster,
-            pods: shown.map(({ name, phase, index, startedMs }) => ({ pod: name, phase, ...given({ index, startedMs }) })),
+            pods: shown.map(({ name, phase, index, startedMs }) => ({ pod: name, phase, ...omitUndefined({ index, startedMs }) })),
           };
         });
         return { kind: 'Found', value };

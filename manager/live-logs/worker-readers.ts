@@ -5,10 +5,10 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
-import { renewableAccess, type RenewableAccess } from '../dispatch/renewable-access.ts';
-import { accessOrProblem, type WorkerAccess } from '../dispatch/worker-access.ts';
-import { readWorkerSecret } from '../dispatch/worker-secret.ts';
-import { chooseToken, endpointDigest, storedToken } from '../dispatch/worker-token.ts';
+import { renewableAccess, type RenewableAccess } from '../dispatch/token/renewable-access.ts';
+import { accessOrProblem, type WorkerAccess } from '../dispatch/token/worker-access.ts';
+import { readWorkerSecret } from '../dispatch/token/worker-secret.ts';
+import { chooseToken, endpointDigest, storedToken } from '../dispatch/token/worker-token.ts';
 
 export type WorkerReader = ReadClient & StreamClient;
 
@@ -100,9 +100,9 @@ export function createWorkerReaders({ workerClusters, home, connect, secretsName
       if (cluster.spec.local === true) return home;
       const entry = connected.get(name);
       if (entry !== undefined && clock.monotonic() < entry.freshUntilMs) return entry.client;
-      const underWay = looking.get(name) ?? look(cluster).finally(() => looking.delete(name));
-      looking.set(name, underWay);
-      return underWay;
+      const inFlight = looking.get(name) ?? look(cluster).finally(() => looking.delete(name));
+      looking.set(name, inFlight);
+      return inFlight;
     },
     async close() {
       closed.abort(new Error('nobody looks any more'));

@@ -1,5 +1,5 @@
 import { OVERRIDE_FIELD_MANAGER } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
 import { OWN_ACCOUNT_RULES } from './own-account.ts';
@@ -116,7 +116,7 @@ export const admissionPolicies = (release: string, identities: Identities): read
     const metadata = { name: `${release}-${name}` };
     const spec: PolicySpec = {
       failurePolicy,
-      matchConstraints: { ...given({ objectSelector }), resourceRules },
+      matchConstraints: { ...omitUndefined({ objectSelector }), resourceRules },
       matchConditions: ofInstallation(matchConditions, identities),
       variables: policyVariables(identities),
       validations,

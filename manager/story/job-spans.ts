@@ -2,7 +2,7 @@ import { isSampled, jobTrace, spanIdOf } from '../../shared/api/job-trace.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Span } from '../../shared/runtime/span.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { SeenJob } from './story-events.ts';
@@ -50,12 +50,14 @@ function beginner(seen: SeenJob): Begin {
   const attributes = attributesOf(seen);
   return (name, part, startMs, endMs, more = {}) => ({
     traceId,
-    ...(part === 'job' ? { spanId, ...given({ parentSpanId }) } : { spanId: spanIdOf(traceId, metadata.uid, part), parentSpanId: spanId }),
+    ...(part === 'job'
+      ? { spanId, ...omitUndefined({ parentSpanId }) }
+      : { spanId: spanIdOf(traceId, metadata.uid, part), parentSpanId: spanId }),
     name,
     startMs: Math.min(startMs, endMs),
     endMs,
     attributes: { ...attributes, ...more.attributes },
-    ...given({ error: more.error }),
+    ...omitUndefined({ error: more.error }),
   });
 }
 
@@ -64,7 +66,7 @@ const attributesOf = ({ job: { metadata }, record }: SeenJob): Span['attributes'
   'k8s.namespace.name': metadata.namespace ?? '',
   'k8s.job.name': metadata.name,
   'k8s.job.uid': metadata.uid,
-  ...given({ 'switchyard.local_queue': metadata.labels?.[QUEUE_NAME_LABEL] }),
+  ...omitUndefined({ 'switchyard.local_queue': metadata.labels?.[QUEUE_NAME_LABEL] }),
   ...(record && {
     'switchyard.cluster_queue': record.clusterQueue,
     'switchyard.cluster': record.cluster,
@@ -105,7 +107,7 @@ const placementOf = ({ job }: SeenJob, type: SwitchyardCondition): string | unde
   return condition?.status === 'True' ? (condition.message?.split('; ')[0] ?? '') : undefined;
 };
 
-const isNews = (before: SeenJob, after: SeenJob, type: SwitchyardCondition): boolean => {
+const hasChanged = (before: SeenJob, after: SeenJob, type: SwitchyardCondition): boolean => {
   const placement = placementOf(after, type);
   return placement !== undefined && placement !== placementOf(before, type);
 };
@@ -120,7 +122,7 @@ function untilDispatched(before: SeenJob, after: SeenJob, begin: Begin, instants
   const { Dispatched } = SwitchyardCondition;
   const { record } = after;
   const atMs = conditionMs(after, Dispatched);
-  if (record === undefined || atMs === undefined || !isNews(before, after, Dispatched)) return [];
+  if (record === undefined || atMs === undefined || !hasChanged(before, after, Dispatched)) return [];
   const startMs = instants.began(`admitted/${record.since}`, parseWireTime(record.since) ?? atMs);
   const endMs = instants.ended(`dispatched/${record.since}`, atMs);
   return [begin('admitted', `admitted/${record.since}`, startMs, endMs)];
@@ -131,7 +133,7 @@ function untilStarted(before: SeenJob, after: SeenJob, begin: Begin, instants: I
   const { Dispatched, Started } = SwitchyardCondition;
   const { record } = after;
   const atMs = conditionMs(after, Started);
-  if (record === undefined || atMs === undefined || !isNews(before, after, Started)) return [];
+  if (record === undefined || atMs === undefined || !hasChanged(before, after, Started)) return [];
   const dispatchedMs = instants.began(`dispatched/${record.since}`, conditionMs(after, Dispatched) ?? atMs);
   const endMs = instants.ended(`started/${record.since}`, atMs);
   return [begin('dispatched', `dispatched/${record.since}`, dispatchedMs, endMs)];
@@ -148,7 +150,7 @@ function untilEnded(before: SeenJob, after: SeenJob, begin: Begin, instants: Ins
   const homeMs = instants.ended('home', thereMs);
   const error = end.type === 'Failed' ? `${end.reason ?? 'Failed'}: ${end.message ?? ''}` : undefined;
   const pods = { 'switchyard.pods.succeeded': job.status?.succeeded ?? 0, 'switchyard.pods.failed': job.status?.failed ?? 0 };
-  const more = { attributes: pods, ...given({ error }) };
+  const more = { attributes: pods, ...omitUndefined({ error }) };
   const whole = begin('job', 'job', submittedMs(after, instants), homeMs, more);
   const { record } = after;
   const startedMs = conditionMs(after, SwitchyardCondition.Started) ?? conditionMs(before, SwitchyardCondition.Started);

@@ -7,7 +7,7 @@ import type { EventHandler } from '../../shared/kube/informer.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { actInWords, actsOn } from '../api/job-acts.ts';
 import { JobEventReason } from '../api/reasons.ts';
-import type { StoryMetrics } from '../metrics.ts';
+import type { StoryMetrics } from './story-metrics.ts';
 
 /** Says, while it leads, that somebody passed by the rules of who may write what: in the log, an Event on the Job, and a metric. */
 export interface OverrideAlarm {

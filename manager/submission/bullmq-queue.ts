@@ -5,7 +5,7 @@ import { submissionKey } from '../../shared/api/submission-key.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { submittedTraceparent } from '../../shared/api/submission-trace.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import { serveControlQueue } from './control-queue.ts';
@@ -121,7 +121,7 @@ class BullmqQueue implements SubmissionQueue {
       return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
     const worker = new GuardedWorker(
-      (text) => textProblem(text, { bytesMax: textBytesMax, ...given({ depthMax: textDepthMax }) }),
+      (text) => textProblem(text, { bytesMax: textBytesMax, ...omitUndefined({ depthMax: textDepthMax }) }),
       name,
       process,
       {
@@ -197,7 +197,7 @@ class BullmqQueue implements SubmissionQueue {
     const [text = null, time] = await this.#redis.hmget(key, 'data', 'timestamp');
     // What BullMQ counted is another submission's after the queue was wiped.
     if (text === null || (/^\d+$/.test(id) && Number(time) !== submittedAt)) return false;
-    return textProblem(text, { bytesMax, ...given({ depthMax: textDepthMax }) }) === undefined && asks(JSON.parse(text), 'logs');
+    return textProblem(text, { bytesMax, ...omitUndefined({ depthMax: textDepthMax }) }) === undefined && asks(JSON.parse(text), 'logs');
   }
 
   async backlog(): Promise<Backlog> {
@@ -253,9 +253,9 @@ class BullmqQueue implements SubmissionQueue {
       return this.#answer(job, await this.#endCancelled(parked, withdraw), parked.attempt, parked);
     }
     // 3. The Job is there, or is made now.
-    const earlier = given({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
+    const earlier = omitUndefined({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
     const traceparent = submittedTraceparent(job.data, job.opts.telemetry?.metadata);
-    const told = { ...earlier, ...given({ traceparent }) };
+    const told = { ...earlier, ...omitUndefined({ traceparent }) };
     const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: priorityOf(job), ...told };
     const waited = isOfThis ? parked : undefined;
     const accepted = await accept(submission).catch((error: unknown) => {

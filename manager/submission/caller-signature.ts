@@ -3,7 +3,7 @@ import { payloadHash } from '../../shared/api/payload-hash.ts';
 import type { CallerSignature } from '../../shared/api/submission-signature.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import { toldText } from '../api/told-text.ts';
+import { sanitizeText } from '../api/sanitize-text.ts';
 
 /** A submission as it lies on the queue of a tenant. */
 export type SubmittedData = {
@@ -20,7 +20,7 @@ const NAME_LENGTH_MAX = 256;
  * payload alone, and those were submitted by that user.
  */
 export function signCaller({ current }: RecordKeys, submitted: SubmittedData, username: string): CallerSignature {
-  const user = toldText(username, NAME_LENGTH_MAX);
+  const user = sanitizeText(username, NAME_LENGTH_MAX);
   return { user, seal: digest(current, submitted, user).toString('base64url') };
 }
 

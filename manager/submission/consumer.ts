@@ -8,9 +8,9 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { JobRules } from '../api/job-rules.ts';
-import type { JobManifest } from '../prepare-job.ts';
+import type { JobManifest } from '../policy/prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { created, ended, entryOfParked, intendedEntry, judge, refused, type Delivery, type LedgerEntry } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
@@ -96,7 +96,7 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
   const { clock, keys, log, jobs, withdrawnJobs } = deps;
   const { key, submittedAt } = parked.ref;
   const ledger = deps.ledger.of(tenant.id);
-  if (!isOver(ledger.get(key), parked)) {
+  if (!hasEnded(ledger.get(key), parked)) {
     const job = await parkedJob(deps, parked);
     if (job !== undefined && !isJobOf(keys, job, { tenant: tenant.id, key })) {
       log.warn('a Job is not withdrawn: it was not made of this submission', { tenant: tenant.label, submission: key });
@@ -111,12 +111,12 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
   }
   await ledger.written(key);
   const entry = ledger.get(key);
-  if (!isOver(entry, parked) || !isCancelled(entry.outcome)) return;
+  if (!hasEnded(entry, parked) || !isCancelled(entry.outcome)) return;
   // One that is not in the cache yet is withdrawn when it comes.
   if (jobs.get(entry.job)?.metadata.uid === entry.uid) withdrawnJobs.withdraw({ tenant: tenant.id, job: entry.job, uid: entry.uid });
 }
 
-const isOver = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): entry is LedgerEntry & { readonly state: 'Ended' } =>
+const hasEnded = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): entry is LedgerEntry & { readonly state: 'Ended' } =>
   entry?.state === 'Ended' && entry.uid === uid;
 
 /**

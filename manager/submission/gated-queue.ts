@@ -1,11 +1,11 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { FairGate } from './fair-gate.ts';
+import type { TenantGate } from './tenant-gate.ts';
 import { signatureProblem } from './signature.ts';
 import { SubmissionRefused, type Acceptance, type Submission, type SubmissionQueue } from './submission-queue.ts';
 import type { Tenant } from './tenant.ts';
 
 export type GatedQueueDeps = {
-  readonly gate: FairGate;
+  readonly gate: TenantGate;
   readonly tenant: Tenant;
   readonly queue: SubmissionQueue;
   readonly clock: Clock;

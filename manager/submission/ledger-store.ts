@@ -6,7 +6,7 @@ import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
-import type { LedgerMetrics } from '../metrics.ts';
+import type { LedgerMetrics } from './ledger-metrics.ts';
 import type { LedgerEntry, Transition } from './ledger.ts';
 import { LEDGER_LIMITS, LedgerBook, type LedgerLimits, type LedgerWrite } from './ledger-book.ts';
 import { keyHash } from './ledger-hash.ts';

@@ -16,7 +16,7 @@ import { created } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
 import { submissionOf } from './outcome.ts';
 import { isSealedSubmission } from './submission-seal.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 
 export type NotedJobsDeps = {
   readonly jobs: Informer<Job>;

@@ -9,7 +9,7 @@ import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, isJobOf, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';

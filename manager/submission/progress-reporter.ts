@@ -13,7 +13,7 @@ import { submissionOf } from './outcome.ts';
 import { progressOf } from './progress.ts';
 import { isSealedSubmission } from './submission-seal.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 
 export type ProgressReporterDeps = {
   /** By tenant id, those that are served now. */

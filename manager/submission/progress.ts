@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { SubmissionPhase, type SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
 
@@ -11,7 +11,7 @@ export function progressOf(job: DeepReadonly<Job>): SubmissionProgress {
   const parsed = writtenRecordOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : undefined;
   const pods = { active, succeeded, failed };
-  const place = given({ cluster: record?.cluster });
+  const place = omitUndefined({ cluster: record?.cluster });
   const end = finishedCondition(job.status);
   if (end !== undefined) {
     const reason = end.type === 'Failed' ? (end.reason ?? 'Failed') : 'Complete';
@@ -22,7 +22,7 @@ export function progressOf(job: DeepReadonly<Job>): SubmissionProgress {
     return { phase: running ? SubmissionPhase.Running : SubmissionPhase.Admitted, ...place, ...pods };
   }
   const waiting = findCondition(conditions, SwitchyardCondition.QuotaReserved);
-  const reason = given({ reason: waiting?.status === 'False' ? waiting.reason : undefined });
+  const reason = omitUndefined({ reason: waiting?.status === 'False' ? waiting.reason : undefined });
   // A record that waits for its admission checks has not let anything run yet.
   if (record === undefined || record.checks !== undefined) return { phase: SubmissionPhase.Queued, ...reason, ...pods };
   return { phase: SubmissionPhase.Suspended, ...reason, ...place, ...pods };

@@ -6,7 +6,7 @@ import { objectKey } from '../../shared/kube/keys.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission-queue.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { Backlog, SubmissionQueue } from './submission-queue.ts';
 import { createLastingTroubles } from './lasting-troubles.ts';
 import type { RedisTrouble } from './redis-health.ts';

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { confineScripts } from './confined-scripts.ts';
 import type { RedisSettings, RedisTls } from './redis-settings.ts';
@@ -40,7 +40,7 @@ export const connectRedis = (settings: RedisSettings, patience: Patience = 'Pati
 
 function connected({ servers, username, password, tls }: RedisSettings, patience: Patience): RedisConnection {
   const common: Omit<RedisOptions, 'replyMapping'> = {
-    ...given({ username, password, tls: tls && tlsOptions(tls) }),
+    ...omitUndefined({ username, password, tls: tls && tlsOptions(tls) }),
     ...(patience === 'Patient'
       ? { maxRetriesPerRequest: null }
       : { maxRetriesPerRequest: 0, enableOfflineQueue: false, connectTimeout: IMPATIENT_MS, commandTimeout: IMPATIENT_MS }),
@@ -53,7 +53,7 @@ function connected({ servers, username, password, tls }: RedisSettings, patience
         ...common,
         sentinels: [...servers.sentinels],
         name: servers.name,
-        ...given({ sentinelPassword: servers.password, sentinelTLS: common.tls }),
+        ...omitUndefined({ sentinelPassword: servers.password, sentinelTLS: common.tls }),
         enableTLSForSentinelMode: tls !== undefined,
         sentinelRetryStrategy: (times) => Math.min(SENTINEL_RETRY_MAX_MS, times * 100),
       });
@@ -63,4 +63,4 @@ function connected({ servers, username, password, tls }: RedisSettings, patience
 }
 
 const tlsOptions = ({ ca, cert, key, serverName }: RedisTls): NonNullable<RedisOptions['tls']> =>
-  given({ ca, cert, key, servername: serverName });
+  omitUndefined({ ca, cert, key, servername: serverName });

@@ -1,10 +1,10 @@
 import { Cluster, type Redis } from 'ioredis';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { RedisMetrics } from '../redis-metrics.ts';
+import type { RedisMetrics } from './redis-metrics.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { judgeRedis, LOSES, memoryOf, RedisTroubleReason, type RedisTrouble } from './redis-health.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
 export type RedisProbeDeps = {
   /** An impatient connection, for the probe alone. */
@@ -39,10 +39,10 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
   const look = async (): Promise<void> => {
     const { problem, masters } = await observeRedis(connection);
     const infos = problem === undefined ? masters.map(({ info }) => info) : [];
-    const now = judgeRedis({ infos, ...given({ problem: problem && (connectionError ?? problem) }) });
-    const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
-    for (const { reason, message } of now.filter(isNews(troubles ?? []))) log.warn('Redis is in trouble', { reason, why: message });
-    for (const { reason } of (troubles ?? []).filter(isNews(now))) log.info('Redis is no longer in this trouble', { reason });
+    const now = judgeRedis({ infos, ...omitUndefined({ problem: problem && (connectionError ?? problem) }) });
+    const hasChanged = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
+    for (const { reason, message } of now.filter(hasChanged(troubles ?? []))) log.warn('Redis is in trouble', { reason, why: message });
+    for (const { reason } of (troubles ?? []).filter(hasChanged(now))) log.info('Redis is no longer in this trouble', { reason });
     troubles = now;
     for (const reason of Object.values(RedisTroubleReason))
       metrics.trouble.set({ reason }, now.some((each) => each.reason === reason) ? 1 : 0);

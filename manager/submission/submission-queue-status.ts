@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { SubmissionQueueObject, SubmissionQueueStatus } from '../api/submission-queue.ts';
 import type { RedisTrouble } from './redis-health.ts';
 
@@ -47,7 +47,7 @@ export function submissionQueueStatus(
   const conditions = said.map((each) => {
     const before = findCondition(present, each.type);
     const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : toWireTime(nowMs);
-    return { ...each, lastTransitionTime, ...given({ observedGeneration: generation }) };
+    return { ...each, lastTransitionTime, ...omitUndefined({ observedGeneration: generation }) };
   });
   // What nobody has looked at since is left as it was said.
   const kept = present.filter(({ type }) => said.every((each) => each.type !== type));
@@ -60,7 +60,7 @@ export function submissionQueueStatus(
       before.observedGeneration !== each.observedGeneration
     );
   });
-  const figures = { ...given({ prefix: facts.prefix, backlog: facts.backlog ?? status?.backlog }), parked, accepted, refused };
+  const figures = { ...omitUndefined({ prefix: facts.prefix, backlog: facts.backlog ?? status?.backlog }), parked, accepted, refused };
   const counted = Object.entries(figures).some(([name, value]) => status?.[name as keyof typeof figures] !== value);
   return isNew || counted ? { conditions: [...conditions, ...kept.map((each) => ({ ...each }))], ...figures } : undefined;
 }

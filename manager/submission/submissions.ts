@@ -4,18 +4,19 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import type { ActingAs } from '../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { allOrNone } from '../../shared/runtime/tasks.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
-import type { ApiRate } from '../config.ts';
-import type { ManagerMetrics } from '../metrics.ts';
+import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
+import type { LedgerMetrics } from './ledger-metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import { askImpersonation } from './ask-impersonation.ts';
 import { runConsumer } from './consumer.ts';
-import type { DoorsDeps } from './doors.ts';
-import { createFairGate } from './fair-gate.ts';
+import type { SubmissionEndpointsDeps } from './submission-endpoints.ts';
+import { createTenantGate } from './tenant-gate.ts';
 import { gatedQueue } from './gated-queue.ts';
 import { createIntake } from './intake.ts';
 import { ended } from './ledger.ts';
@@ -26,7 +27,7 @@ import { createProgressReporter } from './progress-reporter.ts';
 import { createQueueReporter } from './queue-reporter.ts';
 import type { Outcome, SubmissionQueue } from './submission-queue.ts';
 import type { SealedSubmission } from './submission-seal.ts';
-import { createTailTeller, type TailTeller } from './tail-teller.ts';
+import { createLogTailReporter, type LogTailReporter } from './log-tail-reporter.ts';
 import { createTenantClients } from './tenant-clients.ts';
 import type { RedisTrouble } from './redis-health.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
@@ -40,7 +41,7 @@ export type SubmissionSource = {
   /** A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is created as anybody else. */
   readonly client?: (actAs: ActingAs | undefined) => KubeClient;
   /** Opens the queue of a tenant for those who submit over HTTP; absent: nobody does. */
-  readonly openDoor?: DoorsDeps['open'];
+  readonly openDoor?: SubmissionEndpointsDeps['open'];
   /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
   readonly shared: Tenant | undefined;
   /** How many Jobs are created of submissions in a second; absent: as many as there are. */
@@ -70,13 +71,13 @@ export type SubmissionsDeps = {
   readonly redisTroubles?: (() => readonly RedisTrouble[] | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Pick<ManagerMetrics, 'submission' | 'ledger'>;
+  readonly metrics: { readonly submission: SubmissionMetrics; readonly ledger: LedgerMetrics };
 };
 
 /** All that has to do with submissions: from the queues of tenants to the end of their Jobs. */
 export interface Submissions extends Pick<NotedJobs, 'isNoted'> {
   /** Hears of copies that are about to go; absent: nobody listens. */
-  readonly endings?: TailTeller;
+  readonly endings?: LogTailReporter;
   /** For the leader. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -101,13 +102,13 @@ function fromQueues(
   const intakeLog = log.with({ part: 'intake' });
   const clientFor = createTenantClients({
     manager: home,
-    ...given({ connect: source.client }),
+    ...omitUndefined({ connect: source.client }),
     fenced,
     onImpersonation: (tenant, problem) => queueReporter.impersonation(tenant, problem),
   });
   const unended = countUnendedJobs(keys, () => gate.ended());
   jobs.addHandler(unended.handler);
-  const gate = createFairGate({
+  const gate = createTenantGate({
     rate: createRateLimiter({ ...(source.rate ?? { qps: 0, burst: 1 }), clock }),
     turnsMax: source.turnsMax ?? DEFAULT_TURNS_MAX,
     unended: unended.of,
@@ -136,7 +137,7 @@ function fromQueues(
   });
   /** The first outcome stands. */
   const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
-    ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now()));
+    ledger.of(tenant).mark(key, ended({ uid, ...omitUndefined({ attempt: made?.attempt }) }, outcome, clock.now()));
   const { queues, tenants } = intake;
   const withdrawnJobs = createWithdrawnJobs({ jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
   const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });
@@ -158,7 +159,7 @@ function fromQueues(
   const progress = createProgressReporter({ queues, jobs, ...common });
   return {
     isNoted: noted.isNoted,
-    endings: createTailTeller({ queues, jobs, keys, clock, log: intakeLog }),
+    endings: createLogTailReporter({ queues, jobs, keys, clock, log: intakeLog }),
     run: (signal) =>
       allOrNone(signal, [
         (each) => ledger.run(each),

@@ -12,10 +12,10 @@ import {
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { parseTraceparent } from '../../shared/api/trace-context.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
-import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../prepare-job.ts';
+import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../policy/prepare-job.ts';
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
@@ -88,7 +88,7 @@ function identityOf(
       ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !OURS.includes(name))),
       [SUBMISSION_ANNOTATION]: submission.id,
       [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
-      ...given({ [TRACEPARENT_ANNOTATION]: traceparentOf(submission, metadata), [SUBMITTED_BY_ANNOTATION]: user }),
+      ...omitUndefined({ [TRACEPARENT_ANNOTATION]: traceparentOf(submission, metadata), [SUBMITTED_BY_ANNOTATION]: user }),
       ...(made && { [SUBMISSION_PAYLOAD_ANNOTATION]: made.payload, [SUBMISSION_ATTEMPT_ANNOTATION]: String(made.attempt) }),
       ...(tenant.id === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant.id }),
     },

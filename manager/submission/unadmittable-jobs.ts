@@ -13,7 +13,7 @@ import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts'
 import type { Tenant } from './tenant.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from './unadmittable.ts';
 import type { WithdrawnJobs } from './withdrawn-jobs.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 
 export type UnadmittableJobsDeps = {
   /** By tenant id, those that are served now. */

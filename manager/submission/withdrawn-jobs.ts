@@ -11,7 +11,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
 import { submissionOf } from './outcome.ts';
 import { isSealedSubmission } from './submission-seal.ts';

@@ -1,6 +1,6 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { changeInWords, jobChanges } from '../audit/job-changes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { withAct } from '../api/job-acts.ts';
@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
-import { controllerProblems, prepared, wordsFromKueues } from '../prepare-job.ts';
+import { controllerProblems, prepared, wordsFromKueues } from '../policy/prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** AdmissionReview of admission.k8s.io/v1, as far as it is about Jobs. */
@@ -132,7 +132,7 @@ export function validate(request: AdmissionRequest, identities: Identities, rule
   const problems = validateJob({ subresource, job, oldJob, writer, username: userInfo.username ?? '' }, rules);
   if (problems.length > 0) return denied(uid, problems);
   const changes = oldJob === undefined || subresource !== '' ? [] : jobChanges(oldJob, job).map(changeInWords);
-  return { uid, allowed: true, ...given({ auditAnnotations: changes.length === 0 ? undefined : { changes: changes.join(', ') } }) };
+  return { uid, allowed: true, ...omitUndefined({ auditAnnotations: changes.length === 0 ? undefined : { changes: changes.join(', ') } }) };
 }
 
 const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionResponse => ({

@@ -6,11 +6,11 @@ import { answer, boundTo, parseAddress, pathOf, SERVER_LIMITS } from '../../shar
 import { keepConnections, WITHOUT_TIMERS } from '../../shared/runtime/kept-connections.ts';
 import type { ConnectionLimits } from '../../shared/runtime/connection-limits.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { PassedWrite } from '../audit/write-audit.ts';
-import type { WebhookMetrics } from '../metrics.ts';
+import type { WebhookMetrics } from './webhook-metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,
@@ -98,7 +98,7 @@ export function createWebhookServer({
       const response = validate(request, identities, rules);
       const isStored = response.allowed && request.dryRun !== true && request.subResource === undefined && writer !== 'Manager';
       if (isStored && request.operation === 'UPDATE' && username !== undefined && job !== undefined && oldJob !== undefined)
-        onPassed?.({ user: { username, ...given({ uid, groups }) }, job, oldJob, address });
+        onPassed?.({ user: { username, ...omitUndefined({ uid, groups }) }, job, oldJob, address });
       return response;
     },
   };

@@ -6,7 +6,7 @@ import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
 import { fieldOf } from '../policy/write-rule.ts';
-import { controllerProblems, wishProblems, wrongWishes } from '../prepare-job.ts';
+import { controllerProblems, wishProblems, wrongWishes } from '../policy/prepare-job.ts';
 
 /**
  * What is wrong with a write of a Job; nothing when it may pass. In order:

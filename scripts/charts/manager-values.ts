@@ -1,6 +1,6 @@
 /** The values of the chart switchyard-manager. */
 import { Type } from 'typebox';
-import { MANAGER_PROGRAM } from '../../manager/config.ts';
+import { MANAGER_PROGRAM } from '../../manager/config/config.ts';
 import {
   choice,
   flagValue,

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { createClientFactory } from '../../manager/client-factory.ts';
-import { createManagerMetrics } from '../../manager/metrics.ts';
-import { createWorkerConnector } from '../../manager/worker-connection.ts';
+import { createClientFactory } from '../../manager/process/client-factory.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
+import { createWorkerConnector } from '../../manager/process/worker-connection.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import { createClientMetrics } from '../../shared/kube/client-metrics.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';

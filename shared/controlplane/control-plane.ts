@@ -1,5 +1,5 @@
 import type { Transport } from '../kube/transport.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import type { Admission } from './admission/admission-request.ts';
 import type { ClusterNetwork } from './admission/webhook/webhooks.ts';
 import {
@@ -82,7 +82,7 @@ export interface ControlPlane {
 export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { clock, random, log, dataDir } = options;
   const persistence = options.persistence ?? (dataDir === undefined ? undefined : openSqlitePersistence(dataDir));
-  const store = createStore({ clock, ...given({ persistence }) });
+  const store = createStore({ clock, ...omitUndefined({ persistence }) });
   const resources = createServedResources(store);
   for (const definition of BUILT_IN) resources.add(definition, schemaOf(definition), false);
   const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
@@ -97,7 +97,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     clock,
     random,
     log,
-    ...given({ clusterNetwork: options.clusterNetwork }),
+    ...omitUndefined({ clusterNetwork: options.clusterNetwork }),
   });
   const admission = createReinvokingAdmission(createAdmissionChain(admissionPlugins(store, resources, guards)));
   const registry = createRegistry({ clock, random, admission });
@@ -145,7 +145,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       const server = await listenHttp(api, {
         host,
         port,
-        ...given({ certificate, clientCaPem }),
+        ...omitUndefined({ certificate, clientCaPem }),
       });
       servers.push(server);
       const { url } = server;

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { createAdmissionChain } from './admission/admission-chain.ts';
@@ -84,7 +84,7 @@ export function createGuards({ store, resources, authenticator, clock, random, l
     },
     equivalents: (request) => equivalentsOf(resources, request),
     client,
-    ...given({ clusterNetwork }),
+    ...omitUndefined({ clusterNetwork }),
     authorizer,
     newUid: () => newUid(random),
     log,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../runtime/clock.ts';
 import { runCommandLine } from '../runtime/command-line.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import { runProgram } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createLogger } from '../runtime/pino-logger.ts';
@@ -22,7 +22,7 @@ async function serve(config: ControlPlaneConfig, log: Logger, signal: AbortSigna
     random: Math.random,
     log,
     controllers: config.controllers,
-    ...given({ dataDir: config.dataDir }),
+    ...omitUndefined({ dataDir: config.dataDir }),
   });
   const { url, kubeconfig } = await controlPlane.listen({
     host: config.host,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../api/json-value.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 
 /** Body of a failed answer: `kind: Status` (metav1.Status). */
 export type Status = {
@@ -64,7 +64,7 @@ export function apiErrorOf(code: unknown, said: object, retryAfterMs?: number): 
   const { message, reason, details, ...rest } = said as Readonly<Record<string, unknown>>;
   const status: Status = {
     ...rest,
-    ...given({
+    ...omitUndefined({
       message: typeof message === 'string' ? message.slice(0, MESSAGE_LENGTH_MAX) : undefined,
       reason: typeof reason === 'string' ? reason : undefined,
       details: isDetails(details) ? details : undefined,

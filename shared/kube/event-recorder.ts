@@ -2,7 +2,7 @@ import type { DeepReadonly, KubeObject } from '../api/kubernetes.ts';
 import { apiVersionOf, EVENTS, type Resource } from '../api/resources.ts';
 import { toWireTime } from '../api/wire-time.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from './api-error.ts';
 import type { WriteClient } from './client.ts';
@@ -135,11 +135,11 @@ class QueueingRecorder implements EventRecorder {
         uid,
         apiVersion: apiVersionOf(resource),
         resourceVersion,
-        ...given({ fieldPath }),
+        ...omitUndefined({ fieldPath }),
       },
       reason,
       message,
-      source: { component, ...given({ host }) },
+      source: { component, ...omitUndefined({ host }) },
       firstTimestamp: timestamp,
       lastTimestamp: timestamp,
       count: 1,

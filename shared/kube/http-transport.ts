@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Agent, type Dispatcher, errors, ProxyAgent } from 'undici';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AddressRanges } from './address-ranges.ts';
 import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.ts';
@@ -81,7 +81,7 @@ class HttpTransport implements Transport {
   async stream(request: TransportRequest): ReturnType<Transport['stream']> {
     try {
       const { dispatcher, options, credentials } = await this.#prepared(request, 'watches');
-      const { statusCode, headers, body } = await dispatcher.request({ ...options, ...given({ signal: request.signal }) });
+      const { statusCode, headers, body } = await dispatcher.request({ ...options, ...omitUndefined({ signal: request.signal }) });
       if (statusCode === 401) this.#access.invalidate(credentials);
       body.setEncoding('utf8');
       return { status: statusCode, headers, chunks: this.#access.alias === undefined ? body : this.#discreet(request, body) };
@@ -129,7 +129,7 @@ class HttpTransport implements Transport {
       bodyTimeout: kind === 'watches' ? 0 : REQUEST_TIMEOUT_MS,
       // By default undici ends the connection of each DELETE with a body, in which a Kubernetes client says how to delete.
       reset: false,
-      ...given({ body }),
+      ...omitUndefined({ body }),
     };
     return { dispatcher: this.#poolsFor(credentials)[kind], options, credentials };
   }

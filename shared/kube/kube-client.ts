@@ -2,7 +2,7 @@ import type { KubeObject, ObjectKey, Unsaved } from '../api/kubernetes.ts';
 import { apiVersionOf, type Resource } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import { type ApiError, apiErrorOf } from './api-error.ts';
 import { type AnswerLimits, GENEROUS_LIMITS } from './answer-limits.ts';
 import { parseBoundedJson } from './bounded-json.ts';
@@ -119,7 +119,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
   async raw(request: Parameters<KubeClient['raw']>[0]): Promise<string> {
     const { method, path, body, contentType = 'application/json', accept, bodyMaxBytes } = request;
     const payload = body === undefined ? {} : { body: JSON.stringify(body), contentType };
-    const response = await this.#send({ method, path, ...payload, ...signalOf(request), ...given({ accept, bodyMaxBytes }) });
+    const response = await this.#send({ method, path, ...payload, ...signalOf(request), ...omitUndefined({ accept, bodyMaxBytes }) });
     return response.body;
   }
 
@@ -208,7 +208,7 @@ class TransportKubeClient implements KubeClient, StreamClient {
     const headers: Record<string, string> = { accept, 'user-agent': this.#options.userAgent, ...this.#actingAs };
     if (call.contentType !== undefined) headers['content-type'] = call.contentType;
     const { method, path, body, signal, bodyMaxBytes = this.#limits.objectBytes } = call;
-    return { method, path, headers, bodyMaxBytes, ...given({ body, signal }) };
+    return { method, path, headers, bodyMaxBytes, ...omitUndefined({ body, signal }) };
   }
 
   async #acquire(verb: string, signal: AbortSignal | undefined): Promise<void> {
@@ -260,7 +260,7 @@ function readList<T>(answer: object): ObjectList<T> {
 }
 
 const signalOf = ({ signal, beforeSend }: Pick<Call, 'signal' | 'beforeSend'>): Pick<Call, 'signal' | 'beforeSend'> =>
-  given({ signal, beforeSend });
+  omitUndefined({ signal, beforeSend });
 
 /** The full object is the second choice: a server that has no other form of it answers nevertheless. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';

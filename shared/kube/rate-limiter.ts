@@ -7,11 +7,14 @@ export interface RateLimiter {
   acquire(signal?: AbortSignal): Promise<number>;
 }
 
+/** Requests per second to one API server; qps 0 means no limit. */
+export type ApiRate = { readonly qps: number; readonly burst: number };
+
 /**
  * client-go's token bucket: `qps` tokens a second, at most `burst` at once, first come first served.
  * `qps` 0 means no limit.
  */
-export function createRateLimiter(options: { readonly qps: number; readonly burst: number; readonly clock: Clock }): RateLimiter {
+export function createRateLimiter(options: ApiRate & { readonly clock: Clock }): RateLimiter {
   const { qps, clock } = options;
   if (qps <= 0) return { acquire: async () => 0 };
   const burst = Math.max(1, options.burst);

@@ -3,7 +3,7 @@ import type { Resource } from '../api/resources.ts';
 import { createBackoff, type Backoff } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
-import { given } from '../runtime/given.ts';
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { onAbort } from '../runtime/tasks.ts';
@@ -13,7 +13,7 @@ import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.t
 import { checkListed, checkWatched } from './object-shape.ts';
 import { createPageSize, type PageSize } from './page-size.ts';
 import { isOlder } from './resource-version.ts';
-import type { ServerCourse } from './server-course.ts';
+import type { RevisionTracker } from './revision-tracker.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 /** What a reflector reports, in order. */
@@ -48,7 +48,7 @@ export type ReflectorOptions<T extends KubeObject> = {
   /** Told when the server has gone back in time, as one that was restored from an older backup; a new list follows. */
   readonly onWentBack?: (error: Error) => void;
   /** Shared by all reflectors of one API server whose resources it keeps together. */
-  readonly course?: ServerCourse;
+  readonly course?: RevisionTracker;
 };
 
 /** The server does not know a resourceVersion any more that it has given before. */
@@ -141,7 +141,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     this.#backoff = createBackoff({ baseMs: BACKOFF_BASE_MS, maxMs: BACKOFF_MAX_MS, random });
     this.#faultBackoff = createBackoff({ baseMs: FAULT_BACKOFF_BASE_MS, maxMs: FAULT_BACKOFF_MAX_MS, random });
     this.#heardMs = clock.monotonic();
-    options.course?.follow(() => {
+    options.course?.onRewind(() => {
       this.#displaced = true;
       this.#hurry.abort(new Error('the server may have gone back in time'));
     });
@@ -200,7 +200,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   async #list(signal: AbortSignal): Promise<string> {
     const waiting = [...this.#waiting];
     const resourceVersion = await listInto(this.#options, this.#sink, this.#pageSize, () => this.#hear(), signal);
-    this.#options.course?.saw(resourceVersion);
+    this.#options.course?.observed(resourceVersion);
     this.#backoff.reset();
     this.#unsure = false;
     if (this.#faulty) this.#options.onFault?.(this.#source, undefined);
@@ -230,7 +230,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
         resourceVersion: from,
         timeoutSeconds,
         signal: idle.signal,
-        ...given({ namespace, labelSelector, fieldSelector }),
+        ...omitUndefined({ namespace, labelSelector, fieldSelector }),
       });
       // Not before: a server that is replaced from now on breaks the watch.
       if (ask) await this.#askPosition(from, idle.signal);
@@ -263,11 +263,11 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   /** Asks how far the server is, which is the least that can be asked of a list. */
   async #askPosition(from: string, signal: AbortSignal): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector, course } = this.#options;
-    const options = given({ namespace, labelSelector, fieldSelector });
+    const options = omitUndefined({ namespace, labelSelector, fieldSelector });
     const highest = course?.highest() ?? '';
     const { resourceVersion } = await client.list<T>(resource, { limit: 1, signal, ...options });
     this.#checkOrder(from, resourceVersion);
-    course?.found(resourceVersion, highest);
+    course?.compared(resourceVersion, highest);
     for (const waiting of this.#waiting) waiting.target ??= resourceVersion;
     this.#reach(from);
   }
@@ -288,7 +288,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
 
   #reach(position: string): void {
     this.#position = position;
-    this.#options.course?.saw(position);
+    this.#options.course?.observed(position);
     for (const { target, reached } of this.#waiting) if (target !== undefined && !isOlder(position, target)) reached.resolve();
   }
 
@@ -386,7 +386,7 @@ async function listPages<T extends KubeObject>(
       try {
         const page = await client.list<T>(resource, {
           signal,
-          ...given({ namespace, labelSelector, fieldSelector, limit, continueToken }),
+          ...omitUndefined({ namespace, labelSelector, fieldSelector, limit, continueToken }),
         });
         pageSize?.fitted();
         return page;

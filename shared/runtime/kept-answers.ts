@@ -43,8 +43,8 @@ export function createKeptAnswers<T>({ most, keptMs, ownerOf, clock }: KeptAnswe
     async of(key, ask) {
       const known = kept.get(key);
       if (known !== undefined && clock.now() < known.untilMs) return known.answer;
-      const underWay = asking.get(key);
-      if (underWay !== undefined) return underWay;
+      const inFlight = asking.get(key);
+      if (inFlight !== undefined) return inFlight;
       const question = ask(known?.answer);
       asking.set(key, question);
       try {

@@ -28,7 +28,7 @@ type Connection = LimitedConnection & {
   sinceMs: number;
   /** When this phase began. */
   bytesRead: number;
-  readonly underWay: Map<IncomingMessage, ServerResponse>;
+  readonly inFlight: Map<IncomingMessage, ServerResponse>;
 };
 
 /**
@@ -51,9 +51,9 @@ export function keepConnections(server: Server, limits: ConnectionLimits, clock:
 
   /** What Node tells nobody: that headers have begun, and that a body is complete. */
   const notice = (connection: Connection): void => {
-    const { phase, underWay, socket } = connection;
+    const { phase, inFlight, socket } = connection;
     if (phase === 'Idle' && socket.bytesRead !== connection.bytesRead) enter(connection, 'Headers');
-    if (phase === 'Body' && [...underWay.keys()].every(({ complete }) => complete)) enter(connection, 'Answer');
+    if (phase === 'Body' && [...inFlight.keys()].every(({ complete }) => complete)) enter(connection, 'Answer');
   };
 
   /** After what has arrived is read: a connection that is not as it was when it was chosen stays. */
@@ -87,7 +87,7 @@ export function keepConnections(server: Server, limits: ConnectionLimits, clock:
     const { remoteAddress: address = '' } = socket;
     const key = keyOf(socket);
     const phase = 'setSecureContext' in server ? 'Opening' : 'Idle';
-    const connection: Connection = { socket, address, phase, sinceMs: clock.monotonic(), bytesRead: 0, underWay: new Map() };
+    const connection: Connection = { socket, address, phase, sinceMs: clock.monotonic(), bytesRead: 0, inFlight: new Map() };
     connections.set(key, connection);
     socket.once('close', () => {
       // A port may be in use again by now.
@@ -107,12 +107,12 @@ export function keepConnections(server: Server, limits: ConnectionLimits, clock:
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(keyOf(request.socket));
     if (connection === undefined) return;
-    connection.underWay.set(request, response);
+    connection.inFlight.set(request, response);
     enter(connection, 'Body');
     if (mode !== 'Serving' || connections.size > CROWDED * limits.connectionsMax) response.setHeader('connection', 'close');
     response.once('close', () => {
-      connection.underWay.delete(request);
-      if (connection.underWay.size === 0) enter(connection, 'Idle');
+      connection.inFlight.delete(request);
+      if (connection.inFlight.size === 0) enter(connection, 'Idle');
     });
   };
 
@@ -124,8 +124,8 @@ export function keepConnections(server: Server, limits: ConnectionLimits, clock:
 
   const drain = (): void => {
     mode = 'Draining';
-    for (const { underWay } of connections.values())
-      for (const response of underWay.values()) if (!response.headersSent) response.setHeader('connection', 'close');
+    for (const { inFlight } of connections.values())
+      for (const response of inFlight.values()) if (!response.headersSent) response.setHeader('connection', 'close');
   };
 
   return {

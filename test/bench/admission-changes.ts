@@ -1,7 +1,7 @@
 /** How long whatever an administrator changes stops everything else, while very many Jobs wait: the whole of admission goes on beside it. */
 import { memoryUsage } from 'node:process';
-import type { LineSink } from '../../manager/admission/decision-recorder.ts';
-import { FairStrategy } from '../../manager/admission/fair-strategy.ts';
+import type { LineSink } from '../../manager/admission/decision-log/decision-recorder.ts';
+import { FairStrategy } from '../../manager/admission/fair-sharing/fair-strategy.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor } from '../../manager/api/resource-flavor.ts';
 import type { WorkerCluster } from '../../manager/api/worker-cluster.ts';

@@ -1,11 +1,11 @@
 /** Admission without the API server around it: queues, clusters, and as many waiting Workloads as one likes. */
-import { createAdmissionCache } from '../../manager/admission/admission-cache.ts';
-import type { Head } from '../../manager/admission/decision.ts';
-import type { ClusterState } from '../../manager/admission/cluster-state.ts';
-import type { FairSharingConfig } from '../../manager/admission/fair-strategy.ts';
-import { createPendingQueues } from '../../manager/admission/pending-queues.ts';
-import { nextMost, runCycle } from '../../manager/admission/scheduling-cycle.ts';
-import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot.ts';
+import { createAdmissionCache } from '../../manager/admission/cache/admission-cache.ts';
+import type { Head } from '../../manager/admission/scheduling/decision.ts';
+import type { ClusterState } from '../../manager/admission/quota/cluster-state.ts';
+import type { FairSharingConfig } from '../../manager/admission/fair-sharing/fair-strategy.ts';
+import { createPendingQueues } from '../../manager/admission/queues/pending-queues.ts';
+import { nextMost, runCycle } from '../../manager/admission/queues/scheduling-cycle.ts';
+import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot/snapshot.ts';
 import { parseRequests, UNLIMITED } from '../../manager/api/amount.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
 import { waitingWorkload } from '../support/waiting-workload.ts';

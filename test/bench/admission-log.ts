@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { LineSink } from '../../manager/admission/decision-recorder.ts';
-import { createDecisionLogFile } from '../../manager/decision-log-file.ts';
+import type { LineSink } from '../../manager/admission/decision-log/decision-recorder.ts';
+import { createDecisionLogFile } from '../../manager/process/decision-log-file.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { fill, type ChangesLoad } from './admission-changes.ts';

@@ -1,8 +1,8 @@
 /** The whole of admission, with caches that are filled by hand and an API server that takes everything: what an administrator changes reaches it as in a manager. */
 import { Registry } from 'prom-client';
 import { createAdmission } from '../../manager/admission/admission.ts';
-import type { LineSink } from '../../manager/admission/decision-recorder.ts';
-import type { FairSharingConfig } from '../../manager/admission/fair-strategy.ts';
+import type { LineSink } from '../../manager/admission/decision-log/decision-recorder.ts';
+import type { FairSharingConfig } from '../../manager/admission/fair-sharing/fair-strategy.ts';
 import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { compactJob } from '../../manager/api/compact-job.ts';
@@ -13,7 +13,8 @@ import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
-import { createManagerMetrics, type AdmissionMetrics } from '../../manager/metrics.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
+import type { AdmissionMetrics } from '../../manager/admission/controllers/admission-metrics.ts';
 import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';

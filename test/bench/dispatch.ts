@@ -9,7 +9,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepareJob } from '../../manager/prepare-job.ts';
+import { prepareJob } from '../../manager/policy/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';

@@ -11,7 +11,7 @@ import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../../worker/in-parallel.ts';
 import { ChildProgram } from '../support/child-program.ts';
@@ -79,7 +79,7 @@ export async function startFleetManager(kubeconfigs: ReadonlyMap<string, string>
     async load(name, jobs, clusters) {
       const names = Array.from({ length: jobs }, (_each, index) => `${name}-${index}`);
       const before = { ms: performance.now(), cpu: cpuSecondsOf(manager.pid) };
-      await Promise.race([createAndAwait(home, completions, names, undefined, given({ clusters })), manager.failsWhenEnded()]);
+      await Promise.race([createAndAwait(home, completions, names, undefined, omitUndefined({ clusters })), manager.failsWhenEnded()]);
       const seconds = (performance.now() - before.ms) / 1000;
       return { perSecond: jobs / seconds, managerMs: ((cpuSecondsOf(manager.pid) - before.cpu) * 1000) / jobs };
     },

@@ -1,8 +1,8 @@
 /** What a scrape of a large installation costs a manager: how much it is, the processor time of it, and for how long at once it keeps everything else from going on. */
 import { Registry } from 'prom-client';
-import { createManagerMetrics, type ManagerMetrics } from '../../manager/metrics.ts';
-import { observedClusters } from '../../manager/observed-clusters.ts';
-import { createSeriesKeeper } from '../../manager/series-keeper.ts';
+import { createManagerMetrics, type ManagerMetrics } from '../../manager/metrics/metrics.ts';
+import { clusterGauges } from '../../manager/metrics/cluster-gauges.ts';
+import { createSeriesKeeper } from '../../manager/metrics/series-keeper.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { wholeNumber } from '../../shared/runtime/flags.ts';
 import { createMetricsText } from '../../shared/runtime/metrics-text.ts';
@@ -37,7 +37,7 @@ export const scrapeSuite = defineSuite(FLAGS, ({ waiting, queues, clusters, scra
   count(metrics, queues, clusters);
   metrics.state.observe(() => {
     const state = admission.observed();
-    return { ...state, clusters: observedClusters(informers.workerClusters.list(), { ...state, heardMs: () => 1, clock: systemClock }) };
+    return { ...state, clusters: clusterGauges(informers.workerClusters.list(), { ...state, heardMs: () => 1, clock: systemClock }) };
   });
   whole.start();
   for (let before = -1; before !== whole.running(); await turns(20)) before = whole.running();

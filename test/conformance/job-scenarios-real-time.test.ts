@@ -26,6 +26,7 @@ describe.runIf(isServerReal() || isSlow)('in real time', { timeout: SUITE_LIMIT_
   beforeAll(async () => {
     server = await startServerUnderTest({ whoseControllers: 'ours' });
     worker = startWorker(server.kubeconfigFile);
+    await worker.find((line) => (line.includes('caches are filled') ? line : undefined));
     outcomes = playAll(server, scenarios);
   }, SUITE_LIMIT_MS);
 

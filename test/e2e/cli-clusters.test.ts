@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { readWorkerAccess } from '../../manager/dispatch/worker-access.ts';
+import { readWorkerAccess } from '../../manager/dispatch/token/worker-access.ts';
 import { workerAnnotations, workerLeaseName } from '../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_LABEL } from '../../shared/api/names.ts';
 import { LEASES, SECRETS, type Resource } from '../../shared/api/resources.ts';

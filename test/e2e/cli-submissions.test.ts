@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Job } from 'bullmq';
 import { serveSubmissions } from '../../manager/http/serve-submissions.ts';
 import type { ApiServer } from '../../manager/http/server.ts';
-import { openDoor } from '../../manager/submission/submission-door.ts';
+import { openSubmissionPort } from '../../manager/submission/open-submission-port.ts';
 import { SubmissionRefused } from '../../manager/submission/submission-queue.ts';
 import { sharedTenant } from '../../manager/submission/tenant.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 let doors: { close(): Promise<void> };
 beforeEach(async () => {
-  const door = openDoor(
+  const door = openSubmissionPort(
     sharedTenant({ prefix: 'bull', queue: QUEUE_NAME }, { namespaces: ['team'], bytesMax: 1_000_000 }),
     redis,
     systemClock,
@@ -138,7 +138,7 @@ test('by HTTP the stream is taken up again where it broke', { timeout: 120_000 }
   await server.close();
   await world.finish(job, done(1));
   server = await serveSubmissions(`127.0.0.1:${port}`, {
-    doorOf: () => doors as ReturnType<typeof openDoor>,
+    doorOf: () => doors as ReturnType<typeof openSubmissionPort>,
     bodyBytesMax: 1_000_000,
     gate: async () => ({ kind: 'Allowed', user: { username: 'submitter' } }),
     clock: systemClock,

@@ -9,7 +9,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { buildPage } from '../../manager/cli/local/dashboard.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
-import { prepareJob } from '../../manager/prepare-job.ts';
+import { prepareJob } from '../../manager/policy/prepare-job.ts';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
 import { CREATED_BY_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';

@@ -10,7 +10,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/prepare-job.ts';
+import { prepared } from '../../manager/policy/prepare-job.ts';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, JOB_NAME_LABEL, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
@@ -20,7 +20,7 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { parseSamples, total } from '../bench/prometheus-text.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { type ClusterProgram, startClusterProgram } from '../support/cluster-program.ts';
@@ -220,13 +220,13 @@ const aJob = (name: string, { clusters, command, podAnnotations: annotations }: 
     name,
     namespace: NAMESPACE,
     labels: { [QUEUE_NAME_LABEL]: QUEUE },
-    ...given({ annotations: clusters === undefined ? undefined : { [CLUSTERS_ANNOTATION]: clusters } }),
+    ...omitUndefined({ annotations: clusters === undefined ? undefined : { [CLUSTERS_ANNOTATION]: clusters } }),
   },
   spec: {
     // So that also on one cluster no pod is made while another one is ending.
     podReplacementPolicy: 'Failed',
     template: {
-      ...given({ metadata: annotations && { annotations } }),
+      ...omitUndefined({ metadata: annotations && { annotations } }),
       spec: {
         restartPolicy: 'Never',
         terminationGracePeriodSeconds: GRACE_SECONDS,

@@ -13,12 +13,12 @@ import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/prepare-job.ts';
+import { prepared } from '../../manager/policy/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import { findCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
 import { areControllersReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
@@ -125,7 +125,7 @@ describe.runIf(areControllersReal())('with the controllers of kube-controller-ma
   ): Promise<void> => {
     const command = ['/bin/sh', '-c', `echo start >> ${startsFile(name)}; sleep ${seconds}`];
     const containers = [{ name: 'main', image: 'busybox', command, resources: { requests: { cpu: '1' } } }];
-    const spec = { restartPolicy: 'Never' as const, terminationGracePeriodSeconds: 1, containers, ...given({ priorityClassName }) };
+    const spec = { restartPolicy: 'Never' as const, terminationGracePeriodSeconds: 1, containers, ...omitUndefined({ priorityClassName }) };
     const labels = { [QUEUE_NAME_LABEL]: queue };
     const annotations = { [CLUSTERS_ANNOTATION]: cluster };
     await home.create(JOBS, prepared({ metadata: { name, namespace: NAMESPACE, labels, annotations }, spec: { template: { spec } } }));

@@ -9,7 +9,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer, Route, ServerEvent } from '../../manager/http/route.ts';
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
-import { createManagerMetrics } from '../../manager/metrics.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
 import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
-import { prepareJob } from '../../manager/prepare-job.ts';
+import { prepareJob } from '../../manager/policy/prepare-job.ts';
 import type { Job, KubeObject, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,

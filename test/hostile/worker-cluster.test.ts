@@ -4,9 +4,9 @@
  */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createClientFactory } from '../../manager/client-factory.ts';
+import { createClientFactory } from '../../manager/process/client-factory.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
-import { createWorkerConnector, WORKER_LIMITS } from '../../manager/worker-connection.ts';
+import { createWorkerConnector, WORKER_LIMITS } from '../../manager/process/worker-connection.ts';
 import { SECRETS } from '../../shared/api/resources.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';

@@ -13,14 +13,14 @@ export type Equivalent = {
 
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
-    file: 'manager/admission/scheduler.ts',
+    file: 'manager/admission/controllers/scheduler.ts',
     line: 'const HEADS_MAX = 2_000;',
     change: '2_000 → 4000',
     why: 'how many heads are tried between two pauses is a measure: twice as many are as right',
   },
   {
-    file: 'manager/dispatch/cluster-registry.ts',
-    line: "this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });",
+    file: 'manager/dispatch/connection/cluster-registry.ts',
+    line: 'const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };',
     change: '500 → 1000',
     why: 'the first delay after an error is a measure, and what fails here is tried again every few seconds anyway',
   },
@@ -43,8 +43,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'of two equal numbers either is the smaller',
   },
   {
-    file: 'manager/dispatch/node-capacity.ts',
-    line: 'return Object.fromEntries([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([resource, sum]) => [resource, formatQuantity(sum)]));',
+    file: 'manager/dispatch/cluster/node-capacity.ts',
+    line: 'const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));',
     change: '1 → 0',
     why: 'names differ, and the sort asks only whether one goes before the other',
   },

@@ -4,7 +4,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job, Pod } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 import { announceWorker, withoutWorkerLease } from '../support/worker-presence.ts';
 
@@ -42,7 +42,10 @@ async function onDeadCluster(parts: { readonly started: boolean }): Promise<Job>
 /** A pod that the worker of the cluster made before it died. */
 function podOf({ spec: { template } }: Job): Promise<Pod> {
   const { metadata, spec = { containers: [] } } = template;
-  return eu.client.create(PODS, { metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...given({ labels: metadata?.labels }) }, spec });
+  return eu.client.create(PODS, {
+    metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...omitUndefined({ labels: metadata?.labels }) },
+    spec,
+  });
 }
 
 test('a Job that nothing was begun for is let go: held, it rests, and released it waits for a cluster with a worker', async () => {

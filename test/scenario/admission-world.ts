@@ -1,6 +1,7 @@
 /** A manager cluster with nothing but admission on it: an embedded control plane, the CRDs, the informers, and the loop. */
 import { Registry } from 'prom-client';
 import { createAdmission, type Admission, type AdmissionDeps } from '../../manager/admission/admission.ts';
+import { createStartEstimates } from '../../manager/insight/estimate/start-estimates.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { LIMIT_RANGES } from '../../manager/api/limit-range.ts';
@@ -13,8 +14,8 @@ import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
-import { createManagerMetrics } from '../../manager/metrics.ts';
-import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
+import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Job, JobCondition, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
@@ -24,7 +25,7 @@ import { createEventRecorder } from '../../shared/kube/event-recorder.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -134,7 +135,7 @@ export async function createAdmissionWorld(
         apiVersion: 'switchyard.dev/v1alpha1',
         kind: 'WorkerCluster',
         metadata: { name, labels },
-        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...given({ capacity }) },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...omitUndefined({ capacity }) },
       });
       const condition = {
         type: 'Ready',
@@ -231,7 +232,7 @@ function start(
     runtimeClasses: informer(RUNTIME_CLASSES),
   };
   const registry = new Registry();
-  const metrics = createManagerMetrics(registry).admission;
+  const { admission: metrics, startEstimates } = createManagerMetrics(registry);
   const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
   const records = createRecordKeeper(TEST_RECORD_KEYS);
   const lostClusters = createLostClusters(clock);
@@ -244,13 +245,23 @@ function start(
     records,
     lostClusters,
     workerLostTimeoutMs: 900_000,
-    ...given({ requeuingTimestamp, fairSharing, admissionFairSharing, decisionLog }),
+    ...omitUndefined({ requeuingTimestamp, fairSharing, admissionFairSharing, decisionLog }),
     clock,
     log: silentLogger,
     metrics,
   });
+  const estimates = createStartEstimates({
+    jobs: informers.jobs,
+    readRecord: records.read,
+    admission: admission.view,
+    clock,
+    log: silentLogger,
+    metrics: startEstimates,
+  });
+  informers.jobs.addHandler(estimates);
   const abort = new AbortController();
-  const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
+  const programs = [...Object.values(informers), admission, estimates];
+  const done = Promise.all(programs.map((each) => each.run(abort.signal)));
   return {
     admission,
     registry,

@@ -104,18 +104,18 @@ test('of many Jobs that fit at once only so many are written at a time, and all 
   for (let index = 0; index < 150; index++) await world.job(`job-${index}`);
   await world.settle(1_000);
   const gate = Promise.withResolvers<void>();
-  let underWay = 0;
+  let inFlight = 0;
   let most = 0;
   around.patch = async (send) => {
-    most = Math.max(most, ++underWay);
+    most = Math.max(most, ++inFlight);
     await gate.promise;
     await sleep(world.clock, 10);
-    underWay--;
+    inFlight--;
     return send();
   };
   await world.cluster('eu-1');
   await world.settle(1_000);
-  const first = underWay;
+  const first = inFlight;
   gate.resolve();
   await world.settle(5_000);
   expect([first, most]).toEqual([64, 64]);

@@ -1,16 +1,16 @@
 /** Questions about all that waits, answered by a real thread beside the manager's. */
 import { afterEach, expect, test } from 'vitest';
-import { createAskWorld, type AskWorld } from '../../manager/ask-world.ts';
+import { createSimulationClient, type SimulationClient } from '../../manager/insight/questions/simulation-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { aJobOf, theWorld } from '../unit/manager/world-of-jobs.ts';
 
-let world: AskWorld;
+let world: SimulationClient;
 afterEach(() => world.close());
 
 test('a thousand Jobs are explained and put in order elsewhere, and the next question is about what there is then', async () => {
   const jobs = Array.from({ length: 1_000 }, (_, number) => aJobOf(`job-${number}`, number));
-  world = createAskWorld({ objects: () => theWorld(jobs), flags: {}, clock: systemClock, log: silentLogger });
+  world = createSimulationClient({ objects: () => theWorld(jobs), flags: {}, clock: systemClock, log: silentLogger });
   const [explained, ordered] = await Promise.all([
     world.ask({ kind: 'Explain', uid: 'uid-job-999' }),
     world.ask({ kind: 'Order', clusterQueue: 'main' }),
@@ -23,7 +23,7 @@ test('a thread that fails is told of, and the next question has one that works',
   const job = aJobOf('job', 1);
   const broken = { ...job, spec: { ...job.spec, template: null } } as unknown as typeof job;
   let jobs = [broken];
-  world = createAskWorld({ objects: () => theWorld(jobs), flags: {}, clock: systemClock, log: silentLogger });
+  world = createSimulationClient({ objects: () => theWorld(jobs), flags: {}, clock: systemClock, log: silentLogger });
   await expect(world.ask({ kind: 'Explain', uid: 'uid-job' })).rejects.toThrow();
   jobs = [job];
   expect(await world.ask({ kind: 'Explain', uid: 'uid-job' })).toMatchObject({ kind: 'Explained' });

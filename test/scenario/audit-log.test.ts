@@ -1,6 +1,6 @@
 /** Who did what through the doors of the manager, by real requests over HTTP. */
 import { afterEach, expect, test } from 'vitest';
-import { DoorProblem, type SubmissionDoor } from '../../manager/api/submission-door.ts';
+import { SubmissionProblem, type SubmissionPort } from '../../manager/api/submission-port.ts';
 import type { AuditEntry } from '../../manager/audit/audit-line.ts';
 import { serveSubmissions } from '../../manager/http/serve-submissions.ts';
 import { JOBS } from '../../shared/api/resources.ts';
@@ -22,9 +22,9 @@ const gate: AccessGate = async (authorization) => {
   return username === 'ann' ? { kind: 'Allowed', user } : { kind: 'Refused', status: 403, why: 'not granted', user };
 };
 
-async function submissions(parts: Partial<SubmissionDoor> = {}) {
+async function submissions(parts: Partial<SubmissionPort> = {}) {
   const entries: AuditEntry[] = [];
-  const door: SubmissionDoor = {
+  const door: SubmissionPort = {
     submit: async (_payload, key = 'made') => ({ key, isNew: key !== 'old' }),
     look: async () => undefined,
     cancel: async () => ({ cancelled: true, state: 'delayed' }),
@@ -92,10 +92,10 @@ test('what is refused is a line, too, with the name of a caller whose token is g
 });
 
 test('a cancellation says whether it was done, and what fails does not pass for refused', async () => {
-  const answers: SubmissionDoor['cancel'][] = [
+  const answers: SubmissionPort['cancel'][] = [
     async () => ({ cancelled: false, state: 'completed' }),
     async () => {
-      throw new DoorProblem('TimedOut', 'no manager has seen to it');
+      throw new SubmissionProblem('TimedOut', 'no manager has seen to it');
     },
     async () => {
       throw new Error('Redis at 10.0.0.9 is away');

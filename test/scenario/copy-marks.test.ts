@@ -5,7 +5,7 @@ import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import type { TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const SUM = { namespace: NAMESPACE, name: 'sum' };
@@ -259,7 +259,7 @@ test('a manager of another id makes nothing anew while Jobs are sealed under the
 async function orphanedPod(copy: Job): Promise<ObjectKey> {
   const { metadata, spec = { containers: [] } } = copy.spec.template;
   const pod = await eu.client.create(PODS, {
-    metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...given({ labels: metadata?.labels }) },
+    metadata: { namespace: NAMESPACE, name: 'sum-abcde', ...omitUndefined({ labels: metadata?.labels }) },
     spec,
   });
   return { namespace: NAMESPACE, name: pod.metadata.name };

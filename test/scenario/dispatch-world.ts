@@ -5,7 +5,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type ManagerDeps } from '../../manager/manager.ts';
-import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
@@ -20,7 +20,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient, type ActingAs } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
 import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -131,7 +131,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       random,
       log: silentLogger,
       controllers: ['garbage-collector'],
-      ...given({ persistence }),
+      ...omitUndefined({ persistence }),
     });
     controlPlanes.push(made);
     return made;
@@ -170,7 +170,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       clusterSecretsNamespace: options.clusterSecretsNamespace,
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
-      ...given({ submissions: options.submissions, canary: options.canary }),
+      ...omitUndefined({ submissions: options.submissions, canary: options.canary }),
       recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
       managerId,
       concurrentDispatches: 4,
@@ -198,7 +198,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const world: DispatchWorld = {
     clock,
     home,
-    homeAs: (user, actAs) => createKubeClient(homePlane.transport(user), { userAgent: 'test', clock, ...given({ actAs }) }),
+    homeAs: (user, actAs) => createKubeClient(homePlane.transport(user), { userAgent: 'test', clock, ...omitUndefined({ actAs }) }),
     homeLine,
     worker(name) {
       const worker = workers.get(name);

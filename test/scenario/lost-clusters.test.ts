@@ -10,7 +10,7 @@ import { FENCING_ANNOTATION, HOLD_ANNOTATION, ORIGIN_LABEL, POD_FENCE_ANNOTATION
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import { JOBS, LEASES } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
-import { prepared } from '../../manager/prepare-job.ts';
+import { prepared } from '../../manager/policy/prepare-job.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 import { startWorkerPresence, writeWorkerLease } from '../support/worker-presence.ts';

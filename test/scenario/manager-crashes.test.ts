@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import type { JobManifest } from '../../manager/prepare-job.ts';
+import type { JobManifest } from '../../manager/policy/prepare-job.ts';
 import { SubmissionRefused, type Acceptance, type Outcome, type SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import type { DeepReadonly, KubeObject } from '../../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../../shared/api/resources.ts';

@@ -10,7 +10,7 @@ import { activeAdmission } from '../../manager/api/records.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager } from '../../manager/manager.ts';
-import { prepareJob } from '../../manager/prepare-job.ts';
+import { prepareJob } from '../../manager/policy/prepare-job.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
   JOB_TRACKING_FINALIZER,

@@ -7,7 +7,7 @@ import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } 
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
@@ -248,11 +248,11 @@ describe('a copy of a later placement than the record knows', () => {
       metadata: {
         name: 'sum',
         namespace: NAMESPACE,
-        ...given({ labels }),
+        ...omitUndefined({ labels }),
         annotations: { ...annotations, [DISPATCH_EPOCH_ANNOTATION]: '2' },
       },
       spec: {
-        ...given({ managedBy: spec?.managedBy }),
+        ...omitUndefined({ managedBy: spec?.managedBy }),
         template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } },
       },
     });

@@ -3,7 +3,7 @@ import { Queue, QueueEvents } from 'bullmq';
 import { Cluster } from 'ioredis';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../manager/metrics.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { connectRedis } from '../../manager/submission/redis-connection.ts';
 import { createRedisProbe } from '../../manager/submission/redis-probe.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../manager/metrics.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
 import { connectRedis } from '../../manager/submission/redis-connection.ts';
 import { createRedisProbe, type RedisProbe } from '../../manager/submission/redis-probe.ts';
 import { singleRedis, type RedisSettings } from '../../manager/submission/redis-settings.ts';

@@ -1,9 +1,9 @@
 /** Goal: what a manager wrote down is enough to decide it again. Days are generated, played through the real admission on an embedded control plane, and replayed from what it logged. */
 import { describe, expect, test } from 'vitest';
-import { readDecisionLog } from '../../manager/admission/decision-log-reader.ts';
-import { historyOf, type History } from '../../manager/admission/logged-history.ts';
-import { loggedOutcome } from '../../manager/admission/logged-outcome.ts';
-import { replay } from '../../manager/admission/replay.ts';
+import { readDecisionLog } from '../../manager/insight/replay/decision-log-reader.ts';
+import { historyOf, type History } from '../../manager/insight/replay/logged-history.ts';
+import { loggedOutcome } from '../../manager/insight/replay/logged-outcome.ts';
+import { replay } from '../../manager/insight/replay/replay.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import { PRIORITY_CLASS_LABEL } from '../../shared/api/names.ts';

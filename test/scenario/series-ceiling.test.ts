@@ -1,7 +1,7 @@
 /** Goal: what /metrics tells of a large installation is bounded by its queues and clusters, whatever they are called. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createStateMetrics, DEFAULT_LOCAL_QUEUES_MAX } from '../../manager/state-metrics.ts';
+import { createStateMetrics, DEFAULT_LOCAL_QUEUES_MAX } from '../../manager/admission/controllers/state-metrics.ts';
 
 const CLUSTERS = 100;
 const QUEUES = 1_000;

@@ -18,7 +18,7 @@ import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resour
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
@@ -123,7 +123,7 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
       (await cluster.client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}` })).items,
     kept: kept?.(identities) ?? {
       query: async () => [],
-      endedSince: async () => seen.gone.map((job) => ({ ...job, ...given({ namespaceUid: identities.of(job.namespace)?.uid }) })),
+      endedSince: async () => seen.gone.map((job) => ({ ...job, ...omitUndefined({ namespaceUid: identities.of(job.namespace)?.uid }) })),
       podsOf: async () => [],
       tail: async () => undefined,
     },

@@ -1,7 +1,7 @@
 /** Goal: what what-if foretells is what the manager then does: the same changes are made for real, and whoever is suspended stops. Generated worlds, replayable by seed. */
 import { expect, test } from 'vitest';
-import { standings, whatIf } from '../../manager/admission/what-if.ts';
-import { settled } from '../../manager/admission/settled.ts';
+import { standings, whatIf } from '../../manager/insight/what-if/what-if.ts';
+import { runToFixpoint } from '../../manager/insight/world/simulate-evictions.ts';
 import { readWorld } from '../../manager/cli/explain/world-reader.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
@@ -49,12 +49,12 @@ test.each(Object.keys(CHANGES))('it comes as it was foretold: %s', { timeout: LI
       await play(world);
       const nowMs = world.clock.now();
       const before = await readWorld(world.client, nowMs);
-      expect(placesIn(settled(before.world)), `seed ${seed}: as it stands`).toEqual(await placesOf(world));
+      expect(placesIn(runToFixpoint(before.world)), `seed ${seed}: as it stands`).toEqual(await placesOf(world));
       // Of a change what counts is what it leaves: who is there then, read before anybody has acted on it.
       await world.stop();
       await CHANGES[change]?.(world, upTo);
       const after = await readWorld(world.client, nowMs);
-      const foretold = placesIn(settled(after.world));
+      const foretold = placesIn(runToFixpoint(after.world));
       const { effects, settled: isSettled } = whatIf(before.world, after.world);
       await world.restart();
       await play(world);
@@ -114,7 +114,7 @@ async function placesOf(world: AdmissionWorld): Promise<Readonly<Record<string, 
   );
   return Object.fromEntries(places);
 }
-const placesIn = (settlement: ReturnType<typeof settled>): Readonly<Record<string, string>> =>
+const placesIn = (settlement: ReturnType<typeof runToFixpoint>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...standings(settlement)].flatMap(([job, standing]) => (standing.kind === 'Admitted' ? [[job, placeOf(standing)] as const] : [])),
   );

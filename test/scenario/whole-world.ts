@@ -8,7 +8,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type Manager, type ManagerDeps } from '../../manager/manager.ts';
-import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
@@ -21,7 +21,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
@@ -215,7 +215,7 @@ export async function createWholeWorld(options: {
         log,
         settings: {
           ...MIRRORED_JOBS_SETTINGS,
-          ...given({ controllerName: programOptions.controllerName, namespaces: programOptions.namespaces }),
+          ...omitUndefined({ controllerName: programOptions.controllerName, namespaces: programOptions.namespaces }),
         },
         ...(programOptions.spans !== undefined && { spans: programOptions.spans }),
         ...(programOptions.podLogs !== undefined && {

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { prepareJob } from '../../manager/prepare-job.ts';
+import { prepareJob } from '../../manager/policy/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';

@@ -6,7 +6,7 @@ import { SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 const NAME = 'eu-1';
@@ -30,7 +30,7 @@ beforeEach(async () => {
 async function start(measured?: Registry, clusterSecretsNamespace?: string): Promise<void> {
   world = await createDispatchWorld({
     workers: [NAME],
-    ...given({ registry: measured, clusterSecretsNamespace }),
+    ...omitUndefined({ registry: measured, clusterSecretsNamespace }),
     connectCluster(name, given, usual) {
       access = given;
       return usual(name);

@@ -6,7 +6,7 @@
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../shared/kube/transport.ts';
 import { type Clock, sleep } from '../../shared/runtime/clock.ts';
 import { firstAbort } from '../../shared/runtime/first-abort.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Dice } from './dice.ts';
 import { createRemovals, type Removals } from './removals.ts';
 
@@ -368,7 +368,7 @@ const withoutSignal = ({ method, path, headers, body }: TransportRequest): Trans
   method,
   path,
   headers,
-  ...given({ body }),
+  ...omitUndefined({ body }),
 });
 
 const isList = ({ method, path }: TransportRequest): boolean => method === 'GET' && /\/\w+\?(.*&)?limit=/.test(path);

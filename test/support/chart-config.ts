@@ -1,4 +1,4 @@
-import { MANAGER_PROGRAM, type ManagerConfig } from '../../manager/config.ts';
+import { MANAGER_PROGRAM, type ManagerConfig } from '../../manager/config/config.ts';
 import { parseFlags, type ParsedFlags } from '../../shared/runtime/flags.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from '../../worker/config.ts';
 import { ofKind, renderChart, type Rendered } from './helm.ts';

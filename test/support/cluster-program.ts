@@ -10,7 +10,7 @@ import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { ChildProgram } from './child-program.ts';
 import { startRealControlPlane } from './real-control-plane.ts';
@@ -85,7 +85,7 @@ async function startReal(
   starting: AsyncDisposableStack,
 ): Promise<Started> {
   const divided = divideControllers(controllers);
-  const plane = await startRealControlPlane({ name, controllers: divided.upstream, ...given({ etcd }) });
+  const plane = await startRealControlPlane({ name, controllers: divided.upstream, ...omitUndefined({ etcd }) });
   starting.defer(() => plane.stop());
   const { kubeconfigFile } = plane;
   const ours = plane.hasControllerManager ? divided.ours : controllers;

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { createClientFactory } from '../../manager/client-factory.ts';
+import { createClientFactory } from '../../manager/process/client-factory.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';

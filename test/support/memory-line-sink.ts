@@ -1,4 +1,4 @@
-import type { LineSink } from '../../manager/admission/decision-recorder.ts';
+import type { LineSink } from '../../manager/admission/decision-log/decision-recorder.ts';
 
 /** The lines of a decision log in memory, of which the disk can be slow or full. */
 export type MemoryLineSink = LineSink & {

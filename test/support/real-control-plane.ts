@@ -9,7 +9,7 @@ import {
 } from '../../shared/controlplane/binaries/real-control-plane.ts';
 import { type RealEtcd, startRealEtcd as startEtcd } from '../../shared/controlplane/binaries/real-etcd.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ChildProgram } from './child-program.ts';
 
 export type RealControlPlane = ControlPlane<ChildProgram> & {
@@ -35,7 +35,7 @@ export async function startRealControlPlane(options: RealControlPlaneOptions = {
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-apiserver-'));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
-    const more = given({ controllers, etcd, port, apiServerFlags });
+    const more = omitUndefined({ controllers, etcd, port, apiServerFlags });
     const plane = await startControlPlane({ assets, directory, launch, clock: systemClock, name, ...more });
     const kubeconfigFile = path.join(directory, 'kubeconfig');
     writeFileSync(kubeconfigFile, plane.kubeconfig, { mode: 0o600 });

@@ -15,7 +15,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { realControlPlaneAssets, startRealControlPlane } from './real-control-plane.ts';
 
@@ -70,7 +70,13 @@ export const startServerUnderTest = (options: ServerOptions = {}): Promise<Serve
 
 async function startEmbedded({ controllers = CONTROLLERS, nodes, nodeDir }: ServerOptions): Promise<ServerUnderTest> {
   const log = silentLogger;
-  const plane = await createControlPlane({ clock: systemClock, random: Math.random, log, controllers, ...given({ nodes, nodeDir }) });
+  const plane = await createControlPlane({
+    clock: systemClock,
+    random: Math.random,
+    log,
+    controllers,
+    ...omitUndefined({ nodes, nodeDir }),
+  });
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-under-test-'));
   const kubeconfigFile = path.join(directory, 'kubeconfig');
   const { url, kubeconfig } = await plane.listen();
@@ -104,12 +110,12 @@ async function startReal(options: ServerOptions): Promise<ServerUnderTest> {
   } = options;
   const divided = divideControllers(controllers);
   const upstream = whoseControllers === 'ours' ? undefined : [...divided.upstream, ...more];
-  const real = await startRealControlPlane(given({ controllers: upstream, name, etcd, apiServerFlags }));
+  const real = await startRealControlPlane(omitUndefined({ controllers: upstream, name, etcd, apiServerFlags }));
   const { url, kubeconfig, kubeconfigFile } = real;
   const { access, client, transport } = connect(kubeconfigFile);
   const ours = real.hasControllerManager ? divided.ours : controllers;
   const deps = { clock: systemClock, random: Math.random, log: silentLogger };
-  const running = await startOwnControllers({ ...deps, controllers: ours, ...given({ nodes, nodeDir }) }, transport);
+  const running = await startOwnControllers({ ...deps, controllers: ours, ...omitUndefined({ nodes, nodeDir }) }, transport);
   return {
     url,
     kubeconfig,

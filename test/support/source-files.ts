@@ -33,6 +33,9 @@ export const readSources = (): SourceFile[] =>
 /** Source without comments, so that a rule about code does not fire on prose. */
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`\\])\/\/.*$/gm, '$1');
 
+/** Code without its texts, so that a rule about code does not fire on what is said. */
+export const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
+
 function importsOf(name: string, code: string): Import[] {
   const found: Import[] = [];
   for (const match of code.matchAll(

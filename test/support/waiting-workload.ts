@@ -1,5 +1,5 @@
-import { ANY_NODE } from '../../manager/admission/node-wish.ts';
-import type { Workload } from '../../manager/admission/workload.ts';
+import { ANY_NODE } from '../../manager/admission/workload/node-wish.ts';
+import type { Workload } from '../../manager/admission/workload/workload.ts';
 import { parseRequests } from '../../manager/api/amount.ts';
 
 /** A Workload of the namespace `team` that waits, asks for this and says nothing else. */

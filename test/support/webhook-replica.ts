@@ -1,7 +1,7 @@
 /** A replica of the webhook that ends as the manager does. Arguments: certificate, key, and for how many milliseconds it is served after a SIGTERM. */
 import { Registry } from 'prom-client';
-import { createManagerMetrics } from '../../manager/metrics.ts';
-import { serveWebhook } from '../../manager/serve-webhook.ts';
+import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
+import { serveWebhook } from '../../manager/process/serve-webhook.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { runProgram } from '../../shared/runtime/lifecycle.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Registry } from 'prom-client';
-import { createClientFactory } from '../../manager/client-factory.ts';
+import { createClientFactory } from '../../manager/process/client-factory.ts';
 import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import { NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';

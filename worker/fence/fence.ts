@@ -12,7 +12,7 @@ import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
@@ -236,7 +236,7 @@ export function createFence(deps: FenceDeps): Fence {
       // Versions are those of all Jobs, so one namespace tells them. Where one refuses, as after its Role was deleted, the next is asked.
       const namespace = jobsNamespaces[turn % jobsNamespaces.length];
       try {
-        opening.jobsVersion = (await client.list(JOBS, given({ namespace, limit: 1, signal: stopping }))).resourceVersion;
+        opening.jobsVersion = (await client.list(JOBS, omitUndefined({ namespace, limit: 1, signal: stopping }))).resourceVersion;
         settle();
       } catch (error) {
         if (isStopping()) return;

@@ -17,7 +17,7 @@ import type { PodPlan } from './scale.ts';
 import { validIndex } from './tally.ts';
 import { findCompletion, type Verdict } from './verdict.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
 /** Bound on the uncounted lists, because a status must stay small: a UID is 36 bytes, so 500 are about 20 KB. */
 export const MAX_UNCOUNTED_PODS = 500;
@@ -76,7 +76,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
     ...reported,
     ...left.counters,
     ...indexed,
-    ...given({ startTime: suspension.startTime }),
+    ...omitUndefined({ startTime: suspension.startTime }),
     uncountedTerminatedPods: { succeeded: entries.succeeded, failed: entries.failed },
     conditions: interim === undefined ? fencing.conditions : [...fencing.conditions, interim],
   };

@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Fence } from '../fence/fence.ts';
 import { inParallel } from '../in-parallel.ts';
 import { generateName } from '../../shared/kube/generated-name.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { PodsOutcome } from './account.ts';
 import type { Decision } from './decide.ts';
@@ -67,7 +67,7 @@ export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan,
         active: active + created,
         namespaceTerminating,
         action: 'pods_created',
-        ...given({ error }),
+        ...omitUndefined({ error }),
       };
     }
   }
@@ -262,7 +262,7 @@ export async function removeFinalizers(
     finalizerExpectations.removalObserved(jobUid, uid);
     error ??= result.failure;
   });
-  return { removed, ...given({ error }) };
+  return { removed, ...omitUndefined({ error }) };
 }
 
 const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0;

@@ -15,7 +15,7 @@ import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Random } from '../../shared/runtime/random.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Fence } from '../fence/fence.ts';
 import { withEndedPods } from '../logs/ended-pod.ts';
@@ -145,7 +145,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     const startedMs = clock.now();
     const denied = deniedBy(deps.deniedNamespaces, job.metadata.namespace);
     const view = viewJob(job, deps.fence.stateOf(job), denied !== undefined);
-    const log = deps.log.with({ namespace: view.namespace, job: view.name, ...given({ trace_id: traceOfCopy(job)?.traceId }) });
+    const log = deps.log.with({ namespace: view.namespace, job: view.name, ...omitUndefined({ trace_id: traceOfCopy(job)?.traceId }) });
     if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
     const { uid } = view;

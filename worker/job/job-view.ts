@@ -4,7 +4,7 @@
  */
 import type { DeepReadonly, Job, JobCondition, JobStatus, PodFailurePolicy, SuccessPolicy } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { FenceState } from '../fence/origin-fence.ts';
 import { isIndexText } from './indexes.ts';
 import { isDeleting } from './pod-view.ts';
@@ -102,7 +102,7 @@ function readStatus(status: DeepReadonly<Job>['status'], defects: string[]): Sto
   const failedUids = readUids('failed', uncounted?.failed, new Set(succeededUids), defects);
   return {
     ...rest,
-    ...given({
+    ...omitUndefined({
       active: count('status.active', active),
       succeeded: count('status.succeeded', succeeded),
       failed: count('status.failed', failed),

@@ -1,6 +1,6 @@
 /** Whether a Job is at its end, and why: the first rule that holds decides (syncJob, "end state", v1.36). */
 import { findTrueCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { JobView } from './job-view.ts';
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 import type { PodView } from './pod-view.ts';
@@ -59,7 +59,7 @@ export function findEndState(
     return failure(JobReason.DeadlineExceeded, 'Job was active longer than specified deadline'); // 5
   }
   const verdict = findIndexVerdict(job, tally); // 6, 7
-  return { verdict, ...given({ deadlineInMs }) };
+  return { verdict, ...omitUndefined({ deadlineInMs }) };
 }
 
 /** All completions are there and nothing runs. Terminating pods delay the terminal condition, not this verdict. */

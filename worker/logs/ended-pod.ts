@@ -2,7 +2,7 @@ import type { EndedPod } from '../../shared/api/ended-pods.ts';
 import { formatEndedPods, parseEndedPods } from '../../shared/api/ended-pods.ts';
 import type { ContainerStatus, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ENDED_PODS_ANNOTATION } from '../../shared/api/names.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { PodView } from '../job/pod-view.ts';
 import { isCopy } from './keep-rule.ts';
 
@@ -16,7 +16,7 @@ export function endedPodOf({ pod, index, phase }: PodView, tail: TailSeen | unde
   return {
     pod: pod.metadata.name,
     phase: phase === 'Succeeded' || phase === 'Failed' ? phase : 'Stopped',
-    ...given({
+    ...omitUndefined({
       index,
       container: container?.name,
       exitCode: ended?.exitCode,

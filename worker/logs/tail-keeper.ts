@@ -55,7 +55,7 @@ type Reading = {
   counts: { failed: number; others: number };
   /** UIDs of pods that were looked at. */
   readonly seen: Set<string>;
-  readonly underWay: Set<string>;
+  readonly inFlight: Set<string>;
   /** By UID. */
   readonly tails: Map<string, TailSeen>;
   running: number;
@@ -131,9 +131,9 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
 
   function over({ reading, pod, timer }: Turn, result: Result): void {
     timer.cancel();
-    if (!reading.underWay.delete(pod.uid)) return;
+    if (!reading.inFlight.delete(pod.uid)) return;
     reads.inc({ result });
-    if (reading.underWay.size === 0) reading.onRead();
+    if (reading.inFlight.size === 0) reading.onRead();
   }
 
   function readingOf(job: DeepReadonly<Job>): Reading {
@@ -141,7 +141,7 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
     const known = readings.get(uid);
     if (known !== undefined) return known;
     const counts = { failed: 0, others: 0 };
-    const reading: Reading = { job, counts, seen: new Set(), underWay: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
+    const reading: Reading = { job, counts, seen: new Set(), inFlight: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
     readings.set(uid, reading);
     return reading;
   }
@@ -156,7 +156,7 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
         const reading = readingOf(job);
         reading.onRead = onRead;
         reading.seen.add(pod.uid);
-        reading.underWay.add(pod.uid);
+        reading.inFlight.add(pod.uid);
         reading.counts[pod.succeeded ? 'others' : 'failed']++;
         const given = new AbortController();
         const turn: Turn = { reading, pod, given, timer: clock.schedule(() => giveUp(turn), TAIL_PATIENCE_MS) };
@@ -164,7 +164,7 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
       }
       take();
     },
-    isUnderWay: (jobUid, podUid) => readings.get(jobUid)?.underWay.has(podUid) === true,
+    isUnderWay: (jobUid, podUid) => readings.get(jobUid)?.inFlight.has(podUid) === true,
     tailOf: (jobUid, podUid) => readings.get(jobUid)?.tails.get(podUid),
     forget(jobUid) {
       readings.delete(jobUid);

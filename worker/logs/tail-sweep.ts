@@ -14,7 +14,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { TailStore } from './tail-store.ts';
 
@@ -70,7 +70,7 @@ export function createTailSweep(deps: TailSweepDeps): TailSweep {
       // Without the tails themselves, which may be 700 KiB each.
       const page: ObjectList<ConfigMap> = await client.list(
         CONFIG_MAPS,
-        given({ namespace, labelSelector, limit: PAGE, answer: 'metadata' as const, continueToken, signal }),
+        omitUndefined({ namespace, labelSelector, limit: PAGE, answer: 'metadata' as const, continueToken, signal }),
       );
       const found = page.items.flatMap(({ metadata: { name, labels } }) => {
         const uid = copyOfLogTails(name);

@@ -4,7 +4,7 @@ import { TRACEPARENT_ANNOTATION } from '../../shared/api/names.ts';
 import { parseTraceparent, type TraceContext } from '../../shared/api/trace-context.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
-import { given } from '../../shared/runtime/given.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Span } from '../../shared/runtime/span.ts';
 
 /** The trace that a Job of this cluster belongs to, as its annotation says; undefined where it says none. */
@@ -34,6 +34,6 @@ export function copySpan(before: DeepReadonly<Job>, after: DeepReadonly<Job>): S
       'switchyard.pods.succeeded': status?.succeeded ?? 0,
       'switchyard.pods.failed': status?.failed ?? 0,
     },
-    ...given({ error: end.type === 'Failed' ? `${end.reason ?? 'Failed'}: ${end.message ?? ''}` : undefined }),
+    ...omitUndefined({ error: end.type === 'Failed' ? `${end.reason ?? 'Failed'}: ${end.message ?? ''}` : undefined }),
   };
 }

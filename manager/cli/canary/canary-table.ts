@@ -1,4 +1,4 @@
-import type { JobStory } from '../../api/job-story.ts';
+import type { JobProgress } from '../../api/job-progress.ts';
 import { CANARY_STAGES, stageSeconds, type CanaryStage } from '../../canary/canary-stages.ts';
 import { formatDuration, type Table } from '../text-table.ts';
 
@@ -7,7 +7,7 @@ export type CanaryResult = {
   readonly cluster: string;
   readonly outcome: string;
   readonly note: string;
-  readonly story: JobStory | undefined;
+  readonly story: JobProgress | undefined;
 };
 
 const HEADS: readonly (readonly [CanaryStage, string])[] = [
@@ -29,5 +29,5 @@ export const canaryTable = (results: readonly CanaryResult[]): Table => ({
 });
 
 /** Seconds by stage, as the metric of canaries has them. */
-export const secondsOf = (story: JobStory | undefined): Partial<Record<CanaryStage, number>> =>
+export const secondsOf = (story: JobProgress | undefined): Partial<Record<CanaryStage, number>> =>
   story === undefined ? {} : Object.fromEntries(stageSeconds(story).filter(([stage]) => CANARY_STAGES.includes(stage)));

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Command } from '../command.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
@@ -23,7 +23,7 @@ async function namesOf({ given: flags }: Candidates, kind: 'jobs' | 'clusters' |
     const connection = connect({ kubeconfig: flags.get('kubeconfig'), context: flags.get('context') });
     const namespace = view.resource.namespaced ? (flags.get('namespace') ?? connection.namespace) : '';
     const { items } = await connection.client.list(view.resource, {
-      ...given({ namespace, labelSelector: flags.get('selector') }),
+      ...omitUndefined({ namespace, labelSelector: flags.get('selector') }),
       signal: AbortSignal.timeout(NAMES_WITHIN_MS),
     });
     // What cannot be typed as it is shown is no help.

@@ -1,5 +1,5 @@
 import { text, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { REDIS_FLAGS, redisConfigOf } from '../../redis-flags.ts';
+import { REDIS_FLAGS, redisConfigOf } from '../../config/redis-flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 

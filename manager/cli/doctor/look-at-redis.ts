@@ -1,5 +1,5 @@
-import { readRedisSettings } from '../../read-redis-settings.ts';
-import type { RedisConfig } from '../../redis-flags.ts';
+import { readRedisSettings } from '../../config/read-redis-settings.ts';
+import type { RedisConfig } from '../../config/redis-flags.ts';
 import { connectRedis, type RedisConnection } from '../../submission/redis-connection.ts';
 import { observeRedis } from '../../submission/redis-probe.ts';
 import type { RedisSettings } from '../../submission/redis-settings.ts';

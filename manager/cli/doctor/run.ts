@@ -17,7 +17,7 @@ import type { Form } from '../cluster-flags.ts';
 import type { Rule } from '../clusters/access-rights.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { report } from '../report.ts';
-import type { RedisConfig } from '../../redis-flags.ts';
+import type { RedisConfig } from '../../config/redis-flags.ts';
 import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
 import {

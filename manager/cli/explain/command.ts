@@ -1,5 +1,5 @@
 import { FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission-flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf } from '../../config/admission-flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { EXPLAIN_PROGRAM } from './program.ts';

@@ -1,10 +1,10 @@
 import wrapAnsi from 'wrap-ansi';
-import type { Basis } from '../../admission/drawn-fates.ts';
-import type { StartEstimate } from '../../admission/estimate-start.ts';
-import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../admission/explain.ts';
+import type { Basis } from '../../insight/estimate/run-time-sampler.ts';
+import type { StartEstimate } from '../../insight/estimate/estimate-start.ts';
+import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../insight/explain/explain.ts';
 import { tellFailure } from '../../api/last-failure.ts';
 import { plain } from '../plain-text.ts';
-import type { Change, Quantities } from '../../admission/smallest-changes.ts';
+import type { Change, Quantities } from '../../insight/explain/smallest-changes.ts';
 
 const WIDTH = 80;
 

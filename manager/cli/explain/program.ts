@@ -1,5 +1,5 @@
 import { FORM_FLAG, type Form } from '../cluster-flags.ts';
-import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../admission-flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../config/admission-flags.ts';
 import { FlagError, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 
 export type ExplainConfig = {

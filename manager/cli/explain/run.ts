@@ -1,6 +1,6 @@
 import { exportedTraceId } from '../../../shared/api/job-trace.ts';
-import { explain } from '../../admission/explain.ts';
-import { pastOf } from '../../admission/past.ts';
+import { explain } from '../../insight/explain/explain.ts';
+import { pastOf } from '../../insight/estimate/past.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import { report } from '../report.ts';

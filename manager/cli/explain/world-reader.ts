@@ -1,5 +1,5 @@
-import type { World } from '../../admission/world.ts';
-import { worldOf, type ManagerFlags, type WorldObjects } from '../../admission/world-objects.ts';
+import type { World } from '../../insight/world/world.ts';
+import { worldOf, type ManagerFlags, type WorldObjects } from '../../insight/world/world-objects.ts';
 import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
 import { COHORTS } from '../../api/cohort.ts';
 import { LIMIT_RANGES } from '../../api/limit-range.ts';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts';
 import { apiVersionOf } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { paintFor } from '../colours.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
@@ -38,7 +38,7 @@ export const runGet = (config: GetConfig, session: Session): Promise<number> =>
 async function readObjects(client: KubeClient, { view, names, selector }: GetConfig, namespace: string): Promise<KubeObject[]> {
   const { resource } = view;
   if (names.length > 0) return Promise.all(names.map((name) => client.get(resource, { namespace, name })));
-  const { items } = await client.list(resource, { namespace, ...given({ labelSelector: selector }) });
+  const { items } = await client.list(resource, { namespace, ...omitUndefined({ labelSelector: selector }) });
   return items.filter((item) => view.isOurs(item));
 }
 
@@ -109,6 +109,11 @@ async function follow(client: KubeClient, config: GetConfig, session: Session, n
     await print(own);
     headed = true;
   };
-  await followObjects(client, { resource: view.resource, namespace, ...given({ labelSelector: selector }) }, changed, session.signal);
+  await followObjects(
+    client,
+    { resource: view.resource, namespace, ...omitUndefined({ labelSelector: selector }) },
+    changed,
+    session.signal,
+  );
   return ExitCode.Interrupted;
 }

@@ -1,6 +1,6 @@
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { tellFailure } from '../../api/last-failure.ts';
-import { toldText } from '../../api/told-text.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { plain } from '../plain-text.ts';
 import { formatAge, formatDuration, type Table } from '../text-table.ts';
@@ -22,7 +22,8 @@ export const historyTable = (records: readonly HistoryRecord[], withNamespace: b
       spanText(record.started, record.ended),
       `${formatAge(Math.max(0, nowMs - (parseWireTime(record.ended) ?? nowMs)))} ago`,
     ],
-    note: record.reason === undefined ? '' : toldText(`${record.reason}${record.message === undefined ? '' : `: ${record.message}`}`, 200),
+    note:
+      record.reason === undefined ? '' : sanitizeText(`${record.reason}${record.message === undefined ? '' : `: ${record.message}`}`, 200),
   })),
 });
 

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Purged } from '../../history/history.ts';
 import { confirmed } from '../confirmation.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -19,7 +19,7 @@ export type HistoryPurgeConfig = {
 
 export function runHistoryPurge(config: HistoryPurgeConfig, session: Session): Promise<number> {
   const { namespace, user, before, 'dry-run': dryRun, yes, output } = config;
-  const which = given({ namespace, user, untilMs: before });
+  const which = omitUndefined({ namespace, user, untilMs: before });
   return withHistory(
     config.store,
     session,

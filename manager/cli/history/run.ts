@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { actInWords } from '../../api/job-acts.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { connect, type ClusterChoice } from '../cluster-connection.ts';
@@ -29,7 +29,7 @@ export const runHistory = (config: HistoryConfig, session: Session): Promise<num
     const { job, outcome, 'created-by': user, since, limit, output } = config;
     const namespace = config['all-namespaces'] ? undefined : (job?.namespace ?? config.namespace ?? (await contextNamespace(config)));
     const sinceMs = since === undefined ? undefined : session.now() - since;
-    const records = await history.query({ limit, ...given({ namespace, name: job?.name, outcome, user, sinceMs }) });
+    const records = await history.query({ limit, ...omitUndefined({ namespace, name: job?.name, outcome, user, sinceMs }) });
     if (records.length === 0 && output === 'table') {
       await session.errors.write('There is no such history.\n');
       return ExitCode.Done;

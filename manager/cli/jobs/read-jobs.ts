@@ -2,7 +2,7 @@ import type { Job } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
@@ -18,7 +18,7 @@ export type JobChoice = {
 /** The Jobs that are meant; only Switchyard's are. Throws CommandError where one that is named is not. */
 export async function readJobs(client: ReadClient, { jobs, namespace, everywhere, selector }: JobChoice): Promise<Job[]> {
   if (jobs.length === 0) {
-    const { items } = await client.list(JOBS, { namespace: everywhere ? '' : namespace, ...given({ labelSelector: selector }) });
+    const { items } = await client.list(JOBS, { namespace: everywhere ? '' : namespace, ...omitUndefined({ labelSelector: selector }) });
     return items.filter(isOurs);
   }
   const found = await Promise.all(jobs.map((job) => client.get(JOBS, { namespace: job.namespace ?? namespace, name: job.name })));

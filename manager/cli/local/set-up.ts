@@ -6,7 +6,7 @@ import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from 
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { admissionPolicies } from '../../policy/admission-policies.ts';
@@ -91,7 +91,7 @@ export async function installWebhooks(
           timeoutSeconds: 10,
           clientConfig: called(route),
           rules: RESOURCE_RULES[kind],
-          ...given({ objectSelector: objectSelectorOf(kind) }),
+          ...omitUndefined({ objectSelector: objectSelectorOf(kind) }),
           matchConditions: matchConditions(kind, identities),
         },
         ...(kind === 'Validating' ? [] : [overrideWebhook]),

@@ -1,4 +1,4 @@
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { tellFailure } from '../../api/last-failure.ts';
 import { withHistory } from '../history-store.ts';
 import { plain } from '../plain-text.ts';
@@ -17,7 +17,7 @@ export const printKeptLogs = (
   session: Session,
 ): Promise<number | undefined> =>
   withHistory(store, session, async (history) => {
-    const [record] = await history.query({ namespace, name, limit: 1, ...given({ uid }) });
+    const [record] = await history.query({ namespace, name, limit: 1, ...omitUndefined({ uid }) });
     if (record === undefined) return undefined;
     const chosen = (await history.podsOf(record.uid)).flatMap((copy) =>
       copy.pods.filter((pod) => isChosenEnd(pod, choice)).map((pod) => ({ copy, pod })),

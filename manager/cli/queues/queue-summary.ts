@@ -1,5 +1,5 @@
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { formatAmount, parseAmount, plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import { plain } from '../plain-text.ts';
@@ -24,7 +24,7 @@ export function queueSummary({ metadata, spec, status }: ClusterQueue): QueueSum
     name: metadata.name,
     waiting: status?.pendingWorkloads ?? 0,
     admitted: status?.admittedWorkloads ?? 0,
-    ...given({ cohort: spec.cohortName, problem: stopped ?? (active?.status === 'False' ? active.message : undefined) }),
+    ...omitUndefined({ cohort: spec.cohortName, problem: stopped ?? (active?.status === 'False' ? active.message : undefined) }),
     quota: (spec.resourceGroups ?? []).flatMap(({ flavors }) =>
       flavors.flatMap(({ name: flavor, resources }) =>
         resources.map(({ name: resource, nominalQuota }) => ({

@@ -1,5 +1,5 @@
 import { text, FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { FairStrategy } from '../../admission/fair-strategy.ts';
+import { FairStrategy } from '../../admission/fair-sharing/fair-strategy.ts';
 import { FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 

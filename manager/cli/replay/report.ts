@@ -1,8 +1,8 @@
-import { objectName, type LoggedObject } from '../../admission/decision-log.ts';
-import type { History } from '../../admission/logged-history.ts';
-import type { Replayed } from '../../admission/replay.ts';
-import { agreementOf, figuresOf, lastSetup, type Agreement, type QueueFigures } from '../../admission/replay-figures.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { objectName, type LoggedObject } from '../../admission/decision-log/decision-log.ts';
+import type { History } from '../../insight/replay/logged-history.ts';
+import type { Replayed } from '../../insight/replay/replay.ts';
+import { agreementOf, figuresOf, lastSetup, type Agreement, type QueueFigures } from '../../insight/replay/replay-figures.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
 /** What a replay came to, as `--output json` writes it. Times are RFC 3339, lengths of time milliseconds. */
 export type ReplayReport = {
@@ -53,7 +53,7 @@ export function replayReport(parts: {
       of,
       ...(first === undefined ? {} : { firstDifference: { at: timeText(first.atMs), logged: first.logged, replayed: first.replayed } }),
     },
-    queues: names.map((queue) => given({ queue, logged: withoutName(before.get(queue)), replayed: withoutName(now.get(queue)) })),
+    queues: names.map((queue) => omitUndefined({ queue, logged: withoutName(before.get(queue)), replayed: withoutName(now.get(queue)) })),
   };
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { DecisionLogError, readDecisionLog } from '../../admission/decision-log-reader.ts';
-import type { FairStrategy } from '../../admission/fair-strategy.ts';
-import { historyOf } from '../../admission/logged-history.ts';
-import { loggedOutcome } from '../../admission/logged-outcome.ts';
-import { replay } from '../../admission/replay.ts';
+import { DecisionLogError, readDecisionLog } from '../../insight/replay/decision-log-reader.ts';
+import type { FairStrategy } from '../../admission/fair-sharing/fair-strategy.ts';
+import { historyOf } from '../../insight/replay/logged-history.ts';
+import { loggedOutcome } from '../../insight/replay/logged-outcome.ts';
+import { replay } from '../../insight/replay/replay.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { ManifestError } from '../import-kueue/documents.ts';
 import type { Form } from '../cluster-flags.ts';

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../api/json-value.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
-import { SETUP_KINDS, type LoggedObject, type SetupKind } from '../../admission/decision-log.ts';
+import { SETUP_KINDS, type LoggedObject, type SetupKind } from '../../admission/decision-log/decision-log.ts';
 import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { carry, type FieldSchema } from '../import-kueue/carry.ts';
 import { ManifestError, readManifests, type Manifest } from '../import-kueue/documents.ts';
 import { problemOf } from '../import-kueue/translate.ts';
@@ -45,7 +45,7 @@ function setupObject(
     kind,
     metadata: {
       name,
-      ...given({
+      ...omitUndefined({
         namespace: kind === 'LocalQueue' && typeof namespace === 'string' ? namespace : undefined,
         labels: isJsonObject(labels) ? (labels as Readonly<Record<string, string>>) : undefined,
       }),

@@ -1,5 +1,5 @@
 import { KEEP_LOGS_LABEL, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
-import type { JobManifest } from '../../prepare-job.ts';
+import type { JobManifest } from '../../policy/prepare-job.ts';
 
 export type OneJob = {
   readonly namespace: string;

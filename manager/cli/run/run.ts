@@ -5,12 +5,12 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { formatProblems } from '../../api/field-problem.ts';
-import { prepareJob } from '../../prepare-job.ts';
+import { prepareJob } from '../../policy/prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { exitCodeOf } from '../../api/job-story.ts';
+import { exitCodeOf } from '../../api/job-progress.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
 import { onlyQueue } from '../only-queue.ts';
 import { plain } from '../plain-text.ts';
@@ -48,9 +48,9 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
     const logs = config.quiet ? undefined : logsOf(config, session);
     try {
       const code = await waitingFor({ session, timeoutMs: config.timeout, what: `${keyOf(job)} has not ended` }, async (signal, done) => {
-        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, isOver) => {
+        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, hasEnded) => {
           logs?.saw(now);
-          if (isOver) await logs?.end(now);
+          if (hasEnded) await logs?.end(now);
         });
         if (ended === undefined) return;
         const code = exitCodeOf(ended.story) ?? ExitCode.Failed;

@@ -1,6 +1,6 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../../shared/api/names.ts';
 import { FlagError, text, type FlagTable, type FlagValues } from '../../../shared/runtime/flags.ts';
-import { redisUrl } from '../../redis-flags.ts';
+import { redisUrl } from '../../config/redis-flags.ts';
 
 /** Of commands that speak to a queue of submissions instead of to the API server. */
 export const SUBMISSION_FLAGS = {

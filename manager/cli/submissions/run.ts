@@ -12,7 +12,7 @@ import { submissionsOf } from '../submit/manifests.ts';
 import { waitingFor } from '../waiting.ts';
 import type { WayChoice } from './flags.ts';
 import { endingLine, progressLine, type SubmissionEnding, type SubmissionWay } from './way.ts';
-import { withWay } from './with-way.ts';
+import { withTransport } from './with-transport.ts';
 
 type QueueConfig = ClusterChoice & { readonly namespace: string | undefined; readonly way: WayChoice; readonly output: Form };
 
@@ -34,7 +34,7 @@ export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session):
       `--key: there are ${manifests.length} Jobs, and one key is one submission; submit them one by one`,
       ExitCode.Usage,
     );
-  return withWay(config.way, config, async (way) => {
+  return withTransport(config.way, config, async (way) => {
     const keys: string[] = [];
     const display = createProgressLine(session.errors, manifests.length, session.now);
     try {
@@ -119,7 +119,7 @@ const CANCELLED = {
 } as const;
 
 export const runCancelSubmission = (config: CancelSubmissionConfig, session: Session): Promise<number> =>
-  withWay(config.way, config, async (way) => {
+  withTransport(config.way, config, async (way) => {
     const { key, output } = config;
     const ending = await way.cancel(key);
     await report(session, output, { lines: [`${plain(key)} ${CANCELLED[ending]}`], value: { key, result: ending } });

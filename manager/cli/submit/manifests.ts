@@ -2,7 +2,7 @@ import { parseAllDocuments } from 'yaml';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../../api/field-problem.ts';
-import { prepareJob, readJobManifest, type JobManifest } from '../../prepare-job.ts';
+import { prepareJob, readJobManifest, type JobManifest } from '../../policy/prepare-job.ts';
 import { CommandError } from '../command-error.ts';
 
 export type SubmitDefaults = { readonly namespace: string; readonly queue: string | undefined };

@@ -1,9 +1,9 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { JobStory } from '../../api/job-story.ts';
-import { explain } from '../../admission/explain.ts';
-import type { JobManifest } from '../../prepare-job.ts';
+import type { JobProgress } from '../../api/job-progress.ts';
+import { explain } from '../../insight/explain/explain.ts';
+import type { JobManifest } from '../../policy/prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -62,7 +62,7 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
   });
 
 /** Of those that have ended by then. */
-const storyOf = ({ metadata }: Job, ended: readonly Ended[]): JobStory | undefined =>
+const storyOf = ({ metadata }: Job, ended: readonly Ended[]): JobProgress | undefined =>
   ended.find(({ job }) => job.metadata.uid === metadata.uid)?.story;
 
 const create = (client: KubeClient, manifest: JobManifest, dryRun: boolean): Promise<Job> =>

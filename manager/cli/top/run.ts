@@ -1,5 +1,5 @@
 import { JOBS } from '../../../shared/api/resources.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -14,7 +14,7 @@ export type TopConfig = ClusterChoice & { readonly by: Grouping; readonly select
 export const runTop = (config: TopConfig, session: Session): Promise<number> =>
   withCluster(config, async ({ client }) => {
     const { by, selector, output } = config;
-    const { items } = await client.list(JOBS, given({ labelSelector: selector }));
+    const { items } = await client.list(JOBS, omitUndefined({ labelSelector: selector }));
     const groups = usageBy(by, items);
     const lines = groups.length === 0 ? ['Nobody waits, and nothing runs.'] : formatTable(usageTable(by, groups), session.output.width);
     await report(session, output, { lines, value: { by: by.kind === 'label' ? `label:${by.key}` : by.kind, groups: usageValue(groups) } });

@@ -1,4 +1,4 @@
-import type { WorldObjects } from '../../admission/world-objects.ts';
+import type { WorldObjects } from '../../insight/world/world-objects.ts';
 import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
 import { COHORTS } from '../../api/cohort.ts';
 import { LIMIT_RANGES } from '../../api/limit-range.ts';

@@ -1,9 +1,9 @@
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { apiVersionOf } from '../../../shared/api/resources.ts';
-import type { WorldObjects } from '../../admission/world-objects.ts';
+import type { WorldObjects } from '../../insight/world/world-objects.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { CHANGE_KINDS, kindNamed, objectsOf, withObjects, type AnyObject, type ChangeKind } from './change-kinds.ts';
-import { edited } from '../../admission/edited-object.ts';
+import { edited } from '../../insight/world/edited-object.ts';
 import type { Change, Target } from './changes.ts';
 import { ChangeError, createValidator, type Validator } from './validation.ts';
 

@@ -1,5 +1,5 @@
 import { FlagError } from '../../../shared/runtime/flags.ts';
-import type { Edit } from '../../admission/edited-object.ts';
+import type { Edit } from '../../insight/world/edited-object.ts';
 
 /** One change that somebody asks about, before it is made. */
 export type Change =

@@ -1,5 +1,5 @@
 import type { Form } from '../cluster-flags.ts';
-import type { ManagerFlags } from '../../admission/world-objects.ts';
+import type { ManagerFlags } from '../../insight/world/world-objects.ts';
 import type { Change } from './changes.ts';
 
 /** What the flags of the command come to. */

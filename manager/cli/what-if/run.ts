@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { FlagError } from '../../../shared/runtime/flags.ts';
-import { EditError } from '../../admission/edited-object.ts';
-import { whatIf } from '../../admission/what-if.ts';
-import { worldOf } from '../../admission/world-objects.ts';
+import { EditError } from '../../insight/world/edited-object.ts';
+import { whatIf } from '../../insight/what-if/what-if.ts';
+import { worldOf } from '../../insight/world/world-objects.ts';
 import { connect } from '../cluster-connection.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';

@@ -9,7 +9,7 @@ import { decodeObject } from '../../../shared/controlplane/schema/decode.ts';
 import type { ObjectSchema } from '../../../shared/controlplane/schema/schema.ts';
 import { customResourceDefinition, type KindDefinition } from '../../api/kind-definition.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
-import { prepareJob } from '../../prepare-job.ts';
+import { prepareJob } from '../../policy/prepare-job.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import type { Resource } from '../../../shared/api/resources.ts';

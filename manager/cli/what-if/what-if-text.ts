@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
-import type { Loss } from '../../admission/settled.ts';
-import { EffectKind, type Effect, type Standing, type WhatIf } from '../../admission/what-if.ts';
+import type { SimulatedEviction } from '../../insight/world/simulate-evictions.ts';
+import { EffectKind, type Effect, type Standing, type WhatIf } from '../../insight/what-if/what-if.ts';
 
 /** So many Jobs of each sort are listed. */
 const LISTED_MAX = 25;
@@ -45,7 +45,7 @@ function story({ kind, now, without, with: standing, losses }: Effect): string {
   return `${from}${why === '' ? '' : `${why}; `}${end}`;
 }
 
-const lossText = ({ message, preempted }: Loss): string =>
+const lossText = ({ message, preempted }: SimulatedEviction): string =>
   preempted === undefined ? message : `preempted for ${preempted.by} of ${preempted.clusterQueue} (${preempted.rule})`;
 
 function ending(standing: Standing, without: Standing | undefined): string {

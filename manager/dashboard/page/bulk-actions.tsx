@@ -105,7 +105,7 @@ function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked:
       setState({ problem: problemOf(error).message });
     }
   };
-  const isOver = typeof state === 'object';
+  const hasEnded = typeof state === 'object';
   const others = typeof state === 'object' && 'results' in state ? state.results.filter(({ outcome }) => outcome !== 'Done') : [];
   return (
     <dialog class="confirm" ref={dialog} onClose={() => close(typeof state === 'object' && 'results' in state)} aria-labelledby="confirm-head">
@@ -120,7 +120,7 @@ function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked:
           ))}
           {jobs.length > 6 && <li class="soft">and {(jobs.length - 6).toLocaleString('en')} more</li>}
         </ul>
-        {!isOver && jobs.length > 1 && (
+        {!hasEnded && jobs.length > 1 && (
           <label>
             <span>
               Type <b>{jobs.length}</b> to go on
@@ -128,7 +128,7 @@ function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked:
             <input inputMode="numeric" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
           </label>
         )}
-        {isOver && (
+        {hasEnded && (
           <div role="status">
             {'problem' in state ? <p class="problem">{state.problem}</p> : <p>Done with {state.done} of {jobs.length}.</p>}
             {others.length > 0 && (
@@ -145,9 +145,9 @@ function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked:
         )}
         <p class="choices">
           <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
-            {isOver ? 'Close' : 'Leave them'}
+            {hasEnded ? 'Close' : 'Leave them'}
           </button>
-          {!isOver && (
+          {!hasEnded && (
             <button type="submit" class={action === 'Cancel' ? 'danger' : ''} disabled={!isSure || state === 'Doing'}>
               {state === 'Doing' ? 'Doing it …' : `${verb} ${count(jobs.length, 'Job')}`}
             </button>

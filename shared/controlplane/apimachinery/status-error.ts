@@ -1,5 +1,5 @@
 import type { Status } from '../../kube/api-error.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { FieldError } from './field-error.ts';
 
 /** A refusal on its way to the client: becomes the `kind: Status` body and the HTTP status of the answer. */
@@ -41,7 +41,7 @@ export class StatusError extends Error {
       status: 'Failure',
       ...(this.message === '' ? {} : { message: this.message }),
       ...(this.reason === '' ? {} : { reason: this.reason }),
-      ...given({ details: this.details }),
+      ...omitUndefined({ details: this.details }),
       code: this.code,
     };
   }
@@ -83,7 +83,7 @@ export const modifiedConflict = (of: GroupResource, name: string): StatusError =
 export const forbidden = (of: GroupResource, name: string, why: string, causes?: NonNullable<Status['details']>['causes']): StatusError =>
   new StatusError(403, 'Forbidden', forbiddenMessage(of, name, why), {
     ...resourceDetails(of, name),
-    ...given({ causes }),
+    ...omitUndefined({ causes }),
   });
 
 const forbiddenMessage = (of: GroupResource, name: string, why: string): string => {

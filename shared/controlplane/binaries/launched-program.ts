@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 
 /** A program in a process of its own. How it is started, and where what it prints goes, is the caller's choice. */
 export interface LaunchedProgram {
@@ -25,7 +25,7 @@ export async function untilReady(program: LaunchedProgram, clock: Clock, isReady
 
 /** Whether a GET is answered with 200. */
 export async function answersOk(url: string, { ca, token }: { readonly ca?: string; readonly token?: string } = {}): Promise<boolean> {
-  const dispatcher = new Agent({ connect: given({ ca }) });
+  const dispatcher = new Agent({ connect: omitUndefined({ ca }) });
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const { statusCode, body } = await request(url, { dispatcher, headers });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createKubeClient } from '../../kube/kube-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControlPlaneController } from './controllers.ts';
@@ -34,7 +34,8 @@ export function startControllers(options: ControllersOptions, transport: Transpo
   const directory = controllers.includes('node-agent') ? nodeDirectory(options) : undefined;
   const client = createKubeClient(transport, { userAgent: 'kube-controller-manager', clock });
   const { nodes, kubeletPort } = options;
-  const nodeAgent = directory === undefined ? undefined : { directory: directory.path, logs: podLogs, ...given({ nodes, kubeletPort }) };
+  const nodeAgent =
+    directory === undefined ? undefined : { directory: directory.path, logs: podLogs, ...omitUndefined({ nodes, kubeletPort }) };
   const stopping = new AbortController();
   const running = createControllers(controllers, { client, clock, random, log }, nodeAgent)
     .run(stopping.signal)

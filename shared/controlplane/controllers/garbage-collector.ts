@@ -75,8 +75,8 @@ class GarbageCollector {
     if (awaitsOrphaning(object)) this.#toOrphan.add(object.uid);
     else if (awaitsDependents(object)) {
       this.#toJudge.add(object.uid);
-      const isNews = previous === undefined || !awaitsDependents(previous);
-      for (const dependent of isNews ? this.#graph.dependentsOf(object.uid) : []) this.#toJudge.add(dependent.uid);
+      const hasChanged = previous === undefined || !awaitsDependents(previous);
+      for (const dependent of hasChanged ? this.#graph.dependentsOf(object.uid) : []) this.#toJudge.add(dependent.uid);
     }
     const suspicious = object.owners.some((reference) => {
       const owner = this.#graph.get(reference.uid);

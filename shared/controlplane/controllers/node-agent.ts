@@ -7,7 +7,7 @@ import { createRateLimiter } from '../../kube/rate-limiter.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
 import { toWireTime } from '../../api/wire-time.ts';
 import { sleep } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { PodLogs } from '../subresources/pod-log.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';
@@ -73,7 +73,7 @@ class NodeAgent {
     this.#deps = deps;
     this.#options = options;
     const { nodes = [{ name: 'node-1' }], kubeletPort } = options;
-    this.#shapes = new Map(nodes.map((shape) => [shape.name, { ...shape, ...given({ kubeletPort }) }]));
+    this.#shapes = new Map(nodes.map((shape) => [shape.name, { ...shape, ...omitUndefined({ kubeletPort }) }]));
     this.#nodes = createInformer({ ...deps, resource: NODES });
     this.#pods = createInformer({ ...deps, resource: PODS, indexers: { [BY_NODE]: ({ spec }) => [spec.nodeName ?? ''] } });
     this.#processes = options.containers ?? createProcessContainers(options.directory, deps.clock);
@@ -129,7 +129,7 @@ class NodeAgent {
   /** Each source writes as many events as upstream's would, so that what it tells never costs much beside what it does. */
   #recorderOf(component: string, signal: AbortSignal, host?: string): EventRecorder {
     const rateLimiter = createRateLimiter({ ...EVENT_RATE_LIMIT, clock: this.#deps.clock });
-    return createEventRecorder({ ...this.#deps, component, ...given({ host }), rateLimiter, signal });
+    return createEventRecorder({ ...this.#deps, component, ...omitUndefined({ host }), rateLimiter, signal });
   }
 
   async #end(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ResourceDefinition } from '../resources/strategy.ts';
 import { compareVersions } from '../discovery/api-groups.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { Crd, CrdVersion } from './crd.ts';
 import { customResourceStrategy } from './custom-resource-strategy.ts';
 import { customSchema } from './custom-schema.ts';
@@ -23,7 +23,7 @@ export function resourcesFromCrd(crd: Crd): CustomResource[] {
       const warning = deprecationWarning(version, crd);
       const strategy = {
         ...customResourceStrategy(version, namespaced),
-        ...given({ warningOnUse: warning }),
+        ...omitUndefined({ warningOnUse: warning }),
         ...(version.subresources?.scale === undefined ? {} : { hasScale: true }),
         ...(crd.metadata.deletionTimestamp === undefined ? {} : { isTerminating: true }),
       };

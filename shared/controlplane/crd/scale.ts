@@ -4,7 +4,7 @@ import { fieldOf, setField } from '../apimachinery/json.ts';
 import { unknownError } from '../apimachinery/status-error.ts';
 import { isRecord } from './schema-defaults.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { CrdSubresources } from './crd.ts';
 
 type ScalePaths = NonNullable<CrdSubresources['scale']>;
@@ -83,7 +83,7 @@ export function scaleOf(object: AnyObject, paths: ScalePaths): { readonly scale:
   const scale = {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: { name, ...given({ namespace }), uid, resourceVersion, creationTimestamp },
+    metadata: { name, ...omitUndefined({ namespace }), uid, resourceVersion, creationTimestamp },
     spec: spec === undefined || spec === 0 ? {} : { replicas: spec },
     status: { replicas: status ?? 0, ...(selector === undefined || selector === '' ? {} : { selector }) },
   };

@@ -6,7 +6,7 @@ import { type ApiRequest, headerOf } from '../request/request.ts';
 import type { ServedResources } from '../resources/served-resources.ts';
 import { methodNotAllowedOnPath, pathNotFound } from '../apimachinery/status-error.ts';
 import type { Subresource } from '../endpoints/subresource.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 
 /**
  * Answers /api, /apis and what lies directly below: the legacy documents, and the aggregated ones
@@ -91,7 +91,7 @@ const legacyResource = (resource: DiscoveredResource): object => ({
   verbs: resource.verbs,
   ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
   ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
-  ...given({ storageVersionHash: resource.storageVersionHash }),
+  ...omitUndefined({ storageVersionHash: resource.storageVersionHash }),
 });
 
 /** `routed`: by go-restful, which checks the Accept header in its own words. The aggregator answers for the groups. */

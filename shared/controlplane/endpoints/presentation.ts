@@ -7,7 +7,7 @@ import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import { internalType } from '../schema/decode.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { TableColumn, TablePrinter } from '../resources/strategy.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 
 /** Turns stored objects into the JSON text of an answer, in the representation that the client asked for. */
 export interface Presenter {
@@ -60,7 +60,7 @@ function itemText(resource: ServedResource, stored: StoredObject, custom: boolea
 const listMeta = ({ resourceVersion, continueToken, remainingItemCount }: ListPage): object => ({
   resourceVersion,
   ...(continueToken === '' ? {} : { continue: continueToken }),
-  ...given({ remainingItemCount }),
+  ...omitUndefined({ remainingItemCount }),
 });
 
 /** Each of the two kinds is for what it says: metadata of one object, or of a list. Watches show the object whole where neither fits. */
@@ -157,7 +157,7 @@ function tablePresenter(
   const row = (stored: StoredObject): object => {
     const object = workingForm(resource, stored);
     const conditions = printer.rowConditions?.(object);
-    return { cells: printer.cells(object, now()), ...given({ conditions }), object: shown(stored) };
+    return { cells: printer.cells(object, now()), ...omitUndefined({ conditions }), object: shown(stored) };
   };
   const table = (metadata: object, columns: readonly TableColumn[] | null, items: readonly StoredObject[]): string => {
     include ??= readInclude();

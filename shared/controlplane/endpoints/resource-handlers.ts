@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import { type Answer, jsonAnswer } from '../request/answer.ts';
 import { type Call, fieldManagerOf } from '../request/call.ts';
 import { type DeleteOptions, readDeleteOptions } from '../registry/delete-options.ts';
@@ -140,9 +140,9 @@ function deleteRequest(call: Call, resource: ServedResource, options: DeleteOpti
     dryRun,
     options: {
       ...request.options,
-      ...given({ gracePeriodSeconds }),
+      ...omitUndefined({ gracePeriodSeconds }),
       ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
-      ...given({ orphanDependents, propagationPolicy }),
+      ...omitUndefined({ orphanDependents, propagationPolicy }),
       ...(dryRun ? { dryRun: ['All'] } : {}),
     },
   };

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { StreamSink } from '../request/answer.ts';
 import { candidates, waitForRevision } from '../registry/list.ts';
@@ -130,7 +130,7 @@ function runWatch(
     }
   };
   const bookmark = (revision: number, annotations?: Record<string, string>): void => {
-    const metadata = { resourceVersion: String(revision), ...given({ annotations }) };
+    const metadata = { resourceVersion: String(revision), ...omitUndefined({ annotations }) };
     sink.write(`{"type":"BOOKMARK","object":${presenter.bookmark(metadata, first)}}\n`);
     first = false;
   };

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../apimachinery/json.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import { type FieldSet, isEmptySet, union } from './field-set.ts';
 
 /** One entry of metadata.managedFields: who owns which fields. */
@@ -51,7 +51,7 @@ const writeManager = (manager: Manager): object => ({
   ...(manager.name === '' ? {} : { manager: manager.name }),
   operation: manager.operation,
   apiVersion: manager.apiVersion,
-  ...given({ time: manager.time }),
+  ...omitUndefined({ time: manager.time }),
   fieldsType: 'FieldsV1',
   fieldsV1: manager.fields,
   ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),

@@ -1,5 +1,5 @@
 import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../resources/strategy.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import { configMapStrategy } from './config-map.ts';
 import { cronJobStrategy } from './cron-job.ts';
 import { csiDriverStrategy } from './csi-driver.ts';
@@ -53,7 +53,7 @@ const resource = (description: Description): ResourceDefinition => ({
   categories: description.categories ?? [],
   namespaced: description.clusterScoped !== true,
   strategy: description.strategy,
-  ...given({ view: description.view }),
+  ...omitUndefined({ view: description.view }),
 });
 
 /** The kinds that exist without any CustomResourceDefinition, apart from those of authorization and extension. */

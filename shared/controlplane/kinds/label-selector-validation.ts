@@ -4,7 +4,7 @@ import { forbidden, invalid, required, type FieldError } from '../apimachinery/f
 import type { Decoded } from './decoded.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import { validateLabels } from '../apimachinery/object-meta-validation.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 
 type Expression = NonNullable<Decoded<LabelSelector>['matchExpressions']>[number];
 
@@ -34,7 +34,7 @@ export const usableRequirements = (selector: Decoded<LabelSelector> | undefined)
   if (validateLabelSelector(selector, '').length > 0) return undefined;
   const expressions = (selector.matchExpressions ?? []).map(({ key = '', operator = '', values = [] }) => ({ key, operator, values }));
   return requirementsOf({
-    ...given({ matchLabels: selector.matchLabels }),
+    ...omitUndefined({ matchLabels: selector.matchLabels }),
     matchExpressions: expressions,
   });
 };

@@ -1,5 +1,5 @@
 import { type FieldError, invalid as invalidField } from '../apimachinery/field-error.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 
 const EXPIRATION_MIN_SECONDS = 600;
 const EXPIRATION_MAX_SECONDS = 2 ** 32;
@@ -20,7 +20,7 @@ export const defaultedTokenRequest = (spec: Partial<TokenRequestSpec> = {}): Tok
 });
 
 const encodedRef = ({ kind, apiVersion, name, uid }: BoundObjectRef): BoundObjectRef =>
-  given({ kind: kind || undefined, apiVersion: apiVersion || undefined, name: name || undefined, uid: uid || undefined });
+  omitUndefined({ kind: kind || undefined, apiVersion: apiVersion || undefined, name: name || undefined, uid: uid || undefined });
 
 /** ValidateTokenRequest: the time asked for is neither too short nor too long. */
 export function validateTokenRequest({ expirationSeconds }: TokenRequestSpec): FieldError[] {

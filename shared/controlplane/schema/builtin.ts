@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import { alwaysListsBelow } from './empty-lists.ts';
 import type { BuiltInField, BuiltInTable } from './builtin-table.ts';
 import {
@@ -59,7 +59,7 @@ function buildField(described: BuiltInField, models: ReadonlyMap<string, Buildin
     emit: described.emit,
     ...(described.required === true ? { required: true } : {}),
     ...(described.nullable === true ? { nullable: true } : {}),
-    ...given({ patchStrategy, patchMergeKey: described.mergeKey }),
+    ...omitUndefined({ patchStrategy, patchMergeKey: described.mergeKey }),
   };
 }
 
@@ -88,7 +88,7 @@ const buildList = (items: string, described: BuiltInField, models: ReadonlyMap<s
   items: buildSchema(items, described, models),
   listType: described.listType ?? 'atomic',
   keys: described.keys ?? [],
-  ...given({ keyDefaults: described.keyDefaults }),
+  ...omitUndefined({ keyDefaults: described.keyDefaults }),
 });
 
 const SCALAR_TYPES: readonly ScalarType[] = [

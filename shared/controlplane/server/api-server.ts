@@ -1,4 +1,4 @@
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, errorAnswer, withWarnings } from '../request/answer.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -37,7 +37,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
       request.user ??
       authenticator.authenticate({
         authorization: headerOf(request, 'authorization'),
-        ...given({ clientCertificate: request.clientCertificate }),
+        ...omitUndefined({ clientCertificate: request.clientCertificate }),
       });
     if (user === undefined) throw unauthorized();
     return impersonate(user, request.headers, questionOf(info), authorizer);

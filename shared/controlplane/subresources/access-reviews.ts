@@ -6,7 +6,7 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { AccessDecision, AccessQuestion } from '../auth/authorizer.ts';
 import type { RbacAuthorizer } from '../auth/rbac-authorizer.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 
 export type ReviewDeps = { readonly authorizer: RbacAuthorizer; readonly authenticator: Authenticator };
 
@@ -200,7 +200,7 @@ function refuse(errors: readonly FieldError[]): void {
 const subjectOf = ({ user = '', groups = [], uid, extra }: ReviewSpec): UserInfo => ({
   name: user,
   groups,
-  ...given({ uid, extra }),
+  ...omitUndefined({ uid, extra }),
 });
 
 function questionOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec): AccessQuestion {

@@ -1,5 +1,5 @@
 import { toWireTime } from '../../api/wire-time.ts';
-import { given } from '../../runtime/given.ts';
+import { omitUndefined } from '../../runtime/omit-undefined.ts';
 import { jsonAnswer } from '../request/answer.ts';
 import type { Call } from '../request/call.ts';
 import type { Admission } from '../admission/admission-request.ts';
@@ -152,7 +152,7 @@ function boundTo({ boundObjects }: Deps, ref: BoundObjectRef, namespace: string,
         );
       }
       if (nodeName === '') return { pod: checked(pod) };
-      return { pod: checked(pod), node: { name: nodeName, ...given({ uid: boundObjects('nodes', '', nodeName)?.metadata.uid }) } };
+      return { pod: checked(pod), node: { name: nodeName, ...omitUndefined({ uid: boundObjects('nodes', '', nodeName)?.metadata.uid }) } };
     }
     case 'Secret':
       return { secret: checked(find('secrets')) };

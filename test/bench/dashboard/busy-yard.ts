@@ -11,7 +11,7 @@ import { LOCAL_QUEUES } from '../../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { selfSignedCertificate } from '../../../manager/cli/local/webhook-certificate.ts';
 import { installKinds, joinCluster } from '../../../manager/cli/local/set-up.ts';
-import { prepareJob } from '../../../manager/prepare-job.ts';
+import { prepareJob } from '../../../manager/policy/prepare-job.ts';
 import type { DeepReadonly, Job, KubeObject } from '../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../../shared/api/resources.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CLUSTER_QUEUES } from '../../../manager/api/cluster-queue.ts';
 import { joinCluster } from '../../../manager/cli/local/set-up.ts';
-import { CURRENT_KEY } from '../../../manager/record-key.ts';
+import { CURRENT_KEY } from '../../../manager/process/record-key.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES, NODES, SECRETS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Answer, ApiCase, RequestExchange, WatchExchange } from './api-case.ts';
 import { type CaseWords, createCaseWords } from './case-words.ts';
 import type { HookServer } from './hook-server.ts';
@@ -83,7 +83,7 @@ async function request(http: RawHttp, words: CaseWords, exchange: RequestExchang
   const contentType = text === undefined ? {} : { 'content-type': CONTENT_TYPES[exchange.type ?? 'json'] ?? exchange.type ?? '' };
   let answer: RawAnswer;
   for (const begin = Date.now(); ; ) {
-    answer = await http.send({ method, path, headers: { ...contentType, ...headers }, ...given({ text }) });
+    answer = await http.send({ method, path, headers: { ...contentType, ...headers }, ...omitUndefined({ text }) });
     if (isMet(words, until, answer) || isAwaitedInVain(exchange) || Date.now() - begin > UNTIL_LIMIT_MS) break;
     await sleep(ASK_AGAIN_MS);
   }
@@ -133,7 +133,7 @@ function answerOf({ status, headers, json, text }: RawAnswer): Answer {
   return {
     status,
     ...(json === undefined ? (text === '' ? {} : { text }) : { body: json }),
-    ...given({ warning, retryAfter }),
+    ...omitUndefined({ warning, retryAfter }),
     ...(contentType === 'application/json' ? {} : { contentType }),
   };
 }

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
 export type RawRequest = {
   readonly method: string;
@@ -46,7 +46,7 @@ export async function createRawHttp(access: ClusterAccess): Promise<RawHttp> {
       headers: Object.fromEntries(Object.entries(all).filter((header): header is [string, string] => header[1] !== null)),
       headersTimeout: ANSWER_LIMIT_MS,
       bodyTimeout,
-      ...given({ body: text }),
+      ...omitUndefined({ body: text }),
     });
   };
   const read = async (response: Dispatcher.ResponseData): Promise<RawAnswer> => {

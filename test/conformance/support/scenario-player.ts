@@ -2,7 +2,7 @@ import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { createClean, indexOf, isReady, isTracked, observeEvents, observeJob, observePodDetail, observePods } from './observation.ts';
 import { podStatus } from './pod-status.ts';
 import type { Outcome, PodFilter, Scenario, Step } from './scenario.ts';
@@ -149,7 +149,7 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
   }
   const events = observeEvents((await client.list(EVENTS, { namespace })).items, clean);
   await client.delete(NAMESPACES, { namespace: '', name: namespace });
-  return { observed, events, ...given({ error: failure }) };
+  return { observed, events, ...omitUndefined({ error: failure }) };
 }
 
 const byCreation = (a: Pod, b: Pod): number =>

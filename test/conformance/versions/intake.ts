@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Queue, type Job as Submission } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
-import { createManagerMetrics } from '../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../manager/metrics/metrics.ts';
 import type { LedgerEntry } from '../../../manager/submission/ledger.ts';
 import { createSubmissionLedger, type SubmissionLedger } from '../../../manager/submission/ledger-store.ts';
 import { singleRedis } from '../../../manager/submission/redis-settings.ts';

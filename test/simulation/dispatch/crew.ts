@@ -1,7 +1,7 @@
 /** The programs of a simulated installation: managers and workers, real ones, which are killed and come back. */
 import { Registry } from 'prom-client';
-import { FairStrategy, type FairSharingConfig } from '../../../manager/admission/fair-strategy.ts';
-import type { UsagePolicy } from '../../../manager/admission/local-queue-usage.ts';
+import { FairStrategy, type FairSharingConfig } from '../../../manager/admission/fair-sharing/fair-strategy.ts';
+import type { UsagePolicy } from '../../../manager/admission/fair-sharing/local-queue-usage.ts';
 import { createManager } from '../../../manager/manager.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import { LEASES, NAMESPACES } from '../../../shared/api/resources.ts';

@@ -23,12 +23,12 @@ export const DEFECTS = [
     name: 'taken-name-is-a-no',
     edits: [
       {
-        file: 'manager/dispatch/remote-cluster.ts',
-        right: 'else this.doubts.unlisted(key, copy);',
-        wrong: 'else this.doubts.absent(key);',
+        file: 'manager/dispatch/connection/remote-cluster.ts',
+        right: 'else this.unanswered.unlisted(key, copy);',
+        wrong: 'else this.unanswered.absent(key);',
       },
       {
-        file: 'manager/dispatch/copy-writer.ts',
+        file: 'manager/dispatch/writes/copy-writer.ts',
         right: 'if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {',
         wrong:
           'if (present?.metadata.labels?.[ORIGIN_LABEL] === origin && identity !== undefined && identity.originUid === wanted?.originUid) {',
@@ -38,14 +38,16 @@ export const DEFECTS = [
   },
   {
     name: 'gone-copy-is-the-end',
-    edits: [{ file: 'manager/dispatch/look-for-copy.ts', right: 'if (pods.length > 0) return', wrong: 'if (pods.length < 0) return' }],
+    edits: [
+      { file: 'manager/dispatch/controller/look-for-copy.ts', right: 'if (pods.length > 0) return', wrong: 'if (pods.length < 0) return' },
+    ],
     bias: { troubles: ['copy orphaned'], fair: true },
   },
   {
     name: 'moves-before-pods-are-gone',
     edits: [
       {
-        file: 'manager/dispatch/copy-rest.ts',
+        file: 'manager/dispatch/copy/copy-rest.ts',
         right: 'const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;',
         wrong: 'const idle = (status?.active ?? 0) === 0;',
       },
@@ -55,7 +57,11 @@ export const DEFECTS = [
   {
     name: 'lost-answer-is-a-no',
     edits: [
-      { file: 'manager/dispatch/mirror-controller.ts', right: 'else cluster.doubts.lost(key);', wrong: 'else cluster.doubts.unsent(key);' },
+      {
+        file: 'manager/dispatch/controller/copy-actions.ts',
+        right: 'else cluster.unanswered.lost(key);',
+        wrong: 'else cluster.unanswered.unsent(key);',
+      },
     ],
     bias: { troubles: ['dark after a create'], fair: true },
   },
@@ -64,17 +70,17 @@ export const DEFECTS = [
     name: 'no-doubt-after-a-restart',
     edits: [
       {
-        file: 'manager/dispatch/doubts.ts',
+        file: 'manager/dispatch/mirror/unanswered-writes.ts',
         right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),',
         wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : 0),',
       },
       {
-        file: 'manager/dispatch/decide-mirror.ts',
+        file: 'manager/dispatch/decisions/decide-missing-copy.ts',
         right: 'if (local.spec.suspend === true && isUntouched(cluster, record)) return',
         wrong: 'if (local.spec.suspend === true && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
       },
       {
-        file: 'manager/dispatch/doubts.ts',
+        file: 'manager/dispatch/mirror/unanswered-writes.ts',
         right: 'const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;',
         wrong: 'const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : -1;',
       },
@@ -85,12 +91,12 @@ export const DEFECTS = [
     name: 'clusters-without-identity',
     edits: [
       {
-        file: 'manager/dispatch/cluster-registry.ts',
+        file: 'manager/dispatch/connection/cluster-registry.ts',
         right: 'const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);',
         wrong: 'const problem = judgeIdentities([], homeUID).get(name);',
       },
       {
-        file: 'manager/dispatch/recorded-place.ts',
+        file: 'manager/dispatch/mirror/recorded-place.ts',
         right: 'if (clusterUID !== undefined && uid !== clusterUID) {',
         wrong: "if (clusterUID === '' && uid !== clusterUID) {",
       },
@@ -101,7 +107,7 @@ export const DEFECTS = [
     name: 'two-managers-at-once',
     edits: [
       {
-        file: 'manager/dispatch/cluster-lease.ts',
+        file: 'manager/dispatch/lease/cluster-lease.ts',
         right: "if (step === 'Refuse') return this.#heldByOther(us, lease);",
         wrong: "if (step === 'Refuse') this.#heldByOther(us, lease);",
       },
@@ -112,13 +118,13 @@ export const DEFECTS = [
     name: 'given-up-without-a-lease',
     edits: [
       {
-        file: 'manager/dispatch/cluster-lease.ts',
+        file: 'manager/dispatch/lease/cluster-lease.ts',
         right: 'if (!this.#held || !this.#answered || isWanted) return 0;',
         wrong:
           'if (this.#options.givenUp() && this.#sentMs !== undefined) return 86_400_000; if (!this.#held || !this.#answered || isWanted) return 0;',
       },
       {
-        file: 'manager/dispatch/cluster-lease.ts',
+        file: 'manager/dispatch/lease/cluster-lease.ts',
         right: 'return this.#held && this.#options.clock.monotonic() - this.#renewedMs < this.#durationMs;',
         wrong: 'return this.#options.givenUp() || (this.#held && this.#options.clock.monotonic() - this.#renewedMs < this.#durationMs);',
       },
@@ -129,12 +135,12 @@ export const DEFECTS = [
     name: 'refusals-tell-nobody',
     edits: [
       {
-        file: 'manager/dispatch/mirror-controller.ts',
+        file: 'manager/dispatch/controller/copy-actions.ts',
         right: 'if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);',
         wrong: 'void jobs;',
       },
       {
-        file: 'manager/admission/corrector.ts',
+        file: 'manager/admission/controllers/eviction-controller.ts',
         right: "...notStarted(overdue('starts', cache.starts)),",
         wrong: "...notStarted(overdue('starts', cache.starts)).slice(0, 0),",
       },
@@ -145,12 +151,12 @@ export const DEFECTS = [
     name: 'every-cluster-has-to-be-seen',
     edits: [
       {
-        file: 'manager/dispatch/mirror-controller.ts',
+        file: 'manager/dispatch/controller/mirror-controller.ts',
         right: 'if (local !== undefined && mayBeAnywhere(local, record))',
         wrong: 'if (local !== undefined)',
       },
       {
-        file: 'manager/dispatch/mirror-group.ts',
+        file: 'manager/dispatch/mirror/mirror-group.ts',
         right: "name !== placeOf(group) && doubt.kind !== 'None' && contact !== 'Lost'",
         wrong: "name !== placeOf(group) && (doubt.kind !== 'None' || contact !== 'Ready')",
       },
@@ -161,12 +167,12 @@ export const DEFECTS = [
     name: 'failed-admissions-keep-their-slot',
     edits: [
       {
-        file: 'manager/admission/admission-writer.ts',
+        file: 'manager/admission/controllers/admission-writer.ts',
         right: 'if (error instanceof ApiError) return await failed(reservation, error);',
         wrong: 'if (error instanceof ApiError && isRefusal(error)) return await failed(reservation, error);',
       },
       // A small world has as many as a large one has Jobs that fail.
-      { file: 'manager/admission/admission-writer.ts', right: 'const WRITES_MAX = 64;', wrong: 'const WRITES_MAX = 1;' },
+      { file: 'manager/admission/controllers/admission-writer.ts', right: 'const WRITES_MAX = 64;', wrong: 'const WRITES_MAX = 1;' },
     ],
     bias: { troubles: ['admission refused'] },
   },
@@ -185,12 +191,12 @@ export const DEFECTS = [
     name: 'removed-cluster-keeps-jobs',
     edits: [
       {
-        file: 'manager/admission/cluster-state.ts',
+        file: 'manager/admission/quota/cluster-state.ts',
         right: "spec.state === 'Draining' || metadata.deletionTimestamp !== undefined ||",
         wrong: "spec.state === 'Draining' ||",
       },
       {
-        file: 'manager/dispatch/cluster-registry.ts',
+        file: 'manager/dispatch/connection/cluster-registry.ts',
         right: 'if (workerCluster !== undefined) await this.#removal.retain(workerCluster, signal);',
         wrong: '',
       },
@@ -201,7 +207,7 @@ export const DEFECTS = [
     name: 'foreign-finalizer-keeps-quota',
     edits: [
       {
-        file: 'manager/admission/workload.ts',
+        file: 'manager/admission/workload/workload.ts',
         right: "if (deleted && job.metadata.finalizers?.includes(COPIES_FINALIZER) !== true) return 'Finished';",
         wrong: '',
       },
@@ -212,7 +218,7 @@ export const DEFECTS = [
     name: 'suspension-stops-at-a-missing-flavor',
     edits: [
       {
-        file: 'manager/dispatch/decide-mirror.ts',
+        file: 'manager/dispatch/decisions/decide-present-copy.ts',
         right: "const spec = 'reason' in wanted ? suspension(copy.job, local) :",
         wrong: "const spec = 'reason' in wanted ? undefined :",
       },
@@ -223,7 +229,7 @@ export const DEFECTS = [
     name: 'suspensions-are-undone',
     edits: [
       {
-        file: 'manager/admission/corrector.ts',
+        file: 'manager/admission/controllers/eviction-controller.ts',
         right: "workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};",
         wrong: 'workload.hold === undefined ? {} : {};',
       },

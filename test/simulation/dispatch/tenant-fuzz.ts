@@ -3,7 +3,7 @@
  * step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
  */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { createDice } from '../dice.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -43,7 +43,15 @@ export async function fuzzTenant(
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
-  const yard = await createYard({ workers: ['east', 'west'], teams: [TENANT, NEIGHBOUR], ...given({ queues }), seed, clock, dice, trace });
+  const yard = await createYard({
+    workers: ['east', 'west'],
+    teams: [TENANT, NEIGHBOUR],
+    ...omitUndefined({ queues }),
+    seed,
+    clock,
+    dice,
+    trace,
+  });
   const crew = startCrew({ yard, clock, dice, trace, managers: 1 });
   const tenant = await createHostileTenant({ yard, namespace: TENANT.namespace, clock, dice, trace, ways });
   const history = createYardHistory();

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { type ClusterHistory, recordHistory } from '../../support/cluster-history.ts';
@@ -155,7 +155,7 @@ async function createQueues(home: KubeClient, teams: readonly Team[], more: Part
   for (const { namespace, quota, cohort } of teams) {
     const own = Object.entries(quota).map(([name, nominal]) => [name, cohortName === undefined ? nominal : '0'] as const);
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
-    const spec = { ...given({ cohortName: cohort }), ...more, namespaceSelector, resourceGroups: groupsOf(own) };
+    const spec = { ...omitUndefined({ cohortName: cohort }), ...more, namespaceSelector, resourceGroups: groupsOf(own) };
     await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { MANAGER_PROGRAM } from '../../../manager/config.ts';
+import { MANAGER_PROGRAM } from '../../../manager/config/config.ts';
 import { MANAGER_FLAGS_OF_CHART } from '../../../scripts/charts/manager-values.ts';
 import { WORKER_FLAGS_OF_CHART } from '../../../scripts/charts/worker-values.ts';
 import { CHART_VALUES, chartFiles, flagEntries } from '../../../scripts/generate-chart-schemas.ts';

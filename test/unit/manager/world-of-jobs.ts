@@ -1,5 +1,5 @@
 /** A world of one queue without quota, in which Jobs wait. */
-import type { WorldObjects } from '../../../manager/admission/world-objects.ts';
+import type { WorldObjects } from '../../../manager/insight/world/world-objects.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { cpuQueue, meta, queueingObjects } from '../../bench/admission-core.ts';

@@ -1,7 +1,7 @@
 import type { Status } from '../../../kube/api-error.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 
 /** What a webhook answered, after its review has been found well formed. */
 export type WebhookVerdict = {
@@ -67,7 +67,7 @@ export function readReview(body: string, uid: string, mutating: boolean, version
     allowed: response['allowed'] === true,
     warnings: Array.isArray(response['warnings']) ? response['warnings'].map(String) : [],
     ...(patch === undefined || !mutating ? {} : { patch: { type: patchType, text: patch } }),
-    ...given({ status }),
+    ...omitUndefined({ status }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 import { type LabelRequirements, requirementsOf } from '../../../kube/selectors.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { cloneJson, jsonEquals } from '../../apimachinery/json.ts';
 import { forbidden, internalError, StatusError } from '../../apimachinery/status-error.ts';
@@ -233,7 +233,7 @@ async function ask(
   try {
     answer = await deps.client.call({
       ...(url === undefined ? ofService(service, deps.clusterNetwork) : { url }),
-      ...given({ caBundle }),
+      ...omitUndefined({ caBundle }),
       timeoutSeconds: webhook.timeoutSeconds ?? 10,
       body: JSON.stringify(writeReview(inVersion(request, version), request, uid, reviewVersion)),
     });

@@ -1,6 +1,6 @@
 import type { CronJob, CronJobStatus, DeepReadonly, Job } from '../../../api/kubernetes.ts';
 import { finishedCondition } from '../../../kube/conditions.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import type { Note } from './decide-start.ts';
 
 type JobReference = NonNullable<DeepReadonly<CronJobStatus>['active']>[number];
@@ -31,7 +31,7 @@ export function reviewJobs(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepRe
   }
   const active = activeOf(cronJob).filter(({ uid = '' }) => !over.has(uid) && !gone.has(uid));
   const changed = active.length !== activeOf(cronJob).length || lastSuccessfulTime !== cronJob.status?.lastSuccessfulTime;
-  const status = { ...cronJob.status, active, ...given({ lastSuccessfulTime }) };
+  const status = { ...cronJob.status, active, ...omitUndefined({ lastSuccessfulTime }) };
   return { status, changed, notes };
 }
 

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Deployment, DeploymentStatus, ReplicaSet } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { limitsOf } from './plan-rollout.ts';
 
@@ -37,13 +37,13 @@ export function statusOf(
   const before = deployment.status;
   const progress = progressOf(observed, counts, nowMs);
   const conditions = [availabilityOf(deployment, available), ...(progress === undefined ? [] : [progress.said])].map((said) =>
-    stamped(said, before, nowMs, progress?.isNews === true && said === progress.said),
+    stamped(said, before, nowMs, progress?.hasChanged === true && said === progress.said),
   );
   // Conditions keep their places, or the status would never come to rest.
   const known = (before?.conditions ?? []).map((each) => conditions.find(({ type }) => type === each.type) ?? { ...each });
   const added = conditions.filter(({ type }) => !known.some((each) => each.type === type));
   const { collisionCount } = before ?? {};
-  const status = { ...counts, ...given({ collisionCount }), conditions: [...known, ...added] };
+  const status = { ...counts, ...omitUndefined({ collisionCount }), conditions: [...known, ...added] };
   return { status, deadlineMs: progress?.deadlineMs };
 }
 
@@ -60,7 +60,7 @@ function availabilityOf(deployment: DeepReadonly<Deployment>, available: number)
 }
 
 type Counts = Pick<DeploymentStatus, 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas'>;
-type Progress = { readonly said: Said; readonly isNews: boolean; readonly deadlineMs?: number };
+type Progress = { readonly said: Said; readonly hasChanged: boolean; readonly deadlineMs?: number };
 
 /** Undefined where nothing is to be said of progress: what was said before stays. */
 function progressOf({ deployment, current, began }: Observed, counts: Counts, nowMs: number): Progress | undefined {
@@ -70,22 +70,22 @@ function progressOf({ deployment, current, began }: Observed, counts: Counts, no
   if (paused) {
     return known?.reason === 'DeploymentPaused'
       ? undefined
-      : { said: said('Unknown', 'DeploymentPaused', 'Deployment is paused'), isNews: true };
+      : { said: said('Unknown', 'DeploymentPaused', 'Deployment is paused'), hasChanged: true };
   }
   if (known?.reason === 'DeploymentPaused') {
-    return { said: said('Unknown', 'DeploymentResumed', 'Deployment is resumed'), isNews: true };
+    return { said: said('Unknown', 'DeploymentResumed', 'Deployment is resumed'), hasChanged: true };
   }
   const subject = current === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${current.metadata.name}"`;
   const isComplete =
     counts.updatedReplicas === replicas && counts.replicas === replicas && counts.availableReplicas === replicas && began === undefined;
   if (isComplete) {
-    const isNews = known?.reason !== 'NewReplicaSetAvailable';
-    return { said: said('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`), isNews };
+    const hasChanged = known?.reason !== 'NewReplicaSetAvailable';
+    return { said: said('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`), hasChanged };
   }
   if (began !== undefined) {
     const name = JSON.stringify(current?.metadata.name ?? '');
     const message = began === 'NewReplicaSetCreated' ? `Created new replica set ${name}` : `Found new replica set ${name}`;
-    return { said: said('True', began, message), isNews: true, deadlineMs: nowMs + progressDeadlineSeconds * 1000 };
+    return { said: said('True', began, message), hasChanged: true, deadlineMs: nowMs + progressDeadlineSeconds * 1000 };
   }
   const before = deployment.status ?? {};
   const hasProgressed =
@@ -95,20 +95,20 @@ function progressOf({ deployment, current, began }: Observed, counts: Counts, no
     (counts.replicas ?? 0) - (counts.updatedReplicas ?? 0) < (before.replicas ?? 0) - (before.updatedReplicas ?? 0);
   if (hasProgressed || known === undefined) {
     const progressing = said('True', 'ReplicaSetUpdated', `${subject} is progressing.`);
-    return { said: progressing, isNews: true, deadlineMs: nowMs + progressDeadlineSeconds * 1000 };
+    return { said: progressing, hasChanged: true, deadlineMs: nowMs + progressDeadlineSeconds * 1000 };
   }
   if (known.reason === 'NewReplicaSetAvailable' || known.reason === 'ProgressDeadlineExceeded') return undefined;
   const deadlineMs = Date.parse(known.lastUpdateTime ?? '') + progressDeadlineSeconds * 1000;
   const unchanged = said(known.status, known.reason ?? '', known.message ?? '');
-  if (nowMs < deadlineMs) return { said: unchanged, isNews: false, deadlineMs };
-  return { said: said('False', 'ProgressDeadlineExceeded', `${subject} has timed out progressing.`), isNews: true };
+  if (nowMs < deadlineMs) return { said: unchanged, hasChanged: false, deadlineMs };
+  return { said: said('False', 'ProgressDeadlineExceeded', `${subject} has timed out progressing.`), hasChanged: true };
 }
 
 /** lastUpdateTime is that of the last news, lastTransitionTime that of the last change of status. */
-function stamped(said: Said, before: DeepReadonly<DeploymentStatus> | undefined, nowMs: number, isNews: boolean): Condition {
+function stamped(said: Said, before: DeepReadonly<DeploymentStatus> | undefined, nowMs: number, hasChanged: boolean): Condition {
   const known = findCondition(before?.conditions, said.type);
   const now = toWireTime(nowMs);
-  const isSame = !isNews && known?.status === said.status && known.reason === said.reason;
+  const isSame = !hasChanged && known?.status === said.status && known.reason === said.reason;
   return {
     ...said,
     lastUpdateTime: (isSame ? known.lastUpdateTime : undefined) ?? now,

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { createInformer } from '../../../kube/informer.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { canDo, discover, kindKey, type DiscoveredResource, type Discovery } from '../discovery.ts';
@@ -125,7 +125,7 @@ function onlyMetadata({ metadata }: KubeObject): KubeObject {
       uid,
       resourceVersion,
       creationTimestamp,
-      ...given({ namespace, ownerReferences, finalizers, deletionTimestamp }),
+      ...omitUndefined({ namespace, ownerReferences, finalizers, deletionTimestamp }),
     },
   };
 }

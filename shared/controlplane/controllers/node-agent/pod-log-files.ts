@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { ContainerStatus, Pod } from '../../../api/kubernetes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import type { StreamSink } from '../../request/answer.ts';
 import type { PodLogSource } from '../../subresources/pod-log.ts';
 import type { PodLogOptions } from '../../subresources/pod-log-options.ts';
@@ -67,7 +67,7 @@ function stateOf(pod: AnyObject, container: string): NonNullable<ContainerStatus
 
 function stream(path: string, options: PodLogOptions, sink: StreamSink, clock: Clock, isRunning: () => boolean): () => void {
   const { timestamps, limitBytes, tailLines } = options;
-  const log = new LogFile(path, { timestamps, ...given({ limitBytes, sinceMs: sinceMs(options, clock.now()) }) }, tailLines);
+  const log = new LogFile(path, { timestamps, ...omitUndefined({ limitBytes, sinceMs: sinceMs(options, clock.now()) }) }, tailLines);
   const decoder = new StringDecoder('utf8');
   let timer: { cancel(): void } | undefined;
   let open = true;

@@ -1,6 +1,6 @@
 import type { ContainerStatus, DeepReadonly, Pod, PodCondition, PodStatus } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 
 export type ContainerState =
   | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }
@@ -47,7 +47,7 @@ export function podStatus(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: numb
   const started = record.initialized && record.main.some(({ state, restarts }) => state.kind !== 'waiting' || restarts > 0);
   return {
     phase: outcome?.phase ?? (started ? 'Running' : 'Pending'),
-    ...given({ reason: outcome?.reason, message: outcome?.message }),
+    ...omitUndefined({ reason: outcome?.reason, message: outcome?.message }),
     conditions: conditions(pod, record, nowMs),
     hostIP: record.hostIp,
     hostIPs: [{ ip: record.hostIp }],
@@ -56,7 +56,7 @@ export function podStatus(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: numb
     startTime: toWireTime(record.startedAtMs),
     ...(record.init.length === 0 ? {} : { initContainerStatuses: record.init.map((each) => containerStatus(pod, each)) }),
     containerStatuses: record.main.map((each) => containerStatus(pod, each)),
-    ...given({ observedGeneration: pod.metadata.generation }),
+    ...omitUndefined({ observedGeneration: pod.metadata.generation }),
   };
 }
 
@@ -81,7 +81,7 @@ const containerId = (pod: DeepReadonly<Pod>, name: string, restarts: number): st
 function wireState(state: ContainerState, containerID: string): NonNullable<ContainerStatus['state']> {
   switch (state.kind) {
     case 'waiting':
-      return { waiting: { reason: state.reason, ...given({ message: state.message }) } };
+      return { waiting: { reason: state.reason, ...omitUndefined({ message: state.message }) } };
     case 'running':
       return { running: { startedAt: toWireTime(state.startedAtMs) } };
     case 'terminated': {
@@ -90,7 +90,7 @@ function wireState(state: ContainerState, containerID: string): NonNullable<Cont
         terminated: {
           exitCode,
           reason,
-          ...given({ message }),
+          ...omitUndefined({ message }),
           ...(startedAtMs === undefined ? {} : { startedAt: toWireTime(startedAtMs) }),
           ...(finishedAtMs === undefined ? {} : { finishedAt: toWireTime(finishedAtMs) }),
           containerID,

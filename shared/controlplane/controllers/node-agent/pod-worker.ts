@@ -6,7 +6,7 @@ import type { EventRecorder } from '../../../kube/event-recorder.ts';
 import { objectKey } from '../../../kube/keys.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { aborted } from '../../../runtime/tasks.ts';
 import { type ContainerCommand, referencedConfig, resolveCommand } from './container-environment.ts';
@@ -235,7 +235,7 @@ export class PodWorker {
       kind: 'terminated',
       exitCode: exit.exitCode,
       reason,
-      ...given({ message: exit.message }),
+      ...omitUndefined({ message: exit.message }),
       startedAtMs,
       finishedAtMs: clock.now(),
     };
@@ -390,7 +390,7 @@ function restoreEnded(record: ContainerRecord, statuses: readonly DeepReadonly<C
       kind: 'terminated',
       exitCode,
       reason,
-      ...given({ message }),
+      ...omitUndefined({ message }),
       ...(startedAt === undefined ? {} : { startedAtMs: Date.parse(startedAt) }),
       ...(finishedAt === undefined ? {} : { finishedAtMs: Date.parse(finishedAt) }),
     };

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Clock, endsWithin } from '../../../runtime/clock.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import { signalGroup, spawnLeashed } from '../../../runtime/leash.ts';
 import { askProbe } from './ask-probe.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer, StartRequest } from './container-runtime.ts';
@@ -108,7 +108,7 @@ class ProcessContainer implements RunningContainer {
       // Whoever left the process group may hold the output open for ever.
       await endsWithin(this.#clock, LAST_WORDS_MS, output.ended);
       const { message = output.problem } = terminationMessage(files, exit.exitCode, container.terminationMessagePolicy);
-      return { ...exit, ...given({ message }) };
+      return { ...exit, ...omitUndefined({ message }) };
     } finally {
       pipe.started();
       pipe.output.destroy();

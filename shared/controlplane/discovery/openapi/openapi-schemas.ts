@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Field, KindName, ListSchema, ObjectSchema, PatchStrategy, ScalarSchema, Schema } from '../../schema/schema.ts';
-import { given } from '../../../runtime/given.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import { createSchemaNames, customName, forEachObject, modelNameOf } from './schema-names.ts';
 
 /** JSON of an OpenAPI document. */
@@ -138,7 +138,7 @@ type NameOf = (schema: ObjectSchema) => string;
 function writeField({ schema, patchStrategy, patchMergeKey }: Field, prefix: RefPrefix, nameOf: NameOf): Json {
   const extensions: Json = {
     ...(schema.kind === 'list' ? listExtensions(schema) : {}),
-    ...given({ 'x-kubernetes-patch-merge-key': patchMergeKey }),
+    ...omitUndefined({ 'x-kubernetes-patch-merge-key': patchMergeKey }),
     ...(patchStrategy === undefined ? {} : { 'x-kubernetes-patch-strategy': strategyText(patchStrategy) }),
     ...(schema.kind === 'map' && schema.atomic === true ? { 'x-kubernetes-map-type': 'atomic' } : {}),
   };

@@ -2,14 +2,19 @@
 import type { ClusterQueue, ClusterQueueSpec } from '../../../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor, ResourceFlavorSpec } from '../../../../manager/api/resource-flavor.ts';
 import { parseRequests, UNLIMITED } from '../../../../manager/api/amount.ts';
-import { createAdmittedIndex } from '../../../../manager/admission/admitted-index.ts';
-import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
-import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
-import type { Head } from '../../../../manager/admission/decision.ts';
-import { buildQueueingSetup, type QueueingObjects, type QueueSetup, type Snapshot } from '../../../../manager/admission/snapshot.ts';
-import { createShapeAvoidance } from '../../../../manager/admission/shape-avoidance.ts';
-import { createUsage } from '../../../../manager/admission/usage.ts';
-import type { Workload } from '../../../../manager/admission/workload.ts';
+import { createAdmittedIndex } from '../../../../manager/admission/workload/admitted-index.ts';
+import type { ClusterState } from '../../../../manager/admission/quota/cluster-state.ts';
+import type { QueuedWorkload } from '../../../../manager/admission/workload/ordering.ts';
+import type { Head } from '../../../../manager/admission/scheduling/decision.ts';
+import {
+  buildQueueingSetup,
+  type QueueingObjects,
+  type QueueSetup,
+  type Snapshot,
+} from '../../../../manager/admission/snapshot/snapshot.ts';
+import { createShapeAvoidance } from '../../../../manager/admission/workload/shape-avoidance.ts';
+import { createUsage } from '../../../../manager/admission/quota/usage.ts';
+import type { Workload } from '../../../../manager/admission/workload/workload.ts';
 import { waitingWorkload } from '../../../support/waiting-workload.ts';
 
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });

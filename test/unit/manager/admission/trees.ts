@@ -2,10 +2,16 @@
 import type { ClusterQueue } from '../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../manager/api/cohort.ts';
 import { parseAmount } from '../../../../manager/api/amount.ts';
-import type { Charge } from '../../../../manager/admission/flavor-assigner.ts';
-import { addUsage, buildQuotaTree, type FlavorResource, type QuotaNode, type QuotaTree } from '../../../../manager/admission/quota-tree.ts';
-import { createUsage, type Usage } from '../../../../manager/admission/usage.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import type { Charge } from '../../../../manager/admission/flavors/flavor-assigner.ts';
+import {
+  addUsage,
+  buildQuotaTree,
+  type FlavorResource,
+  type QuotaNode,
+  type QuotaTree,
+} from '../../../../manager/admission/quota/quota-tree.ts';
+import { createUsage, type Usage } from '../../../../manager/admission/quota/usage.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 
 type Amounts = Readonly<Record<string, number | { readonly nominal: number; readonly lending?: number; readonly borrowing?: number }>>;
 type Part = { readonly in?: string; readonly quota?: Amounts; readonly weight?: string | number };
@@ -21,7 +27,7 @@ const groupsOf = (quota: Amounts) =>
   Object.entries(quota).map(([key, amount]) => {
     const { flavor, resource } = flavorOf(key);
     const { nominal, lending, borrowing } = typeof amount === 'number' ? { nominal: amount } : { ...amount };
-    const of = { name: resource, nominalQuota: nominal, ...given({ lendingLimit: lending, borrowingLimit: borrowing }) };
+    const of = { name: resource, nominalQuota: nominal, ...omitUndefined({ lendingLimit: lending, borrowingLimit: borrowing }) };
     return { coveredResources: [resource], flavors: [{ name: flavor, resources: [of] }] };
   });
 
@@ -41,13 +47,13 @@ export function aTree(queues: Readonly<Record<string, Part>>, cohorts: Readonly<
     Object.entries(queues).map(
       ([name, part]): ClusterQueue => ({
         metadata: meta(name),
-        spec: { resourceGroups: groupsOf(part.quota ?? {}), ...given({ cohortName: part.in }), ...fairSharing(part.weight) },
+        spec: { resourceGroups: groupsOf(part.quota ?? {}), ...omitUndefined({ cohortName: part.in }), ...fairSharing(part.weight) },
       }),
     ),
     Object.entries(cohorts).map(
       ([name, part]): Cohort => ({
         metadata: meta(name),
-        spec: { resourceGroups: groupsOf(part.quota ?? {}), ...given({ parentName: part.in }), ...fairSharing(part.weight) },
+        spec: { resourceGroups: groupsOf(part.quota ?? {}), ...omitUndefined({ parentName: part.in }), ...fairSharing(part.weight) },
       }),
     ),
   );

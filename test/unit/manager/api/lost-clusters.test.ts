@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLostClusters } from '../../../../manager/api/lost-clusters.ts';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { toWireTime } from '../../../../shared/api/wire-time.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MINUTE = 60_000;
@@ -40,7 +40,7 @@ test.each([
   ['somebody, for an earlier loss,', { since: '2025-01-01T00:00:00Z', seconds: 600 }],
 ])('where %s has counted it counts from now', (_, lostCounted) => {
   const { lost, ago, minutes } = setup();
-  lost.handler.added(aCluster({ lostSince: ago(30), ...given({ lostCounted }) }));
+  lost.handler.added(aCluster({ lostSince: ago(30), ...omitUndefined({ lostCounted }) }));
   expect(minutes()).toBe(0);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { canaryJob, canaryName } from '../../../../manager/canary/canary-job.ts';
 import { stageSeconds } from '../../../../manager/canary/canary-stages.ts';
 import { ruleProblems, DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
-import { prepareJob } from '../../../../manager/prepare-job.ts';
+import { prepareJob } from '../../../../manager/policy/prepare-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 
 test('every cluster has a name of its own for its canary, that a Job may have', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isOver, jobLine, namespaceOf } from '../../../../manager/dashboard/job-line.ts';
+import { hasEnded, jobLine, namespaceOf } from '../../../../manager/dashboard/job-line.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, HOLD_ANNOTATION } from '../../../../shared/api/names.ts';
@@ -45,7 +45,7 @@ describe('a Job as a line', () => {
     );
     expect(complete).toMatchObject({ state: 'Complete', endedMs: Date.parse('2026-01-01T00:09:00Z'), cluster: 'east' });
     expect(complete?.why).toBeUndefined();
-    expect(isOver(complete ?? { state: 'Waiting' })).toBe(true);
+    expect(hasEnded(complete ?? { state: 'Waiting' })).toBe(true);
     const failed = jobLine(admitted({ status: { conditions: [condition('Failed', 'True', 'PodFailurePolicy', 'exit code 42')] } }));
     expect(failed).toMatchObject({ state: 'Failed', reason: 'PodFailurePolicy', why: 'exit code 42' });
   });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createFairTurns } from '../../../../manager/dashboard/fair-turns.ts';
+import { createFairScheduler } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { createJobTable, type JobTable } from '../../../../manager/dashboard/job-table.ts';
 import { parseJobQuery, type JobQuery } from '../../../../manager/dashboard/job-query.ts';
 import type { JobLine } from '../../../../manager/dashboard/views.ts';
@@ -14,7 +14,7 @@ beforeEach(() => {
   [clock, version, looks] = [new FakeClock(), 1, 0];
   lines = [aLine({ key: 'a/new' }), aLine({ key: 'b/old', state: 'Failed' })];
   const index = { ordered: () => (looks++, lines), labelsOf: () => ({}), version: () => version };
-  table = createJobTable({ index, turns: createFairTurns({ clock, waitingMax: 2 }), clock });
+  table = createJobTable({ index, turns: createFairScheduler({ clock, waitingMax: 2 }), clock });
 });
 const query = (text: string): JobQuery => {
   const parsed = parseJobQuery(new URLSearchParams(text));
@@ -55,7 +55,7 @@ test('whoever asks for very many things at once is refused some; others are not'
 });
 
 test('what waits for its turn is not asked for again, however long it waits and whatever changes', async () => {
-  const turns = createFairTurns({ clock, waitingMax: 9 });
+  const turns = createFairScheduler({ clock, waitingMax: 9 });
   const index = { ordered: () => (looks++, lines), labelsOf: () => ({}), version: () => version };
   table = createJobTable({ index, turns, clock });
   const before = turns.take('other', () => new Promise<void>((resolve) => void clock.schedule(resolve, 10_000)));

@@ -10,7 +10,7 @@ import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { queueView } from '../../../../manager/dashboard/queue-view.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
 import { submissionView } from '../../../../manager/dashboard/submission-view.ts';
-import type { YardSources } from '../../../../manager/dashboard/yard.ts';
+import type { OverviewSources } from '../../../../manager/dashboard/overview.ts';
 import type { KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -43,7 +43,7 @@ seen(aHomeJob({ metadata: { namespace: 'b', name: 'waits' } }));
 const avoid = { west: { reason: 'ImagePullFailed', until: '2026-01-01T01:00:00Z', refusals: 1, epoch: 1 } };
 seen(anAdmittedJob({ metadata: { namespace: 'a', name: 'runs' } }, { cluster: 'east', requests: { cpu: '500m' }, avoid }));
 seen(anAdmittedJob({ metadata: { namespace: 'b', name: 'runs' } }, { cluster: 'east', requests: { cpu: '2' }, avoid }));
-const sources: YardSources = {
+const sources: OverviewSources = {
   index,
   workerClusters: listOf<WorkerCluster>([]),
   clusterQueues: listOf<ClusterQueue>([

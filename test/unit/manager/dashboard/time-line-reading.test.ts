@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseRequests } from '../../../../manager/api/amount.ts';
-import { createFairTurns } from '../../../../manager/dashboard/fair-turns.ts';
+import { createFairScheduler } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import type { KeptJob } from '../../../../manager/dashboard/job-view.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
@@ -44,7 +44,7 @@ const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
     ended,
     clusterQueueOf: () => 'main',
     nominalOf: () => parseRequests({ cpu: '4' }),
-    turns: createFairTurns({ clock, waitingMax: 4 }),
+    turns: createFairScheduler({ clock, waitingMax: 4 }),
     clock,
   });
 };

@@ -6,7 +6,7 @@ import { createHistory, type History } from '../../../../manager/history/history
 import { createHistoryWriter, STORE_PATIENCE_MS, type CopyEnding, type HistoryWriter } from '../../../../manager/history/history-writer.ts';
 import type { KeyValueStore } from '../../../../manager/history/key-value-store.ts';
 import { openSqliteStore } from '../../../../manager/history/sqlite-store.ts';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
 import { ENDED_PODS_ANNOTATION } from '../../../../shared/api/names.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';

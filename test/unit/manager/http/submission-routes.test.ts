@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest';
-import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../../../../manager/api/submission-door.ts';
+import {
+  SubmissionProblem,
+  type SubmissionPayload,
+  type SubmissionState,
+  type SubmissionPort,
+} from '../../../../manager/api/submission-port.ts';
 import { matchRoute } from '../../../../manager/http/match-route.ts';
 import { RequestRefused, type ApiAnswer, type ServerEvent } from '../../../../manager/http/route.ts';
 import { submissionRoutes } from '../../../../manager/http/submission-routes.ts';
 
-const view: DoorView = { key: 'k', submittedAt: '2026-01-01T00:00:00.000Z', state: 'Accepted' };
-const ended: DoorView = { ...view, state: 'Failed', failure: { code: 'Cancelled', message: 'by somebody' } };
+const view: SubmissionState = { key: 'k', submittedAt: '2026-01-01T00:00:00.000Z', state: 'Accepted' };
+const ended: SubmissionState = { ...view, state: 'Failed', failure: { code: 'Cancelled', message: 'by somebody' } };
 
-function aDoor(parts: Partial<SubmissionDoor> = {}): SubmissionDoor & { readonly submitted: DoorPayload[] } {
-  const submitted: DoorPayload[] = [];
+function aDoor(parts: Partial<SubmissionPort> = {}): SubmissionPort & { readonly submitted: SubmissionPayload[] } {
+  const submitted: SubmissionPayload[] = [];
   return {
     submitted,
     submit: async (payload, key = 'made') => {
@@ -26,7 +31,7 @@ function aDoor(parts: Partial<SubmissionDoor> = {}): SubmissionDoor & { readonly
 }
 
 async function ask(
-  door: SubmissionDoor | undefined,
+  door: SubmissionPort | undefined,
   method: string,
   rest: string,
   body?: unknown,
@@ -102,10 +107,10 @@ test.each([
 });
 
 test('what the queue says is told in the words of HTTP', async () => {
-  const failing = (code: DoorProblem['code']) =>
+  const failing = (code: SubmissionProblem['code']) =>
     aDoor({
       submit: async () => {
-        throw new DoorProblem(code, 'why');
+        throw new SubmissionProblem(code, 'why');
       },
     });
   expect(await refusalOf(ask(failing('Conflict'), 'POST', '/k', { spec: {} }))).toBe('409 Conflict: why');
@@ -120,7 +125,7 @@ test('what the queue says is told in the words of HTTP', async () => {
     expect(await refusalOf(ask(empty, method, rest))).toContain('404 NotFound: the queue does not know a submission "k"');
   const slow = aDoor({
     cancel: async () => {
-      throw new DoorProblem('TimedOut', 'no manager');
+      throw new SubmissionProblem('TimedOut', 'no manager');
     },
   });
   expect(await ask(slow, 'DELETE', '/k')).toMatchObject({ status: 202, body: { cancelled: false } });

@@ -15,7 +15,7 @@ import {
   SUBMISSION_USER_EXTRA,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
@@ -81,7 +81,7 @@ const request: fc.Arbitrary<PolicyRequest> = fc
     oldObject: operation === 'CREATE' ? undefined : jobOf(before, controller),
     username,
     fieldManager,
-    ...given({ extra }),
+    ...omitUndefined({ extra }),
   }));
 
 const judged = ({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): string[] =>

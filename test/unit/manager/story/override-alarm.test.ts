@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Registry } from 'prom-client';
 import { withAct } from '../../../../manager/api/job-acts.ts';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { createOverrideAlarm } from '../../../../manager/story/override-alarm.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION } from '../../../../shared/api/names.ts';

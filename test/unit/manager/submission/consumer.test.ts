@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { runConsumer } from '../../../../manager/submission/consumer.ts';
 import {
   SubmissionRefused,
@@ -9,7 +9,7 @@ import {
   type SubmissionQueue,
 } from '../../../../manager/submission/submission-queue.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
@@ -27,7 +27,7 @@ const submission = (data: unknown, parts: Partial<Submission> = {}): Submission 
   aSubmission({ id: '7', submittedAt: 1_000, name: 'sum', data, ...parts });
 describe('a submission whose Job the API server does not take', () => {
   const outcomeOf = async (code: number, reason: string, message: string, details?: object): Promise<RefusalCode | 'tried again'> => {
-    const status = { kind: 'Status' as const, status: 'Failure', code, reason, message, ...given({ details }) };
+    const status = { kind: 'Status' as const, status: 'Failure', code, reason, message, ...omitUndefined({ details }) };
     let outcome: RefusalCode | 'tried again' | undefined;
     const queue: SubmissionQueue = {
       consume: async (accept) => {

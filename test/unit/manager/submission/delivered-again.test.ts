@@ -1,7 +1,7 @@
 /** Submissions that are handed out more than once, and ids that start over, on an embedded control plane. */
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { runConsumer } from '../../../../manager/submission/consumer.ts';
 import type { Acceptance, Submission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';

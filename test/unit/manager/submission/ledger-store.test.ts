@@ -1,7 +1,7 @@
 /** The ledger of submissions on an embedded control plane, whose answers get lost, come late, or say no. */
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { runConsumer } from '../../../../manager/submission/consumer.ts';
 import { created, ended, intendedEntry, type LedgerEntry } from '../../../../manager/submission/ledger.ts';
 import { LEDGER_LIMITS, type LedgerLimits } from '../../../../manager/submission/ledger-book.ts';

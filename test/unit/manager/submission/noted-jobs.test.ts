@@ -1,6 +1,6 @@
 /** Goal: the Job of a submission goes only once it is noted that it was made, and then at once. */
 import { Registry } from 'prom-client';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNotedJobs, type NotedJobs } from '../../../../manager/submission/noted-jobs.ts';
 import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
-import { given } from '../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -70,7 +70,7 @@ async function create(
     metadata: { ...KEY, finalizers: [...finalizers], annotations: { ...annotations } },
     spec: {
       suspend: true,
-      ...given({ ttlSecondsAfterFinished }),
+      ...omitUndefined({ ttlSecondsAfterFinished }),
       template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } },
     },
   });

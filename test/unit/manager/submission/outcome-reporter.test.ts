@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { createOutcomeReporter, type OutcomeReporter } from '../../../../manager/submission/outcome-reporter.ts';
 import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createProgressReporter, type ProgressReporter } from '../../../../manager/submission/progress-reporter.ts';
 import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';

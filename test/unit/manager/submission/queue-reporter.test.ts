@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../../../manager/api/submission-queue.ts';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { createQueueReporter, type QueueReporter } from '../../../../manager/submission/queue-reporter.ts';
 import type { Backlog, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import type { RedisTrouble } from '../../../../manager/submission/redis-health.ts';

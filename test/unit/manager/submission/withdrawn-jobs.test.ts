@@ -1,7 +1,7 @@
 /** Goal: the Job of a submission that was cancelled goes, whatever comes in between, with the rights of its tenant and no others. */
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';
 import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import { ImpersonationRefused } from '../../../../manager/submission/tenant-client.ts';

@@ -1,6 +1,6 @@
 /** Goal: an informer notices that its server went back in time, and can be made sure to be as far as its server is. */
 import { describe, expect, test } from 'vitest';
-import { createServerCourse } from '../../../../shared/kube/server-course.ts';
+import { createRevisionTracker } from '../../../../shared/kube/revision-tracker.ts';
 import { aWorld, cached, lists, questions, watches, type World } from './informer-world.ts';
 
 describe('a server that goes back in time, restored from an older backup,', () => {
@@ -55,7 +55,7 @@ describe('a server that goes back in time, restored from an older backup,', () =
   });
 
   test('is listed anew when its watch has said nothing for minutes, however far it has come since', async () => {
-    const world = aWorld({ course: createServerCourse() });
+    const world = aWorld({ course: createRevisionTracker() });
     await world.start();
     const restore = world.api.backup('Left');
     for (let count = 0; count < 10; count++) world.api.put('a');
@@ -67,7 +67,7 @@ describe('a server that goes back in time, restored from an older backup,', () =
   });
 
   test('is noticed where another cache has seen that it was further, although it has been as busy since as before', async () => {
-    const course = createServerCourse();
+    const course = createRevisionTracker();
     const errors: string[] = [];
     const world = aWorld({ course, onWentBack: ({ message }) => errors.push(message) });
     await world.start();
@@ -75,7 +75,7 @@ describe('a server that goes back in time, restored from an older backup,', () =
     for (let count = 0; count < 10; count++) world.api.put('a');
     await world.clock.settle();
     restore();
-    course.found('101', course.highest());
+    course.compared('101', course.highest());
     await world.clock.settle();
     expect(errors).toEqual(['the resourceVersion of pods went back from 110 to 100, as after a restore from an older backup']);
     for (let count = 0; count < 10; count++) world.api.put('b');
@@ -84,25 +84,25 @@ describe('a server that goes back in time, restored from an older backup,', () =
   });
 
   test('is listed anew, and no more is said of it, where another cache has seen other versions and this one has lost nothing', async () => {
-    const course = createServerCourse();
+    const course = createRevisionTracker();
     const errors: string[] = [];
     const world = aWorld({ course, onWentBack: ({ message }) => errors.push(message) });
     world.api.put('a');
     await world.start();
-    course.saw('1000');
-    course.found('900', course.highest());
+    course.observed('1000');
+    course.compared('900', course.highest());
     await world.clock.settle();
     expect({ lists: lists(world).length, watches: watches(world).length, errors }).toEqual({ lists: 2, watches: 2, errors: [] });
   });
 
   test('is told to all caches of it by the one that asks how far it is', async () => {
-    const course = createServerCourse();
+    const course = createRevisionTracker();
     let told = 0;
-    course.follow(() => told++);
+    course.onRewind(() => told++);
     const world = aWorld({ course });
     world.api.put('a');
     await world.start();
-    course.saw('1000');
+    course.observed('1000');
     world.api.cutWatches();
     await world.clock.advance(5_000);
     expect({ told, lists: lists(world).length }).toEqual({ told: 1, lists: 2 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MANAGER_PROGRAM } from '../../../../manager/config.ts';
+import { MANAGER_PROGRAM } from '../../../../manager/config/config.ts';
 import { readConfigFile, settingsOf } from '../../../../shared/runtime/config-file.ts';
 import { parseFlags, type FlagTable } from '../../../../shared/runtime/flags.ts';
 import { WORKER_PROGRAM } from '../../../../worker/config.ts';

@@ -9,18 +9,18 @@ test('others have a turn once a slice is over, and not before', async () => {
   const goOn = (): void => void slices.nextWhenOver().then(() => turns++);
   goOn();
   await clock.settle();
-  expect([turns, slices.isOver()]).toEqual([1, false]);
+  expect([turns, slices.hasEnded()]).toEqual([1, false]);
   await clock.advance(10);
-  expect(slices.isOver()).toBe(true);
+  expect(slices.hasEnded()).toBe(true);
   clock.schedule(() => expect(turns).toBe(1), 0);
   goOn();
   await clock.advance(0);
-  expect([turns, slices.isOver()]).toEqual([2, false]);
+  expect([turns, slices.hasEnded()]).toEqual([2, false]);
 });
 
 test('whoever is told to stop is not kept waiting', async () => {
   const clock = new FakeClock();
   const slices = createTimeSlices(clock, 10);
   await slices.next(AbortSignal.abort());
-  expect(slices.isOver()).toBe(false);
+  expect(slices.hasEnded()).toBe(false);
 });

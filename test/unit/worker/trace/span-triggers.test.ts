@@ -3,7 +3,7 @@ import { TRACEPARENT_ANNOTATION, WORKER_CONTROLLER_NAME } from '../../../../shar
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { spanTriggers } from '../../../../worker/trace/span-triggers.ts';
 
-const job = (managedBy: string, isOver: boolean): Job => ({
+const job = (managedBy: string, hasEnded: boolean): Job => ({
   metadata: {
     name: managedBy,
     namespace: 'team',
@@ -13,7 +13,7 @@ const job = (managedBy: string, isOver: boolean): Job => ({
     annotations: { [TRACEPARENT_ANNOTATION]: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
   },
   spec: { managedBy, template: {} },
-  status: isOver
+  status: hasEnded
     ? {
         startTime: '2026-01-01T00:00:01Z',
         completionTime: '2026-01-01T00:00:02Z',

@@ -2,18 +2,18 @@
 import type { Cohort } from '../../../../../manager/api/cohort.ts';
 import type { ResourceFlavorSpec } from '../../../../../manager/api/resource-flavor.ts';
 import { multiplyRequests, parseRequests } from '../../../../../manager/api/amount.ts';
-import { createAdmittedIndex } from '../../../../../manager/admission/admitted-index.ts';
-import type { Decision } from '../../../../../manager/admission/decision.ts';
-import type { FairSharingConfig } from '../../../../../manager/admission/fair-strategy.ts';
-import { charge } from '../../../../../manager/admission/holding.ts';
-import { nodeWishOf } from '../../../../../manager/admission/node-wish.ts';
-import { schedule } from '../../../../../manager/admission/schedule.ts';
-import { createShapeAvoidance } from '../../../../../manager/admission/shape-avoidance.ts';
-import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot.ts';
-import { createUsage } from '../../../../../manager/admission/usage.ts';
+import { createAdmittedIndex } from '../../../../../manager/admission/workload/admitted-index.ts';
+import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
+import type { FairSharingConfig } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
+import { charge } from '../../../../../manager/admission/flavors/holding.ts';
+import { nodeWishOf } from '../../../../../manager/admission/workload/node-wish.ts';
+import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
+import { createShapeAvoidance } from '../../../../../manager/admission/workload/shape-avoidance.ts';
+import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot/snapshot.ts';
+import { createUsage } from '../../../../../manager/admission/quota/usage.ts';
 import type { PodSpec } from '../../../../../shared/api/kubernetes.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
-import { admittedOf, aQueue, type Flavors, type Holding, type QueueOf, type Quotas } from '../preemption-world.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
+import { admittedOf, aQueue, type Flavors, type Holding, type QueueOf, type Quotas } from '../preemption/preemption-world.ts';
 import { aCluster, aFlavor, aWorkload, objects } from '../setup.ts';
 
 export type CohortOf = {
@@ -54,10 +54,10 @@ export type Cycle = {
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 
 const cohortOf = ([name, { parent, quota, groups, weight }]: [string, CohortOf]): Cohort => {
-  const { resourceGroups } = aQueue(name, { ...given({ quota }), ...given({ groups }) }).spec;
+  const { resourceGroups } = aQueue(name, { ...omitUndefined({ quota }), ...omitUndefined({ groups }) }).spec;
   return {
     metadata: meta(name),
-    spec: { ...given({ parentName: parent, resourceGroups }), ...(weight === undefined ? {} : { fairSharing: { weight } }) },
+    spec: { ...omitUndefined({ parentName: parent, resourceGroups }), ...(weight === undefined ? {} : { fairSharing: { weight } }) },
   };
 };
 
@@ -69,7 +69,7 @@ const headOf = (waiting: Waiting, arrival: number) => {
     createdMs: created * 1000,
     ...(spec === undefined ? {} : { nodeWish: nodeWishOf({ containers: [], ...spec }) }),
   });
-  return { clusterQueue: queue, queued: { workload, priority, arrival: created }, ...given({ usage }) };
+  return { clusterQueue: queue, queued: { workload, priority, arrival: created }, ...omitUndefined({ usage }) };
 };
 
 /**

@@ -1,8 +1,8 @@
 /** Fair sharing: who goes first, and who gives a place up, in one cycle. */
 import { describe, expect, test } from 'vitest';
 import { decided, type Cycle } from './cycle.ts';
-import { FairStrategy } from '../../../../../manager/admission/fair-strategy.ts';
-import type { QueueOf } from '../preemption-world.ts';
+import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
+import type { QueueOf } from '../preemption/preemption-world.ts';
 
 type Row = readonly [string, Omit<Cycle, 'fairSharing'> & { readonly strategies?: readonly FairStrategy[] }, readonly string[]];
 const wants = (name: string, queue: string, cpu: string, priority = 0) => ({ name, queue, requests: { cpu }, priority });

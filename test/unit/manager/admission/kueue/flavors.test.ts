@@ -1,7 +1,7 @@
 /** Which flavor is taken: by quota, by what nodes are like, and by what the queue says of borrowing and preempting in the first. */
 import { describe, expect, test } from 'vitest';
 import { decided, type Cycle } from './cycle.ts';
-import type { QueueOf } from '../preemption-world.ts';
+import type { QueueOf } from '../preemption/preemption-world.ts';
 
 type Row = readonly [string, Cycle, readonly string[]];
 const wants = (name: string, queue: string, cpu: string, priority = 0) => ({ name, queue, requests: { cpu }, priority });

@@ -1,7 +1,7 @@
 /** Situations that take several cycles: what becomes of those that wait when others come, end or have stopped. */
 import { describe, expect, test } from 'vitest';
-import { aPreemptingWorld } from '../preempting-world.ts';
-import { aCohort, aQueue, type QueueOf } from '../preemption-world.ts';
+import { aPreemptingWorld } from '../preemption/preempting-world.ts';
+import { aCohort, aQueue, type QueueOf } from '../preemption/preemption-world.ts';
 import { aCluster, aFlavor } from '../setup.ts';
 
 const yardOf = (queues: Readonly<Record<string, QueueOf>>) =>

@@ -1,8 +1,8 @@
 /** Situations of Kueue's integration tests: queues that share, over several cycles, in which those that are preempted stop one after the other. */
 import { describe, expect, test } from 'vitest';
-import { FairStrategy } from '../../../../../manager/admission/fair-strategy.ts';
-import { aPreemptingWorld, type PreemptingWorld } from '../preempting-world.ts';
-import { aCohort, aQueue, type QueueOf } from '../preemption-world.ts';
+import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
+import { aPreemptingWorld, type PreemptingWorld } from '../preemption/preempting-world.ts';
+import { aCohort, aQueue, type QueueOf } from '../preemption/preemption-world.ts';
 import { aCluster, aFlavor } from '../setup.ts';
 
 const FAIR = { preemptionStrategies: Object.values(FairStrategy) };

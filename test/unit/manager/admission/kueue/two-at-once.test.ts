@@ -1,7 +1,7 @@
 /** Several that preempt in one cycle. */
 import { expect, test } from 'vitest';
 import { decided, type Cycle } from './cycle.ts';
-import { FairStrategy } from '../../../../../manager/admission/fair-strategy.ts';
+import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 
 const preemption = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
 const half = { cohort: 'all', groups: [{ fast: { cpu: '6' }, slow: { cpu: '6' } }], preemption } as const;

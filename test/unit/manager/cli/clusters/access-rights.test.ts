@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { accessObjects, askedRights, type AccessWish } from '../../../../../manager/cli/clusters/access-rights.ts';
 import { workerKubeconfig } from '../../../../../manager/cli/clusters/worker-kubeconfig.ts';
-import { readWorkerAccess } from '../../../../../manager/dispatch/worker-access.ts';
+import { readWorkerAccess } from '../../../../../manager/dispatch/token/worker-access.ts';
 import { ofKind, renderChart } from '../../../../support/helm.ts';
 
 const WISH: AccessWish = {

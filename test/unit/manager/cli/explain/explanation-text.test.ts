@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Explanation } from '../../../../../manager/admission/explain.ts';
+import type { Explanation } from '../../../../../manager/insight/explain/explain.ts';
 import { explanationText } from '../../../../../manager/cli/explain/explanation-text.ts';
 
 const WAITS: Explanation = {

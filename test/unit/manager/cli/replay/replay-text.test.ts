@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { historyOf } from '../../../../../manager/admission/logged-history.ts';
-import { loggedOutcome } from '../../../../../manager/admission/logged-outcome.ts';
-import { replay } from '../../../../../manager/admission/replay.ts';
+import { historyOf } from '../../../../../manager/insight/replay/logged-history.ts';
+import { loggedOutcome } from '../../../../../manager/insight/replay/logged-outcome.ts';
+import { replay } from '../../../../../manager/insight/replay/replay.ts';
 import { replayReport } from '../../../../../manager/cli/replay/report.ts';
 import { lengthText, replayText } from '../../../../../manager/cli/replay/replay-text.ts';
-import { admits, aLoggedQueue, arrives, at, begun, ends, waits } from '../../admission/logged-day.ts';
+import { admits, aLoggedQueue, arrives, at, begun, ends, waits } from '../../insight/replay/logged-day.ts';
 
 const lines = [
   ...begun(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { WorldObjects } from '../../../../../manager/admission/world-objects.ts';
+import type { WorldObjects } from '../../../../../manager/insight/world/world-objects.ts';
 import { CHANGE_KINDS, kindNamed, objectsOf, withObjects } from '../../../../../manager/cli/what-if/change-kinds.ts';
 import { changedObjects } from '../../../../../manager/cli/what-if/changed-objects.ts';
 import { changesOf, type Change } from '../../../../../manager/cli/what-if/changes.ts';

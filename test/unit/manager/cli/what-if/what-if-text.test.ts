@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Effect, WhatIf } from '../../../../../manager/admission/what-if.ts';
+import type { Effect, WhatIf } from '../../../../../manager/insight/what-if/what-if.ts';
 import { whatIfText } from '../../../../../manager/cli/what-if/what-if-text.ts';
 
 const there = { kind: 'Admitted', clusterQueue: 'main', cluster: 'east', flavors: { cpu: 'default' } } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../../../shared/controlplane/admission/admission-request.ts';
 import { createQuotaAdmission } from '../../../../../shared/controlplane/admission/quota-admission.ts';
 import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 
 const meta = (name: string) => ({ name, namespace: 'ns', uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 const pod = (name: string, cpu?: string, phase = 'Running'): AnyObject => ({
@@ -13,7 +13,7 @@ const pod = (name: string, cpu?: string, phase = 'Running'): AnyObject => ({
 const quota = (hard: Record<string, string>, status?: object): AnyObject => ({
   metadata: meta('q'),
   spec: { hard },
-  ...given({ status }),
+  ...omitUndefined({ status }),
 });
 
 /** Creates pods under a quota; returns what is refused, and the quota as it stands afterwards. */

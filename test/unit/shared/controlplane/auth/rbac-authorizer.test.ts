@@ -4,10 +4,10 @@ import { type AccessQuestion, forbiddenSentence } from '../../../../../shared/co
 import { createRbacAuthorizer, type RbacAuthorizer } from '../../../../../shared/controlplane/auth/rbac-authorizer.ts';
 import { createStore } from '../../../../../shared/controlplane/storage/store.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 
 const object = (name: string, content: object, namespace?: string) => ({
-  metadata: { name, ...given({ namespace }), uid: name, resourceVersion: '', creationTimestamp: '' },
+  metadata: { name, ...omitUndefined({ namespace }), uid: name, resourceVersion: '', creationTimestamp: '' },
   ...content,
 });
 

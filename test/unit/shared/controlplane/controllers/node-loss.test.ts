@@ -8,7 +8,7 @@ import { NODES, PODS } from '../../../../../shared/api/resources.ts';
 import { createNodeAgent } from '../../../../../shared/controlplane/controllers/node-agent.ts';
 import { createPodGc } from '../../../../../shared/controlplane/controllers/pod-gc.ts';
 import { createTaintEviction } from '../../../../../shared/controlplane/controllers/taint-eviction.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { anEmbeddedCluster, createPod, type EmbeddedCluster } from './embedded-cluster.ts';
 
 let cluster: EmbeddedCluster;
@@ -33,7 +33,7 @@ const tolerating = (tolerationSeconds?: number): Partial<Pod['spec']> => ({
       key: 'node.kubernetes.io/unreachable',
       operator: 'Exists',
       effect: 'NoExecute',
-      ...given({ tolerationSeconds }),
+      ...omitUndefined({ tolerationSeconds }),
     },
   ],
 });

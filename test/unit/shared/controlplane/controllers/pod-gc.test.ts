@@ -4,14 +4,14 @@ import { NODES, PODS } from '../../../../../shared/api/resources.ts';
 import { doomedPods } from '../../../../../shared/controlplane/controllers/doomed-pods.ts';
 import { createPodGc } from '../../../../../shared/controlplane/controllers/pod-gc.ts';
 import { pathTo } from '../../../../../shared/kube/request-path.ts';
-import { given } from '../../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { anEmbeddedCluster, createPod, type EmbeddedCluster } from './embedded-cluster.ts';
 
 describe('which pods are doomed', () => {
   const pod = (name: string, phase: string, more: Partial<Pod['metadata']> = {}, nodeName?: string, reason?: string): Pod => ({
     metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...more },
-    spec: { containers: [], ...given({ nodeName }) },
-    status: { phase, ...given({ reason }) },
+    spec: { containers: [], ...omitUndefined({ nodeName }) },
+    status: { phase, ...omitUndefined({ reason }) },
   });
   const told = (pods: Pod[], nodes: Node[] = [], gone: string[] = [], threshold = 0): string[] =>
     doomedPods(pods, nodes, new Set(gone), threshold).map(({ pod: { metadata }, reason }) => `${metadata.name} ${reason}`);

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createManagerMetrics } from '../../../../../manager/metrics.ts';
+import { createManagerMetrics } from '../../../../../manager/metrics/metrics.ts';
 import { QUEUES } from '../../../../../shared/monitoring/dashboards/queues.ts';
 import { SLO } from '../../../../../shared/monitoring/dashboards/slo.ts';
 

@@ -5,7 +5,7 @@ import { createAdmissionChain, createReinvokingAdmission } from '../../../../../
 import { type ClusterNetwork, createWebhookAdmission } from '../../../../../../shared/controlplane/admission/webhook/webhooks.ts';
 import { StatusError } from '../../../../../../shared/controlplane/apimachinery/status-error.ts';
 import type { AnyObject } from '../../../../../../shared/controlplane/apimachinery/object.ts';
-import { given } from '../../../../../../shared/runtime/given.ts';
+import { omitUndefined } from '../../../../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../../../../shared/runtime/logger.ts';
 
 type Reply = (review: Review) => object | Error;
@@ -61,7 +61,7 @@ const meta = (name: string, labels?: Record<string, string>): AnyObject['metadat
   uid: '',
   resourceVersion: '',
   creationTimestamp: '',
-  ...given({ labels }),
+  ...omitUndefined({ labels }),
 });
 const hook = (name: string, more: object = {}): object => ({
   name: `${name}.e.com`,
@@ -325,7 +325,7 @@ test('a webhook behind a Service is reached where the cluster network says, and 
         },
         close: async () => undefined,
       },
-      ...given({ clusterNetwork }),
+      ...omitUndefined({ clusterNetwork }),
       authorizer: { authorize: () => ({ allowed: false, reason: '' }) },
       newUid: () => 'uid',
       log: silentLogger,

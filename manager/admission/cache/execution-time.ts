@@ -1,0 +1,39 @@
+import { MAX_EXEC_TIME_LABEL } from '../../../shared/api/names.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import type { Due } from './deadlines.ts';
+import type { Reservation } from '../workload/reservation.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** When the time is over that a Job may be admitted for in all (Kueue's maximumExecutionTimeSeconds), and how much that is. */
+export type ExecutionDeadline = Due & { readonly seconds: number };
+
+/** The deadline of a reservation; undefined when its Job may run for ever. */
+export function executionDeadline({ workload, record, assumed }: Reservation): ExecutionDeadline | undefined {
+  const { maxExecutionSeconds: seconds, phase } = workload;
+  if (assumed || seconds === undefined || phase !== 'Admitted') return undefined;
+  return { seconds, dueMs: Date.parse(record.since) + (seconds - (record.executedSeconds ?? 0)) * 1000 };
+}
+
+/** The record of an admission that ends now: what it took is added to what those before it took. */
+export function endedRecord(record: AdmissionRecord, nowMs: number): AdmissionRecord {
+  if (record.evicted === true) return withoutChecks(record);
+  const seconds = (record.executedSeconds ?? 0) + Math.max(0, Math.floor((nowMs - Date.parse(record.since)) / 1000));
+  return { ...record, evicted: true, ...(seconds === 0 ? {} : { executedSeconds: seconds }) };
+}
+
+/** A reservation that ends has taken no time: nothing ran. */
+function withoutChecks(record: AdmissionRecord): AdmissionRecord {
+  if (record.checks === undefined) return record;
+  const { checks: _checks, ...rest } = record;
+  return rest;
+}
+
+/** Why a Workload has no time left, for people; undefined when it has. It follows from the Job alone, so that it outlives whoever found it out. */
+export function timeIsUp({ maxExecutionSeconds, record, namespace, name }: Workload): string | undefined {
+  const used = record?.executedSeconds ?? 0;
+  if (maxExecutionSeconds === undefined || used < maxExecutionSeconds) return undefined;
+  return (
+    `it has run for ${used}s in all, and its label ${MAX_EXEC_TIME_LABEL} allows ${maxExecutionSeconds}s; to let it go on: ` +
+    `kubectl label --overwrite job -n ${namespace} ${name} ${MAX_EXEC_TIME_LABEL}=${used + maxExecutionSeconds}`
+  );
+}

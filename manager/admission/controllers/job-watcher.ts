@@ -1,0 +1,339 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
+import { finishedCondition } from '../../../shared/kube/conditions.ts';
+import type { EventHandler } from '../../../shared/kube/informer.ts';
+import { keyOfObject } from '../../../shared/kube/keys.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
+import type { RecordReader } from '../../api/records.ts';
+import { pendingChecks } from '../queues/admission-checks.ts';
+import { refusalIn } from '../workload/avoidance.ts';
+import type { PodAdjustments } from '../../api/adjusted-pod.ts';
+import { ZERO } from '../../api/amount.ts';
+import { isSameAdmission, type AdmissionCache } from '../cache/admission-cache.ts';
+import type { Reservation } from '../workload/reservation.ts';
+import type { AdmissionRetries } from '../snapshot/admission-retries.ts';
+import { cannotStartStory } from '../workload/cannot-start.ts';
+import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
+import { timeIsUp } from '../cache/execution-time.ts';
+import { createSlicedPass } from '../cache/sliced-pass.ts';
+import type { PendingQueues } from '../queues/pending-queues.ts';
+import type { PriorityClasses } from '../workload/priority.ts';
+import { createQueueCounts, namedQueueOf } from '../cache/queue-counts.ts';
+import { putInQueue, queueEntry, whyHeld } from '../queues/queue-entry.ts';
+import { runSeconds } from '../workload/run-seconds.ts';
+import type { InadmissibleReason } from '../snapshot/snapshot.ts';
+import { waitingReason } from '../queues/waiting-reason.ts';
+import { createUnaccountedJobs } from '../snapshot/unaccounted-jobs.ts';
+import { createUntrustedCount } from './untrusted-count.ts';
+import { workloadOf, type Workload } from '../workload/workload.ts';
+
+/**
+ * Brings what happens to Jobs into the queues and the cache. It looks at the Job alone, never at the event, so that a restart, a relist and
+ * a missed event all lead to the same state.
+ */
+export interface JobWatcher extends EventHandler<Job> {
+  added(job: DeepReadonly<Job>): void;
+  updated(next: DeepReadonly<Job>): void;
+  deleted(job: DeepReadonly<Job>): void;
+  /**
+   * Pending Workloads are to be queued anew, because the queues were set up anew, or clusters for other namespaces, or because the priorities changed of
+   * those that are `concerned`. It is done by {@link goOn}.
+   */
+  reroute(concerned?: (workload: Workload) => boolean): void;
+  /** Looks anew, in {@link goOn}, at the Jobs of pending Workloads of which this finds one that is concerned. */
+  adjust(concerned: (key: string) => DeepReadonly<Job> | undefined): void;
+  /** Does what was asked for of pending Workloads until `hasEnded`. True while something is left: nothing may be decided until then. */
+  goOn(hasEnded: () => boolean): boolean;
+  /**
+   * An assumed admission will not be written: the Workload waits, with this reason, until {@link retry} is called, or until its Job changes while
+   * no later try is planned.
+   */
+  giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
+  /** Whether an assumed admission was written is not known: it stays assumed, and this is why it still waits. */
+  doubt(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
+  retry(key: string): void;
+  /** Every Workload that must be suspended because it has no good record, or whose record must say that it is suspended. */
+  toCorrect(): Iterable<Workload>;
+  /** Every Workload that does not start anywhere and does not say so yet. */
+  toTell(): Iterable<CannotStart>;
+  /** Every Workload that waits. */
+  pending(): IterableIterator<Workload>;
+  isPending(key: string): boolean;
+  /** How many of them there are of each LocalQueue, by `namespace/name`. */
+  pendingOf(): ReadonlyMap<string, number>;
+  /** Its place in the order in which unfinished Jobs were first seen. */
+  arrivalOf(key: string): number;
+  /** Keys of all Jobs that wait, those that are being evicted included; those that come and go meanwhile may be among them or not. */
+  waiting(): Iterable<string>;
+  /** For whose sake a Job that waits was suspended; undefined when it was not. */
+  preemptedOf(key: string): Preempted | undefined;
+  /** Why a Job waits; undefined while it has not been tried, and when it does not wait. */
+  inadmissibleReasonOf(key: string): InadmissibleReason | undefined;
+  /** The reason alone, where it is known without looking for it. */
+  reasonOf(key: string): string | undefined;
+}
+
+export type CannotStart = { readonly workload: Workload; readonly story: string };
+
+export function createJobWatcher(deps: {
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly retries: AdmissionRetries;
+  readonly readRecord: RecordReader;
+  readonly priorityClasses: () => PriorityClasses;
+  /** Absent: pods are what is written. */
+  readonly adjustments?: PodAdjustments;
+  /** Absent: nothing is written down. */
+  readonly recorder?: Pick<DecisionRecorder, 'seen' | 'ended'> | undefined;
+  readonly metrics: AdmissionMetrics;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** There may be something to admit. */
+  readonly wakeScheduler: () => void;
+}): JobWatcher {
+  const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
+  const pending = new Map<string, Workload>();
+  const pendingOf = createQueueCounts();
+  const walks = createSlicedPass(() => pending.values());
+  /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
+  const inadmissibleReasons = new Map<string, InadmissibleReason>();
+  const toCorrect = new Map<string, Workload>();
+  const toTell = new Map<string, CannotStart>();
+  const untrusted = createUntrustedCount(metrics);
+  const unaccounted = createUnaccountedJobs();
+  /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
+  const arrivals = new Map<string, number>();
+  let arrivalsSeen = 0;
+  const arrivalOf = (key: string): number => arrivals.get(key) ?? arrivalsSeen;
+
+  const observe = (job: DeepReadonly<Job>): void => {
+    const workload = workloadOf(job, readRecord(job), deps.adjustments);
+    if (workload === undefined) return;
+    take(workload, job);
+    if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
+    // While its admission is being written it goes where that says, whatever it carries now.
+    if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, deps.now())) shapeChanged(workload.shape);
+  };
+
+  /** What has become known since the last walk for it began. */
+  let news: { readonly shapes: Set<string>; readonly namespaces: Set<string>; isOfAll: boolean } | undefined;
+  /** Those of this shape, or of this namespace, are to be queued anew. However much becomes known meanwhile, they are walked over once. */
+  const requeueAlike = (what: 'shapes' | 'namespaces', name: string): void => {
+    if (news === undefined) {
+      const gathered = { shapes: new Set<string>(), namespaces: new Set<string>(), isOfAll: false };
+      news = gathered;
+      const requeue = (workload: Workload): void => {
+        const { shapes, namespaces, isOfAll } = gathered;
+        const isAlike = isOfAll || shapes.has(workload.shape) || namespaces.has(workload.namespace);
+        if (isAlike && waits(workload.key)) enqueue(workload);
+      };
+      walks.enqueue(requeue, () => (news = undefined));
+    }
+    news[what].add(name);
+    // While somebody else leads nobody walks.
+    if (news[what].size < ALIKE_MAX) return;
+    news.isOfAll = true;
+    news[what].clear();
+  };
+
+  const shapeChanged = (shape: string): void => {
+    cache.reviewShape(shape);
+    requeueAlike('shapes', shape);
+    queues.wakeWaitingForCluster();
+    wakeScheduler();
+  };
+
+  const take = (workload: Workload, job: DeepReadonly<Job>): void => {
+    const { key, record } = workload;
+    if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
+    untrusted.observe(workload, job.metadata.annotations?.[ADMISSION_ANNOTATION]);
+    switch (workload.phase) {
+      case 'Finished':
+        dequeue(key);
+        arrivals.delete(key);
+        recorder?.ended(key, 'Finished');
+        if (cache.get(key) !== undefined) {
+          const ran = runSeconds(job.status);
+          if (ran !== undefined)
+            metrics.runTime.observe(
+              { cluster_queue: record?.clusterQueue ?? '', outcome: finishedCondition(job.status)?.type ?? 'Deleted' },
+              ran,
+            );
+          metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
+        }
+        return release(key);
+      case 'Unrecorded':
+      case 'Reserved':
+      case 'Admitted':
+      case 'Evicting': {
+        dequeue(key);
+        tellOf(workload);
+        if (workload.phase === 'Unrecorded' || workload.unmarked) toCorrect.set(key, workload);
+        if (workload.phase !== 'Admitted') inadmissibleReasons.set(key, whyHeldBack(workload));
+        wakeScheduler();
+        if (record === undefined) return release(key);
+        const before = cache.get(key);
+        cache.admit(workload, record);
+        const isLess = before !== undefined && holdsLess(cache.get(key), before);
+        recorder?.seen(workload, arrivalOf(key), isLess);
+        // Another place is taken, or less is held: what was held before is free.
+        if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) wakeSharers(before);
+        return;
+      }
+      case 'Pending':
+        toCorrect.delete(key);
+        tellOf(workload);
+        if (isBeingWritten(workload)) return;
+        recorder?.seen(workload, arrivalOf(key), cache.get(key) !== undefined);
+        release(key);
+        return enqueue(workload);
+    }
+  };
+
+  /**
+   * An admission that is being written is conditional on the version it was decided on. While the Job is still at that version the write may
+   * succeed; once it has moved on without our record, the write is certain to be refused.
+   */
+  const isBeingWritten = ({ key, resourceVersion }: Workload): boolean => cache.get(key)?.workload.resourceVersion === resourceVersion;
+
+  /** A Job that does not start anywhere says so, and why. */
+  const tellOf = (workload: Workload): void => {
+    const { key, record } = workload;
+    const maxMoves = cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
+    const story = record === undefined || maxMoves === undefined ? undefined : cannotStartStory(record, maxMoves);
+    if (story === undefined || workload.started || workload.cannotStart === story || record?.fail !== undefined) toTell.delete(key);
+    else toTell.set(key, { workload, story });
+  };
+
+  const wait = (workload: Workload): void => {
+    const { key } = workload;
+    pendingOf.replace(namedQueueOf(pending.get(key)), namedQueueOf(workload));
+    pending.set(key, workload);
+  };
+
+  const enqueue = (workload: Workload): void => {
+    const { key } = workload;
+    wait(workload);
+    const entry = queueEntry(workload, arrivalOf(key), {
+      queueing: cache.queueing(),
+      priorityClasses: deps.priorityClasses(),
+      keptOut: () => retries.reasonToWait(key) ?? unaccounted.reasonIn(workload.namespace),
+    });
+    if ('reason' in entry) {
+      queues.delete(key);
+      inadmissibleReasons.set(key, entry);
+    } else {
+      inadmissibleReasons.delete(key);
+      putInQueue(queues, cache, entry);
+    }
+    wakeScheduler();
+  };
+
+  /** Pending, and not assumed: its admission is not being written. */
+  const waits = (key: string): boolean => cache.get(key) === undefined;
+
+  const dequeue = (key: string): void => {
+    pendingOf.replace(namedQueueOf(pending.get(key)), undefined);
+    pending.delete(key);
+    toCorrect.delete(key);
+    toTell.delete(key);
+    queues.delete(key);
+    inadmissibleReasons.delete(key);
+    retries.forget(key);
+  };
+
+  const release = (key: string): void => {
+    const reservation = cache.forget(key);
+    if (reservation !== undefined) wakeSharers(reservation);
+  };
+
+  const wakeSharers = ({ record }: Reservation): void => {
+    queues.wake(cache.rootOf(record.clusterQueue));
+    queues.wakeWaitingForCluster();
+    wakeScheduler();
+  };
+
+  return {
+    added: observe,
+    updated: observe,
+    deleted: (job) => {
+      const key = keyOfObject(job);
+      dequeue(key);
+      arrivals.delete(key);
+      recorder?.ended(key, 'Deleted');
+      untrusted.forget(key);
+      if (unaccounted.forget(key, job.metadata.namespace)) requeueAlike('namespaces', job.metadata.namespace);
+      release(key);
+      const workload = workloadOf(job, readRecord(job));
+      if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
+    },
+    reroute: (concerned = () => true) =>
+      walks.enqueue((workload) => {
+        if (waits(workload.key) && concerned(workload)) enqueue(workload);
+      }),
+    adjust: (concerned) =>
+      walks.enqueue(({ key }) => {
+        const job = concerned(key);
+        if (job !== undefined) observe(job);
+      }),
+    goOn: walks.runUntil,
+    giveUp: (reservation, inadmissibleReason) => {
+      const { key } = reservation.workload;
+      if (cache.get(key) !== reservation) return;
+      recorder?.ended(key, 'Undone');
+      release(key);
+      wait(reservation.workload.whole ?? reservation.workload);
+      if (cache.shapes.released(reservation.workload)) shapeChanged(reservation.workload.shape);
+      inadmissibleReasons.set(key, inadmissibleReason);
+    },
+    doubt: (reservation, inadmissibleReason) => {
+      const { key } = reservation.workload;
+      if (cache.get(key) === reservation) inadmissibleReasons.set(key, inadmissibleReason);
+    },
+    retry: (key) => {
+      const workload = pending.get(key);
+      if (workload === undefined || !waits(key) || queues.has(key)) return;
+      recorder?.seen(workload, arrivalOf(key));
+      enqueue(workload);
+    },
+    toCorrect: () => toCorrect.values(),
+    toTell: () => toTell.values(),
+    pending: () => pending.values(),
+    isPending: (key) => pending.has(key),
+    pendingOf: pendingOf.all,
+    arrivalOf,
+    waiting: function* () {
+      yield* pending.keys();
+      for (const key of inadmissibleReasons.keys()) if (!pending.has(key)) yield key;
+    },
+    preemptedOf: (key) => (cache.get(key)?.record ?? pending.get(key)?.record)?.preempted,
+    reasonOf: (key) => inadmissibleReasons.get(key)?.reason ?? queues.inadmissibilityOf(key)?.reason,
+    inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? waitingReason({ cache, queues }, key, deps.now()),
+  };
+}
+
+/** So many shapes or namespaces are told apart. */
+const ALIKE_MAX = 1_000;
+
+const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
+  [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));
+
+export function whyHeldBack(workload: Workload): InadmissibleReason {
+  const { untrusted, record } = workload;
+  if (workload.phase === 'Reserved' && record !== undefined) return pendingChecks(record);
+  if (untrusted === undefined && record !== undefined) {
+    const why = timeIsUp(workload) ?? refusalIn(record) ?? (record.preempted && preemptedMessage(record.preempted));
+    return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };
+  }
+  const problem = untrusted?.problem ?? 'it has no admission record';
+  const held = workload.hold === true ? whyHeld(workload) : undefined;
+  if (held !== undefined) return { ...held, message: `${problem}; it is ${held.message}`, mayRun: true };
+  return { reason: QuotaReservedReason.RecordNotTrusted, message: `${problem}; it waits until nothing of it runs any more` };
+}
+
+const evicted: InadmissibleReason = {
+  reason: QuotaReservedReason.Evicted,
+  message: 'suspended after admission; quota is held until nothing runs any more',
+};

@@ -1,0 +1,43 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
+import type { EventHandler } from '../../../shared/kube/informer.ts';
+import { SwitchyardCondition } from '../../api/reasons.ts';
+import { createQueueCounts } from '../cache/queue-counts.ts';
+
+/** How many Jobs wait for which reason, of each LocalQueue, kept up as their conditions change. */
+export interface ReasonCounts {
+  readonly handler: EventHandler<Job>;
+  /** By LocalQueue (`namespace/name`) and reason. */
+  all(): Iterable<readonly [localQueue: string, reason: string, count: number]>;
+}
+
+/** What is said of those that have not been told anything yet. */
+export const UNTOLD = 'Pending';
+
+export function createReasonCounts(): ReasonCounts {
+  const counts = createQueueCounts();
+  return {
+    handler: {
+      added: (job) => counts.replace(undefined, keyOf(job)),
+      updated: (job, previous) => counts.replace(keyOf(previous), keyOf(job)),
+      deleted: (job) => counts.replace(keyOf(job), undefined),
+    },
+    *all() {
+      for (const [key, count] of counts.all()) {
+        const [localQueue = '', reason = ''] = key.split(' ');
+        yield [localQueue, reason, count];
+      }
+    },
+  };
+}
+
+/** Undefined: it does not wait. Neither names nor reasons have spaces. */
+function keyOf({ metadata, spec, status }: DeepReadonly<Job>): string | undefined {
+  const queue = metadata.labels?.[QUEUE_NAME_LABEL] ?? '';
+  if (spec.managedBy !== MANAGER_CONTROLLER_NAME || queue === '' || metadata.deletionTimestamp !== undefined || isFinished(status))
+    return undefined;
+  const reserved = findCondition(status?.conditions, SwitchyardCondition.QuotaReserved);
+  if (reserved?.status === 'True') return undefined;
+  return `${metadata.namespace}/${queue} ${reserved?.reason ?? UNTOLD}`;
+}

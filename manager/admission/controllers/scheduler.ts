@@ -1,0 +1,128 @@
+import { sleep, type Clock, type Timer } from '../../../shared/runtime/clock.ts';
+import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
+import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
+import type { AdmissionCache } from '../cache/admission-cache.ts';
+import type { AdmissionWriter } from './admission-writer.ts';
+import type { EvictionController } from './eviction-controller.ts';
+import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
+import type { PendingQueues } from '../queues/pending-queues.ts';
+import type { Decision } from '../scheduling/decision.ts';
+import { nextMost, runCycle, type CycleResult } from '../queues/scheduling-cycle.ts';
+
+export type SchedulerDeps = {
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly writer: AdmissionWriter;
+  readonly evictionController: EvictionController;
+  /** Brings cache and queues up to date with changed queues and clusters. */
+  readonly refresh: () => void;
+  /** Goes on with what that has left to be done until `hasEnded`; true while something is left. */
+  readonly goOn: (hasEnded: () => boolean) => boolean;
+  /** Absent: nothing is written down. */
+  readonly recorder?: Pick<DecisionRecorder, 'pass' | 'cycle' | 'looked'> | undefined;
+  readonly clock: Clock;
+  readonly metrics: AdmissionMetrics;
+};
+
+/** Runs scheduling cycles whenever something has changed, and writes what they decide. */
+export interface Scheduler {
+  /** Something has changed. Many calls lead to one pass. */
+  wake(): void;
+  /** Admits until `signal` aborts, then resolves when no write is under way. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Heads tried without a pause, after which informers and answers get their turn. */
+const HEADS_MAX = 2_000;
+/** The same as time. */
+const SLICE_MS = 10;
+
+export function createScheduler(deps: SchedulerDeps): Scheduler {
+  const { cache, queues, writer, evictionController, recorder, clock, metrics } = deps;
+  const timers = new Set<Timer>();
+  const changes = createWakeUp(clock);
+
+  /** Cycle after cycle, until nobody is left to try. */
+  const pass = async (signal: AbortSignal): Promise<void> => {
+    const slices = createTimeSlices(clock, SLICE_MS);
+    recorder?.pass();
+    deps.refresh();
+    // Before all are where they belong nothing is decided.
+    while (!signal.aborted && deps.goOn(slices.hasEnded)) {
+      await slices.next(signal);
+      if (!signal.aborted) deps.refresh();
+    }
+    if (signal.aborted) return;
+    withdraw();
+    evictionController.correct(signal);
+    writer.retryDue(signal);
+    let tried = 0;
+    let most = 1;
+    while (!signal.aborted && writer.hasRoom()) {
+      const startedMs = clock.now();
+      const heads = most;
+      const decided = recorder && ((decisions: readonly Decision[]) => recorder.cycle(startedMs, heads, decisions));
+      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at, decided }, startedMs, most);
+      if (result.tried === 0) return recorder?.looked('idle');
+      // The next pass suspends them.
+      if (result.displaces) changes.wake();
+      observe(result, startedMs);
+      if (!result.progressed) return recorder?.looked('idle');
+      most = nextMost(most, result);
+      tried += result.tried;
+      if (tried < HEADS_MAX && !slices.hasEnded()) continue;
+      tried = 0;
+      await slices.next(signal);
+      // What has become known meanwhile may forbid what was about to be decided.
+      while (!signal.aborted && deps.goOn(slices.hasEnded)) await slices.next(signal);
+    }
+    recorder?.looked('busy');
+  };
+
+  /** Nobody is suspended for one that does not wait any more. Others may have counted on that. */
+  const withdraw = (): void => {
+    const spared = cache.withdraw(({ key }) => queues.has(key));
+    for (const { record } of spared) queues.wake(cache.rootOf(record.clusterQueue));
+    if (spared.length > 0) queues.wakeWaitingForCluster();
+  };
+
+  const observe = ({ admitted }: CycleResult, startedMs: number): void => {
+    const result = admitted > 0 ? 'success' : 'inadmissible';
+    metrics.attempts.inc({ result });
+    metrics.attemptDuration.observe({ result }, (clock.now() - startedMs) / 1000);
+  };
+
+  /** Has a group tried again when its time has come. */
+  const at = (timeMs: number, retry: () => void): void => {
+    const timer = clock.schedule(() => {
+      timers.delete(timer);
+      retry();
+      changes.wake();
+    }, timeMs - clock.now());
+    timers.add(timer);
+  };
+
+  /** False when its turn is later, because earlier tries have failed. */
+  const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): boolean => {
+    const { workload } = head.queued;
+    queues.delete(workload.key);
+    if (!writer.mayTry(workload.key)) return false;
+    writer.write(cache.assume(workload, record), signal);
+    return true;
+  };
+
+  return {
+    wake: changes.wake,
+    run: async (signal) => {
+      await changes.run(async () => {
+        const startedMs = clock.now();
+        await pass(signal);
+        // The longer a pass takes, the more changes the next one gathers: under load half of the time stays for everybody else.
+        await sleep(clock, clock.now() - startedMs, signal);
+      }, signal);
+      for (const timer of timers) timer.cancel();
+      await Promise.all([writer.idle(), evictionController.idle()]);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { DeepReadonly, KubeObject, Namespace } from '../../../shared/api/kubernetes.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { PriorityClass } from '../../api/priority-class.ts';
+import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
+import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts';
+import type { LoggedObject, SetupKind } from './decision-log.ts';
+import type { QueueingObjects } from '../snapshot/snapshot.ts';
+
+/** All objects that decisions depend on beside Jobs, as the cluster has them. */
+export type SetupObjects = QueueingObjects & {
+  readonly workerClusters: readonly DeepReadonly<WorkerCluster>[];
+  readonly workloadPriorityClasses: readonly DeepReadonly<WorkloadPriorityClass>[];
+  readonly priorityClasses: readonly DeepReadonly<PriorityClass>[];
+};
+
+/** Each object with its kind and what of it the decision log tells, which is not asked for where the object is known. */
+export function* loggable(objects: SetupObjects): Generator<{ readonly kind: SetupKind; readonly object: DeepReadonly<KubeObject> }> {
+  for (const [kind, field] of Object.entries(FIELDS) as [SetupKind, keyof SetupObjects][])
+    for (const object of objects[field]) yield { kind, object };
+}
+
+const FIELDS: Readonly<Record<SetupKind, keyof SetupObjects>> = {
+  ClusterQueue: 'clusterQueues',
+  Cohort: 'cohorts',
+  LocalQueue: 'localQueues',
+  ResourceFlavor: 'resourceFlavors',
+  WorkerCluster: 'workerClusters',
+  WorkloadPriorityClass: 'workloadPriorityClasses',
+  PriorityClass: 'priorityClasses',
+  Namespace: 'namespaces',
+};
+
+/** What admission reads of an object, and nothing else: no kubeconfig, no annotation, no status that it does not decide on. */
+export function loggedObject(kind: SetupKind, object: DeepReadonly<KubeObject>): LoggedObject {
+  const { name, namespace, labels } = object.metadata;
+  const metadata = { name, ...(kind === 'LocalQueue' ? omitUndefined({ namespace }) : {}) };
+  switch (kind) {
+    case 'Namespace':
+      return { kind, metadata: { ...metadata, ...omitUndefined({ labels: (object as DeepReadonly<Namespace>).metadata.labels }) } };
+    case 'WorkerCluster':
+      return { kind, metadata: { ...metadata, ...omitUndefined({ labels }) }, ...clusterParts(object as DeepReadonly<WorkerCluster>) };
+    case 'WorkloadPriorityClass':
+    case 'PriorityClass': {
+      const { value, globalDefault } = object as DeepReadonly<PriorityClass>;
+      return { kind, metadata, value, ...omitUndefined({ globalDefault }) };
+    }
+    case 'ClusterQueue':
+    case 'Cohort':
+    case 'LocalQueue':
+    case 'ResourceFlavor':
+      return { kind, metadata, ...omitUndefined({ spec: (object as { readonly spec?: unknown }).spec }) };
+  }
+}
+
+/** Able is logged where it says something: that it is not, or is being tried. */
+const LOGGED: readonly string[] = [ClusterCondition.Ready, ClusterCondition.Reachable];
+
+function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): { readonly spec: object; readonly status: object } {
+  const { state, capacity, servedNamespaces } = spec;
+  const conditions = (status?.conditions ?? [])
+    .filter(({ type, status: said }) => LOGGED.includes(type) || (type === ClusterCondition.Able && said !== 'True'))
+    .map(({ type, status: said, reason, lastTransitionTime }) => {
+      if (type === ClusterCondition.Able) return { type, status: said, reason, message: '', lastTransitionTime };
+      // When it was said matters of one of them only, and what it was said with of none.
+      return type === ClusterCondition.Ready ? { type, status: said, reason, message: '' } : { type, status: said, lastTransitionTime };
+    });
+  return {
+    spec: omitUndefined({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, servedNamespaces }),
+    status: {
+      ...omitUndefined({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }),
+      conditions,
+    },
+  };
+}

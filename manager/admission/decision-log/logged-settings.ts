@@ -1,0 +1,26 @@
+import type { LoggedSettings } from './decision-log.ts';
+import { FairStrategy, type FairSharingConfig } from '../fair-sharing/fair-strategy.ts';
+import type { UsagePolicy } from '../fair-sharing/local-queue-usage.ts';
+
+type Settings = { readonly fairSharing?: FairSharingConfig | undefined; readonly admissionFairSharing?: UsagePolicy | undefined };
+
+/** The manager's flags as the decision log has them. */
+export function settingsOf({ fairSharing, admissionFairSharing }: Settings): LoggedSettings {
+  return {
+    ...(fairSharing === undefined ? {} : { fairSharing: fairSharing.preemptionStrategies }),
+    ...(admissionFairSharing === undefined
+      ? {}
+      : { admissionFairSharing: { ...admissionFairSharing, resourceWeights: Object.fromEntries(admissionFairSharing.resourceWeights) } }),
+  };
+}
+
+/** The flags that a log tells. */
+export function settingsFrom({ fairSharing, admissionFairSharing }: LoggedSettings): Settings {
+  return {
+    fairSharing: fairSharing && { preemptionStrategies: Object.values(FairStrategy).filter((each) => fairSharing.includes(each)) },
+    admissionFairSharing: admissionFairSharing && {
+      ...admissionFairSharing,
+      resourceWeights: new Map(Object.entries(admissionFairSharing.resourceWeights)),
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { Amount, Requests } from '../../api/amount.ts';
+import type { ClusterWish } from '../../api/job-annotations.ts';
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import { ANY_NODE, type NodeWish } from '../workload/node-wish.ts';
+import type { PriorityWish } from '../workload/priority.ts';
+import { schedulingHashOf, type Workload } from '../workload/workload.ts';
+
+/** A Workload as the decision log has it: what decisions depend on, and no more. Names of fields are short, because there are many of them. */
+export type LoggedJob = {
+  /** `namespace/name`. */
+  readonly job: string;
+  readonly uid: string;
+  /** Its place in the order in which Jobs were first seen, which decides among those created within one second. */
+  readonly arrival: number;
+  /** LocalQueue of its namespace. */
+  readonly queue?: string;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  /** Since when it counts as waiting, where that is not since it was created. */
+  readonly queued?: number;
+  /** Thousandths of cpu, whole units of everything else, for all its pods; `pods` is their number. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** How many pods it may still have at once, where that is fewer. */
+  readonly needed?: number;
+  /** With how few pods it may be admitted. */
+  readonly least?: number;
+  readonly priority?: PriorityWish;
+  readonly clusters?: ClusterWish;
+  readonly nodes?: NodeWish;
+  readonly shape: string;
+  /** Why it is in no queue, whatever there are: the reason alone. */
+  readonly barred?: string;
+  /** For how many seconds it may be admitted in all. */
+  readonly maxSeconds?: number;
+  readonly fenced?: boolean;
+  readonly podFenced?: boolean;
+  readonly phase: Workload['phase'];
+  /** Its last admission. */
+  readonly record?: LoggedRecord;
+};
+export type LoggedRecord = Omit<AdmissionRecord, 'fail'>;
+
+/** `arrival`: its place in the order of arrival. */
+export function loggedJob(workload: Workload, arrival: number): LoggedJob {
+  const { key, uid, queue, createdMs, queuedSinceMs, requests, podsNeeded, minPods, priorityWish, wish, nodeWish, shape, record } =
+    workload;
+  const barred = barredBy(workload);
+  return {
+    job: key,
+    uid,
+    arrival,
+    ...omitUndefined({ queue }),
+    created: createdMs,
+    ...omitUndefined({ queued: queuedSinceMs }),
+    requests: Object.fromEntries(requests),
+    ...omitUndefined({
+      needed: podsNeeded,
+      least: minPods,
+      priority: isEmpty(priorityWish) ? undefined : priorityWish,
+      clusters: wish.kind === 'Any' ? undefined : wish.kind === 'Invalid' ? INVALID : wish,
+      nodes: nodeWish.digest === '' ? undefined : nodeWish,
+    }),
+    shape,
+    ...omitUndefined({ barred, maxSeconds: workload.maxExecutionSeconds, fenced: workload.fenced, podFenced: workload.podFenced }),
+    phase: workload.phase,
+    ...omitUndefined({ record: record && loggedRecord(record) }),
+  };
+}
+
+/** What a tenant has written wrongly is repeated nowhere. */
+const INVALID: ClusterWish = { kind: 'Invalid', problem: '' };
+
+const isEmpty = (wish: PriorityWish): boolean => Object.keys(wish).length === 0;
+
+function loggedRecord({ fail: _words, ...record }: AdmissionRecord): LoggedRecord {
+  return record;
+}
+
+function barredBy({ hold, problem, forbidden }: Workload): string | undefined {
+  if (hold === true) return QuotaReservedReason.Held;
+  if (problem !== undefined) return QuotaReservedReason.InvalidJob;
+  return forbidden === undefined ? undefined : QuotaReservedReason.ForbiddenByLimitRange;
+}
+
+/** Whether the log has to tell a Workload that waits anew. */
+export const isToldAnew = (now: Workload, before: Workload): boolean =>
+  now.schedulingHash !== before.schedulingHash ||
+  now.queue !== before.queue ||
+  now.queuedSinceMs !== before.queuedSinceMs ||
+  now.podsNeeded !== before.podsNeeded ||
+  now.shape !== before.shape ||
+  now.maxExecutionSeconds !== before.maxExecutionSeconds ||
+  now.fenced !== before.fenced ||
+  now.podFenced !== before.podFenced ||
+  now.record?.executedSeconds !== before.record?.executedSeconds ||
+  barredBy(now) !== barredBy(before) ||
+  (now.priorityWish !== before.priorityWish && JSON.stringify(now.priorityWish) !== JSON.stringify(before.priorityWish));
+
+/** The Workload that is told, waiting, with this record. What the log does not say of it no decision of a cycle asks for. */
+export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefined): Workload {
+  const slash = told.job.indexOf('/');
+  const requests: Requests = new Map(Object.entries(told.requests) as [string, Amount][]);
+  const { least: minPods, clusters: wish = ANYWHERE, nodes: nodeWish = ANY_NODE } = told;
+  return {
+    key: told.job,
+    namespace: told.job.slice(0, slash),
+    name: told.job.slice(slash + 1),
+    uid: told.uid,
+    resourceVersion: '',
+    finalizers: [],
+    queue: told.queue,
+    priorityWish: told.priority ?? NO_PRIORITY,
+    createdMs: told.created,
+    queuedSinceMs: told.queued,
+    requests,
+    podsNeeded: told.needed,
+    minPods,
+    wish,
+    hold: told.barred === QuotaReservedReason.Held ? true : undefined,
+    nodeWish,
+    podsTold: 0,
+    refusal: undefined,
+    dispatched: false,
+    heldBack: false,
+    started: false,
+    startTimeoutMs: undefined,
+    maxExecutionSeconds: told.maxSeconds,
+    fenced: told.fenced,
+    podFenced: told.podFenced,
+    graceSeconds: 0,
+    shape: told.shape,
+    cannotStart: undefined,
+    record,
+    phase: 'Pending',
+    unmarked: false,
+    untrusted: undefined,
+    unaccounted: false,
+    problem: told.barred === QuotaReservedReason.InvalidJob ? told.barred : undefined,
+    checks: NO_CHECKS,
+    forbidden: told.barred === QuotaReservedReason.ForbiddenByLimitRange ? told.barred : undefined,
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, told.priority?.podClass, record),
+  };
+}
+const ANYWHERE: ClusterWish = { kind: 'Any' };
+const NO_PRIORITY: PriorityWish = {};
+const NO_CHECKS: Workload['checks'] = new Map();

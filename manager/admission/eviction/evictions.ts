@@ -1,0 +1,200 @@
+import { HOLD_ANNOTATION, MAX_EXEC_TIME_LABEL } from '../../../shared/api/names.ts';
+import { excess, forPods } from '../../api/job-requests.ts';
+import type { AdmissionCache } from '../cache/admission-cache.ts';
+import { hasPlace, type Reservation } from '../workload/reservation.ts';
+import { formatDurationMs } from '../../api/duration.ts';
+import { AvoidedReason, JobEventReason } from '../../api/reasons.ts';
+import { couldRunOn } from '../flavors/placement.ts';
+import { preemptedBy, preemptedMessage } from '../../api/preempted.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import type { ClusterState } from '../quota/cluster-state.ts';
+import type { QueueingSetup } from '../snapshot/snapshot.ts';
+import type { Displacement } from '../preemption/displacements.ts';
+import type { Overdue } from '../cache/deadlines.ts';
+import type { ExecutionDeadline } from '../cache/execution-time.ts';
+import type { StartDeadline } from '../cache/start-deadlines.ts';
+
+/** An admitted Workload that must give its place up. */
+export type Eviction = {
+  readonly reservation: Reservation;
+  readonly reason: EvictionReason;
+  readonly message: string;
+  /** Why it is to avoid its cluster from now on. */
+  readonly refusal?: string;
+  /** For whose sake. */
+  readonly displacement?: Displacement;
+  /** The Event by which it is told so. */
+  readonly told?: JobEventReason;
+  /** It does not go elsewhere, but ends as Failed. */
+  readonly fail?: NonNullable<AdmissionRecord['fail']>;
+};
+
+export const EvictionReason = {
+  ClusterQueueStopped: 'ClusterQueueStopped',
+  LocalQueueStopped: 'LocalQueueStopped',
+  ClusterDraining: 'ClusterDraining',
+  ExceedsReservation: 'ExceedsReservation',
+  AdmissionUnresolved: 'AdmissionUnresolved',
+  ClusterRefused: 'ClusterRefused',
+  ClusterUnsteady: 'ClusterUnsteady',
+  StartTimeout: 'StartTimeout',
+  ClusterLost: 'ClusterLost',
+  Held: 'Held',
+  MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
+  Preempted: 'Preempted',
+  AdmissionCheck: 'AdmissionCheck',
+} as const;
+export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
+
+/**
+ * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
+ * they hold, those that ask for more; the `refused`, and those like them that are on their way; the `held`, which are to rest; the `displaced`; and those on an unsteady cluster. A Workload that is being suspended already is left alone.
+ */
+export function findEvictions(
+  {
+    reservations,
+    onCluster,
+    mismatched,
+    refused,
+    refusedAlike,
+    held,
+    displaced,
+  }: Pick<AdmissionCache, 'reservations' | 'onCluster' | 'mismatched' | 'refused' | 'refusedAlike' | 'held' | 'displaced'>,
+  setup: QueueingSetup,
+  clusters: readonly ClusterState[],
+): Eviction[] {
+  return [
+    ...toRest(held()),
+    ...turnedAway(refused()),
+    ...turnedBack(refusedAlike()),
+    ...grown(mismatched()),
+    ...drained({ reservations, onCluster }, setup, clusters),
+    ...leaving({ onCluster }, clusters),
+    ...preempted(displaced()),
+  ];
+}
+
+/**
+ * What the fence of an unsteady cluster stops again and again goes where it can run. Where it can go nowhere else it stays: a copy that is stopped keeps what
+ * it has completed, and the next one on the same cluster would fare no better.
+ */
+function leaving({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
+  const steady = clusters.filter(({ closed, tryingSinceMs }) => closed === undefined && tryingSinceMs === undefined);
+  return clusters.flatMap(({ name, unsteady }) =>
+    (unsteady ? [...onCluster(name)] : []).flatMap((reservation): Eviction[] => {
+      const { workload, record, assumed } = reservation;
+      if (assumed || !hasPlace(workload) || record.unfenced === true) return [];
+      if (!steady.some((cluster) => cluster.name !== name && couldRunOn(workload, cluster))) return [];
+      const message = `cluster ${name} has stopped it again and again, because its worker did not hear of the manager`;
+      return [
+        { reservation, reason: EvictionReason.ClusterUnsteady, message, refusal: AvoidedReason.Fenced, told: JobEventReason.Evicted },
+      ];
+    }),
+  );
+}
+
+function toRest(held: Iterable<Reservation>): Eviction[] {
+  return [...held].flatMap((reservation) =>
+    hasPlace(reservation.workload)
+      ? [{ reservation, reason: EvictionReason.Held, message: `it is held by its annotation ${HOLD_ANNOTATION}` }]
+      : [],
+  );
+}
+
+function preempted(displaced: ReturnType<AdmissionCache['displaced']>): Eviction[] {
+  return [...displaced].flatMap(({ reservation, ...displacement }) => {
+    const { assumed, workload } = reservation;
+    if (assumed || !hasPlace(workload)) return [];
+    const message = preemptedMessage(preemptedBy(displacement.by, displacement.rule, workload.namespace));
+    return [{ reservation, reason: EvictionReason.Preempted, message, told: JobEventReason.Preempted, displacement }];
+  });
+}
+
+function turnedAway(refused: Iterable<Reservation>): Eviction[] {
+  return [...refused].flatMap((reservation) => {
+    const { workload, record } = reservation;
+    const { refusal } = workload;
+    if (refusal === undefined || workload.phase !== 'Admitted') return [];
+    return [{ reservation, reason: EvictionReason.ClusterRefused, message: `cluster ${record.cluster} refused it (${refusal})`, refusal }];
+  });
+}
+
+/** Nothing of them has arrived, so that nothing is known of them: they avoid the cluster as others of their shape do. */
+function turnedBack(refusedAlike: Iterable<readonly [Reservation, string]>): Eviction[] {
+  return [...refusedAlike].map(([reservation, reason]) => ({
+    reservation,
+    reason: EvictionReason.ClusterRefused,
+    message: `cluster ${reservation.record.cluster} refused Jobs like it (${reason})`,
+  }));
+}
+
+/** The Workloads that have not started in time: they are to try another cluster. */
+export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction[] =>
+  overdue.map(({ reservation, due: { timeoutMs } }) => ({
+    reservation,
+    reason: EvictionReason.StartTimeout,
+    message: `it has not started on cluster ${reservation.record.cluster} within ${formatDurationMs(timeoutMs)}`,
+    refusal: AvoidedReason.NotStarted,
+    told: JobEventReason.Evicted,
+  }));
+
+/** The Workloads whose time is over: they are to rest until somebody gives them more. */
+export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Eviction[] =>
+  overdue.map(({ reservation, due: { seconds } }) => ({
+    reservation,
+    reason: EvictionReason.MaximumExecutionTimeExceeded,
+    message: `it has run for the ${seconds}s in all that its label ${MAX_EXEC_TIME_LABEL} allows`,
+    told: JobEventReason.MaximumExecutionTimeExceeded,
+  }));
+
+/** Whoever stops a queue stops what is reserved there, too, as in Kueue. */
+export function stoppedReservations(reserved: Iterable<Reservation>, { queues, localQueues }: QueueingSetup): Eviction[] {
+  return [...reserved].flatMap((reservation): Eviction[] => {
+    const { clusterQueue } = reservation.record;
+    const { namespace, queue = '' } = reservation.workload;
+    if ((queues.get(clusterQueue)?.stopPolicy ?? 'None') !== 'None')
+      return [{ reservation, reason: EvictionReason.ClusterQueueStopped, message: `cluster queue ${clusterQueue} is stopped` }];
+    if (localQueues.get(`${namespace}/${queue}`)?.stopPolicy === 'None') return [];
+    return [{ reservation, reason: EvictionReason.LocalQueueStopped, message: `local queue ${queue} is stopped, or gone` }];
+  });
+}
+
+function grown(mismatched: Iterable<Reservation>): Eviction[] {
+  return [...mismatched].flatMap((reservation) => {
+    const { workload, record, held, recorded = held, assumed } = reservation;
+    const more = excess(forPods(workload.requests, record.parallelism), recorded);
+    if (assumed || !hasPlace(workload) || more === undefined) return [];
+    return [{ reservation, reason: EvictionReason.ExceedsReservation, message: `it asks for ${more} more than it was admitted with` }];
+  });
+}
+
+function drained(
+  { reservations, onCluster }: Pick<AdmissionCache, 'reservations' | 'onCluster'>,
+  setup: QueueingSetup,
+  clusters: readonly ClusterState[],
+): Eviction[] {
+  const draining = new Set(clusters.filter((cluster) => cluster.draining).map(({ name }) => name));
+  const evictions: Eviction[] = [];
+  // Clusters are drained for days.
+  const concerned = setup.draining ? [...reservations()] : [...draining].flatMap((name) => [...onCluster(name)]);
+  for (const reservation of concerned) {
+    const { workload, record, assumed } = reservation;
+    if (assumed || !hasPlace(workload)) continue;
+    if (setup.queues.get(record.clusterQueue)?.stopPolicy === 'HoldAndDrain') {
+      evictions.push({
+        reservation,
+        reason: EvictionReason.ClusterQueueStopped,
+        message: `cluster queue ${record.clusterQueue} is being drained`,
+      });
+    } else if (setup.localQueues.get(`${workload.namespace}/${workload.queue ?? ''}`)?.stopPolicy === 'HoldAndDrain') {
+      evictions.push({
+        reservation,
+        reason: EvictionReason.LocalQueueStopped,
+        message: `local queue ${workload.queue ?? ''} is being drained`,
+      });
+    } else if (draining.has(record.cluster)) {
+      evictions.push({ reservation, reason: EvictionReason.ClusterDraining, message: `cluster ${record.cluster} is draining` });
+    }
+  }
+  return evictions;
+}

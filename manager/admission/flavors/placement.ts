@@ -1,0 +1,351 @@
+import { matchesLabelSelector } from '../../../shared/kube/selectors.ts';
+import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amount.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { servesNamespace } from '../../api/served-namespaces.ts';
+import { avoidance, isRefused } from '../workload/avoidance.ts';
+import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
+import type { ClusterTable } from '../quota/cluster-table.ts';
+import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
+import { combineFlavors } from './flavor-combination.ts';
+import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { cellOf, freeOn, type Usage } from '../quota/usage.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** What was found about one cluster for one Workload; `problem` is absent where it fits. */
+export type ClusterVerdict = {
+  readonly cluster: string;
+  readonly problem?: string;
+  /** When the problem ends by itself, in epoch milliseconds. */
+  readonly untilMs?: number;
+};
+
+export type Placement = Placed | { readonly kind: 'NoCluster'; readonly verdicts: readonly ClusterVerdict[] };
+
+export type Placed = {
+  readonly kind: 'Placed';
+  readonly cluster: string;
+  readonly clusterUID?: string;
+  readonly flavors: readonly FlavorOption[];
+  readonly verdicts: readonly ClusterVerdict[];
+};
+
+/**
+ * Picks one cluster, as a scheduler picks a node: filter, then score. Of each resource group the first fitting flavor is taken that
+ * the cluster offers and that goes together with the others. Better flavors outrank a better cluster; among equals the cluster that ran the Job before wins, because what it
+ * completed there need not run again, then the one with most room left, then the first by name.
+ */
+export function place(
+  workload: Workload,
+  groups: OptionGroups,
+  clusters: readonly ClusterState[],
+  usage: Usage,
+  shapes: Pick<ShapesOfCycle, 'of'>,
+  nowMs: number,
+): Placement {
+  const best = bestOf(workload, groups, { clusters, usage, shapes }, nowMs, 'free');
+  const judged = (): ClusterVerdict[] => clusters.map((cluster) => verdictOf(workload, groups, cluster, usage, shapes, nowMs));
+  // Words cost more than the choice, and few are ever asked for.
+  if (best === undefined) {
+    return {
+      kind: 'NoCluster',
+      get verdicts() {
+        return judged();
+      },
+    };
+  }
+  const { cluster, clusterUID, flavors } = best;
+  return {
+    kind: 'Placed',
+    cluster,
+    ...omitUndefined({ clusterUID }),
+    flavors,
+    get verdicts() {
+      return judged();
+    },
+  };
+}
+
+/** Whether a place that was found earlier in the same cycle is still one: others may have taken the room, or one like it has gone there to try. */
+export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, usage, shapes }: Surroundings, nowMs: number): boolean {
+  const state = clusters.find(({ name }) => name === cluster);
+  if (state === undefined || state.closed !== undefined || !mayGoNow(workload, state, shapes, nowMs)) return false;
+  for (const [resource, amount] of workload.requests) if (amount > ZERO && amount > freeOn(state, usage, resource)) return false;
+  return true;
+}
+
+/** What stands against one cluster, in words. */
+function verdictOf(
+  workload: Workload,
+  groups: OptionGroups,
+  cluster: ClusterState,
+  usage: Usage,
+  shapes: Pick<ShapesOfCycle, 'of'>,
+  nowMs: number,
+): ClusterVerdict {
+  const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
+  const problem = problemOf(workload, groups, offeredFlavors(groups, cluster), cluster, usage) ?? avoided?.problem;
+  return { cluster: cluster.name, ...omitUndefined({ problem, untilMs: avoided?.untilMs }) };
+}
+
+/** When the first of the clusters that a Workload avoids may be tried again, in epoch milliseconds. */
+export function earliestRetryMs(
+  workload: Workload,
+  { clusters, shapes }: Pick<Snapshot, 'clusters' | 'shapes'>,
+  nowMs: number,
+): number | undefined {
+  let earliest: number | undefined;
+  for (const { name } of clusters) {
+    const untilMs = (avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs))?.untilMs;
+    if (untilMs !== undefined && (earliest === undefined || untilMs < earliest)) earliest = untilMs;
+  }
+  return earliest;
+}
+
+/**
+ * Whether some cluster that exists is wished for, serves the namespace, offers flavors among `groups` that go together, which are those that fit if
+ * nobody uses any quota, and could hold the Workload if nobody else were there. That a cluster is closed may end by itself.
+ */
+export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clusters: readonly ClusterState[]): boolean {
+  // Without any cluster all wait alike.
+  if (clusters.length === 0 && workload.wish.kind === 'Any') return true;
+  const asked = askedOf(workload);
+  return clusters.some((cluster) => couldHold(asked, cluster) && mayGo(workload, cluster) && offeredFlavors(groups, cluster) !== undefined);
+}
+
+/**
+ * Of the clusters that take the Workload and could hold it if nobody else were there, the one that lacks least of what it asks for, as a share of
+ * what it has; better flavors go first here, too. Undefined: there is none.
+ */
+export function leastMissing(
+  workload: Workload,
+  groups: OptionGroups,
+  snapshot: Surroundings,
+  nowMs: number,
+): { readonly cluster: string; readonly flavors: readonly FlavorOption[] } | undefined {
+  const best = bestOf(workload, groups, snapshot, nowMs, 'missing');
+  return best && { cluster: best.cluster, flavors: best.flavors };
+}
+
+/** A cluster that takes a Workload and could hold it if nobody else were there, with the best flavors that it offers. */
+export type Taker = Candidate & { readonly state: ClusterState };
+
+/** All of them, in the order in which they would be chosen. */
+export function takers(workload: Workload, groups: OptionGroups, snapshot: Surroundings, nowMs: number): readonly Taker[] {
+  const { clusters, usage, shapes } = snapshot;
+  const table = usage.tableOf(clusters);
+  const rooms = roomsFor(workload, table, usage, 'missing');
+  const flavorsOn = offersOf(groups, table);
+  const found: Taker[] = [];
+  for (const [index, state] of clusters.entries()) {
+    const room = rooms[index] ?? NO_ROOM;
+    const flavors = state.closed === undefined && room !== NO_ROOM ? flavorsOn(index) : undefined;
+    if (flavors === undefined || !mayGoNow(workload, state, shapes, nowMs)) continue;
+    found.push({ cluster: state.name, clusterUID: state.uid, state, flavors, resumes: resumesOn(workload, state), room });
+  }
+  return found.sort(compareCandidates);
+}
+
+type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pick<ShapesOfCycle, 'of'> };
+
+/**
+ * The best of the open clusters that take a Workload: of those with room for it, or, by how little they lack, of those that could hold it. There are many, and this is asked
+ * several times for each decision: what costs most is asked last, and only of those that would be better than the best so far.
+ */
+function bestOf(
+  workload: Workload,
+  groups: OptionGroups,
+  { clusters, usage, shapes }: Surroundings,
+  nowMs: number,
+  by: 'free' | 'missing',
+): Candidate | undefined {
+  const table = usage.tableOf(clusters);
+  const rooms = roomsFor(workload, table, usage, by);
+  const flavorsOn = offersOf(groups, table);
+  const mayResume = by === 'free' && workload.record !== undefined;
+  let best: ClusterState | undefined;
+  let bestFlavors: readonly FlavorOption[] = [];
+  let bestResumes = false;
+  let bestRoom = NO_ROOM;
+  for (let index = 0; index < clusters.length; index++) {
+    const cluster = clusters[index];
+    if (cluster === undefined || cluster.closed !== undefined) continue;
+    const left = rooms[index] ?? NO_ROOM;
+    if (left === NO_ROOM) continue;
+    const flavors = flavorsOn(index);
+    if (flavors === undefined) continue;
+    // Who lacks nothing is as good as any other that lacks nothing.
+    const room = by === 'free' ? left : Math.min(0, left);
+    const resumes = mayResume && resumesOn(workload, cluster);
+    if (best !== undefined) {
+      const byFlavor = flavors === bestFlavors ? 0 : compareFlavors(flavors, bestFlavors);
+      if (byFlavor > 0 || (byFlavor === 0 && !isBetterCluster(cluster.name, resumes, room, best.name, bestResumes, bestRoom))) continue;
+    }
+    if (!mayGoNow(workload, cluster, shapes, nowMs)) continue;
+    best = cluster;
+    bestFlavors = flavors;
+    bestResumes = resumes;
+    bestRoom = room;
+  }
+  return best && { cluster: best.name, clusterUID: best.uid, flavors: bestFlavors, resumes: bestResumes, room: bestRoom };
+}
+
+const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
+  record !== undefined && isRecordedOn(record, cluster) && !isRefused(record);
+
+/** What it asks for anything of. */
+type Asked = readonly (readonly [string, Amount])[];
+const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amount]) => amount > ZERO);
+
+const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
+  isWished(workload, cluster) &&
+  servesNamespace(cluster.servedNamespaces, workload.namespace) &&
+  missingClass(workload, cluster) === undefined;
+
+/** The PriorityClass without which its API server would refuse every pod. Those of the system are everywhere. */
+const missingClass = ({ priorityWish: { podClass } }: Workload, { priorityClasses }: ClusterState): string | undefined =>
+  podClass?.startsWith('system-') === true || priorityClasses?.includes(podClass ?? '') !== false ? undefined : podClass;
+
+function couldHold(asked: Asked, cluster: ClusterState): boolean {
+  for (const [resource, amount] of asked) if (amount > capacityOf(cluster, resource)) return false;
+  return true;
+}
+
+/** Whether it would take the Workload if nobody else were there, and nothing had happened there. */
+export const couldRunOn = (workload: Workload, cluster: ClusterState): boolean =>
+  mayGo(workload, cluster) && couldHold(askedOf(workload), cluster);
+
+const mayGoNow = (workload: Workload, cluster: ClusterState, shapes: Pick<ShapesOfCycle, 'of'>, nowMs: number): boolean =>
+  mayGo(workload, cluster) &&
+  avoidance(workload.record, cluster.name, nowMs) === undefined &&
+  shapes.of(workload.shape, cluster.name, nowMs) === undefined;
+
+/** `eu-1: short of 4 cpu; us-2: cordoned` */
+export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
+  verdicts.map(({ cluster, problem }) => `${cluster}: ${problem ?? 'fits'}`).join('; ');
+
+type Candidate = {
+  readonly cluster: string;
+  readonly clusterUID: string | undefined;
+  readonly flavors: readonly FlavorOption[];
+  readonly resumes: boolean;
+  /** Free share of the scarcest resource after placement, from 0 to 1. */
+  readonly room: number;
+};
+
+/** Negative when `a` goes first. */
+function compareCandidates(a: Candidate, b: Candidate): number {
+  const byFlavor = compareFlavors(a.flavors, b.flavors);
+  if (byFlavor !== 0) return byFlavor;
+  if (isBetterCluster(a.cluster, a.resumes, a.room, b.cluster, b.resumes, b.room)) return -1;
+  return isBetterCluster(b.cluster, b.resumes, b.room, a.cluster, a.resumes, a.room) ? 1 : 0;
+}
+
+/** Of each group the one that is preferred decides, the first group first. */
+function compareFlavors(a: readonly FlavorOption[], b: readonly FlavorOption[]): number {
+  for (let index = 0; index < a.length; index++) {
+    const difference = (a[index]?.rank ?? 0) - (b[index]?.rank ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Of clusters whose flavors are as good; in plain values, because every cluster is compared for every decision. */
+function isBetterCluster(a: string, aResumes: boolean, aRoom: number, b: string, bResumes: boolean, bRoom: number): boolean {
+  if (aResumes !== bResumes) return aResumes;
+  return aRoom === bRoom ? a < b : aRoom > bRoom;
+}
+
+/** The flavors that each cluster offers; the same list for clusters that offer the same. */
+function offersOf(groups: OptionGroups, table: ClusterTable): (index: number) => readonly FlavorOption[] | undefined {
+  if (groups.every((options) => options.every(({ clusters }) => clusters.length === 0))) {
+    const flavors = combined(groups, () => true);
+    return () => flavors;
+  }
+  const byKind: (readonly FlavorOption[] | null | undefined)[] = [];
+  return (index) => {
+    const kind = table.kinds[index] ?? 0;
+    const cluster = table.clusters[index];
+    const known = byKind[kind];
+    if (known !== undefined || cluster === undefined) return known ?? undefined;
+    const found = offeredFlavors(groups, cluster);
+    byKind[kind] = found ?? null;
+    return found;
+  };
+}
+
+/** One flavor per group; undefined when some group has none that the cluster offers, or those that it offers do not go together. */
+const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined =>
+  combined(groups, ({ clusters }) => clusters.length === 0 || matchesLabelSelector(clusters, labels));
+
+function combined(groups: OptionGroups, isOffered: (option: FlavorOption) => boolean): readonly FlavorOption[] | undefined {
+  const [only, another] = groups;
+  if (only === undefined || another !== undefined) return combineFlavors(groups, isOffered);
+  // The usual case.
+  const option = only.find(isOffered);
+  return option && [option];
+}
+
+function problemOf(
+  workload: Workload,
+  groups: OptionGroups,
+  flavors: readonly FlavorOption[] | undefined,
+  cluster: ClusterState,
+  usage: Usage,
+): string | undefined {
+  if (!isWished(workload, cluster)) return 'not wished for by the Job';
+  if (!servesNamespace(cluster.servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
+  const missing = missingClass(workload, cluster);
+  if (missing !== undefined) return `no PriorityClass ${missing}`;
+  if (flavors === undefined)
+    return groups.length > 1 ? 'offers no flavors that have quota and go together' : 'offers no flavor that has quota';
+  if (cluster.closed !== undefined) return cluster.closed;
+  const shortages: string[] = [];
+  for (const [resource, amount] of workload.requests) {
+    const missing = minus(amount, freeOn(cluster, usage, resource));
+    if (amount > ZERO && missing > ZERO) shortages.push(`${formatAmount(resource, missing)} ${resource}`);
+  }
+  return shortages.length === 0 ? undefined : `short of ${shortages.join(' and ')}`;
+}
+
+function isWished({ wish }: Workload, cluster: ClusterState): boolean {
+  switch (wish.kind) {
+    case 'Any':
+      return true;
+    case 'Names':
+      return wish.names.includes(cluster.name);
+    case 'Selector':
+      return matchesLabelSelector(wish.requirements, cluster.labels);
+    case 'Invalid':
+      return false;
+  }
+}
+
+/**
+ * What would be left on each cluster after placement: the free share of the scarcest resource. {@link NO_ROOM}: it does not fit, or, where it is asked how much is missing, could
+ * not even if nobody else were there. Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. To be read before it is asked for again:
+ * the list is the table's, so that a decision leaves nothing behind for each of hundreds of clusters.
+ */
+function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'free' | 'missing'): Float64Array {
+  const { rows, scratch: rooms } = table;
+  rooms.fill(UNLIMITED);
+  for (const [resource, amount] of workload.requests) {
+    if (amount <= ZERO) continue;
+    const capacities = table.capacities(resource);
+    const used = usage.columnOf(resource);
+    for (let index = 0; index < rooms.length; index++) {
+      const capacity = capacities[index] ?? ZERO;
+      const room = rooms[index] ?? NO_ROOM;
+      if (capacity === UNLIMITED || room === NO_ROOM) continue;
+      const left = capacity - (used === undefined ? 0 : cellOf(used, rows[index] ?? -1)) - amount;
+      if (by === 'free' ? left < 0 : amount > capacity) rooms[index] = NO_ROOM;
+      else if (left / capacity < room) rooms[index] = left / capacity;
+    }
+  }
+  const pods = usage.columnOf('pods');
+  for (let index = 0; index < rooms.length; index++)
+    if (rooms[index] === UNLIMITED) rooms[index] = 1 / (1 + (pods === undefined ? 0 : cellOf(pods, rows[index] ?? -1)));
+  return rooms;
+}
+
+const NO_ROOM = Number.NEGATIVE_INFINITY;

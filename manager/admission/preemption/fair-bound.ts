@@ -1,0 +1,48 @@
+import { ZERO } from '../../api/amount.ts';
+import { compareShares, shareOf, type Share } from './fair-sharing.ts';
+import type { FairCandidate, FairSearch } from './fair-preemption.ts';
+import { addUsage, wouldBorrow, type QuotaNode } from '../quota/quota-tree.ts';
+import type { Usage } from '../quota/usage.ts';
+
+/**
+ * Whether fair sharing surely lets a preemptor take from nobody outside its ClusterQueue, so that nobody need be looked for. Whoever goes first goes as things are: by either
+ * strategy from a side of which the share is at least that of the preemptor's, unless it takes back its own. Where there is no such side, nobody goes first, and so nobody goes.
+ */
+export function takesNobodyElsewhere({
+  preemptor: { queue, charges },
+  contested,
+  usage,
+}: Pick<FairSearch<FairCandidate>, 'preemptor' | 'contested' | 'usage'>): boolean {
+  const shared = usage.fork();
+  for (const [key, amount] of charges) addUsage(queue, shared, key, amount);
+  if ([...contested].every((key) => !wouldBorrow(queue, shared, key, ZERO))) return false;
+  const heaviestIn = usage.derived(heaviestChildren);
+  for (let side = queue; side.parent !== undefined; side = side.parent) {
+    const other = heaviestIn(side.parent).find(({ node }) => node !== side);
+    if (other !== undefined && compareShares(shareOf(side, shared), other.share) <= 0) return false;
+  }
+  return true;
+}
+
+type Heavy = { readonly node: QuotaNode; readonly share: Share };
+
+/** The two children of a Cohort of the highest shares, the highest first: one of them at least is not the preemptor's side. */
+function heaviestChildren(usage: Usage): (cohort: QuotaNode) => readonly Heavy[] {
+  const known = new Map<string, readonly Heavy[]>();
+  return (cohort) => {
+    const found = known.get(cohort.id) ?? twoHeaviest(cohort, usage);
+    known.set(cohort.id, found);
+    return found;
+  };
+}
+
+function twoHeaviest(cohort: QuotaNode, usage: Usage): readonly Heavy[] {
+  let first: Heavy | undefined;
+  let second: Heavy | undefined;
+  for (const node of cohort.children) {
+    const share = shareOf(node, usage);
+    if (first === undefined || compareShares(share, first.share) > 0) [first, second] = [{ node, share }, first];
+    else if (second === undefined || compareShares(share, second.share) > 0) second = { node, share };
+  }
+  return [first, second].filter((each) => each !== undefined);
+}

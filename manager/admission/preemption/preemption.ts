@@ -1,0 +1,292 @@
+import { minus, ZERO, type Amount } from '../../api/amount.ts';
+import type { Admitted, AdmittedIndex } from '../workload/admitted-index.ts';
+import type { ClusterState } from '../quota/cluster-state.ts';
+import type { FairSharingConfig } from '../fair-sharing/fair-strategy.ts';
+import { findFairVictims } from './fair-victims.ts';
+import type { Charge } from '../flavors/flavor-assigner.ts';
+import { charge, discharge, type Holding } from '../flavors/holding.ts';
+import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
+import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
+import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
+import {
+  available,
+  isBorrowingAny,
+  splitFlavorResource,
+  subtreeQuota,
+  wouldBorrow,
+  type FlavorResource,
+  type QuotaNode,
+} from '../quota/quota-tree.ts';
+import { freeOn, type Usage } from '../quota/usage.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** A Workload that is to give its place up, and by which rule. */
+export type Victim = { readonly admitted: Admitted; readonly rule: PreemptionRule };
+
+export type PreemptionRequest = {
+  readonly preemptor: Preemptor;
+  /** What it would take of its ClusterQueue. */
+  readonly charges: readonly Charge[];
+  /** Where it would run, if room is to be made there; undefined: only quota is asked about. */
+  readonly cluster: ClusterState | undefined;
+};
+
+export type PreemptionWorld = {
+  readonly usage: Usage;
+  readonly admitted: AdmittedIndex;
+  /** ClusterQueues by name. */
+  readonly nodes: ReadonlyMap<string, QuotaNode>;
+  /** With fair sharing shares decide who goes. */
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** With admission fair sharing what LocalQueues have used says whose Jobs of a ClusterQueue go first. */
+  readonly localQueueUsage?: LocalQueueUsage | undefined;
+  /** Whether its end can be hoped for, if it is to give its place up. */
+  readonly mayStop: (admitted: Admitted) => boolean;
+};
+
+/**
+ * A least set of Workloads whose end makes the preemptor fit its quota, and the cluster where it would run; undefined where there is none. It is Kueue's search:
+ * take candidates in order until it fits, then give back those, the last first, without whose end it fits as well.
+ *
+ * Quota is the same wherever its holder runs; room is not. For room, a Workload counts on that cluster only, whatever flavor it holds there: within
+ * the ClusterQueue by priority, in the cohort only where its queue borrows of a flavor that the preemptor takes. Where both are short, those on the cluster are tried
+ * by themselves first, because the end of each of them serves twice.
+ */
+export function findVictims(request: PreemptionRequest, world: PreemptionWorld): readonly Victim[] | undefined {
+  const { preemptor, charges, cluster } = request;
+  const { node } = preemptor.queue;
+  const shortOfQuota = charges.filter(([key, amount]) => amount > ZERO && amount > available(node, world.usage, key)).map(([key]) => key);
+  const shortOfRoom = cluster === undefined ? [] : shortagesOn(cluster, preemptor.workload, world.usage);
+  if (shortOfRoom.length === 0) return search(request, world, shortOfQuota, shortOfRoom, undefined);
+  const onlyThere = search(request, world, shortOfQuota, shortOfRoom, cluster?.name);
+  if (shortOfQuota.length === 0) return onlyThere;
+  const anywhere = search(request, world, shortOfQuota, shortOfRoom, undefined);
+  return fewestPreemptions([{ victims: onlyThere }, { victims: anywhere }])?.victims;
+}
+
+/**
+ * Which of these does the least harm: the fewest Workloads that do not leave anyway, then those of lower priority, the highest first, then those
+ * admitted later. The first of equals; undefined where none has a set.
+ */
+export function fewestPreemptions<P extends { readonly victims: readonly Victim[] | undefined }>(plans: readonly P[]): P | undefined {
+  let least: P | undefined;
+  for (const plan of plans) {
+    if (plan.victims !== undefined && (least?.victims === undefined || compareTargets(plan.victims, least.victims) < 0)) least = plan;
+  }
+  return least;
+}
+
+/** Negative when `a` does less harm. */
+export function compareTargets(a: readonly Victim[], b: readonly Victim[]): number {
+  const [some, others] = [harmed(a), harmed(b)];
+  if (some.length !== others.length) return some.length - others.length;
+  const byPriority = lexical(
+    some.map(({ priority }) => priority),
+    others.map(({ priority }) => priority),
+  );
+  if (byPriority !== 0) return byPriority;
+  return -lexical(some.map(({ sinceMs }) => sinceMs).toSorted(ascending), others.map(({ sinceMs }) => sinceMs).toSorted(ascending));
+}
+
+const harmed = (victims: readonly Victim[]): readonly Admitted[] =>
+  victims
+    .map(({ admitted }) => admitted)
+    .filter(({ leaving }) => !leaving)
+    .toSorted((a, b) => b.priority - a.priority);
+const ascending = (a: number, b: number): number => a - b;
+const lexical = (a: readonly number[], b: readonly number[]): number => {
+  for (const [index, value] of a.entries()) if (value !== b[index]) return value - (b[index] ?? 0);
+  return 0;
+};
+
+/** The resources of which a cluster has less free than a Workload asks for. */
+export function shortagesOn(cluster: ClusterState, workload: Workload, usage: Usage): string[] {
+  return [...workload.requests].flatMap(([resource, amount]) =>
+    amount > ZERO && amount > freeOn(cluster, usage, resource) ? [resource] : [],
+  );
+}
+
+/** One search, among those on one cluster or among all. */
+function search(
+  request: PreemptionRequest,
+  world: PreemptionWorld,
+  shortOfQuota: readonly FlavorResource[],
+  shortOfRoom: readonly string[],
+  onlyOn: string | undefined,
+): readonly Victim[] | undefined {
+  const { preemptor, charges, cluster } = request;
+  const { node } = preemptor.queue;
+  const scarce = charges.map(([key]) => key).filter((key) => shortOfRoom.includes(splitFlavorResource(key).resource));
+  const contested = new Set([...shortOfQuota, ...scarce]);
+  const isThere = ({ reservation }: Admitted): boolean => shortOfRoom.length > 0 && reservation.record.cluster === cluster?.name;
+  const makesRoom = (candidate: Admitted, own: boolean): boolean =>
+    isThere(candidate) &&
+    (own ? shortOfRoom.some((resource) => (candidate.reservation.held.get(resource) ?? ZERO) > ZERO) : holdsAny(candidate, scarce));
+  const searched = {
+    preemptor,
+    charges,
+    contested,
+    usage: world.usage,
+    admitted: world.admitted,
+    helps: (candidate: Admitted, own: boolean) =>
+      (makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota)) && world.mayStop(candidate),
+    cluster: onlyOn,
+    localQueueUsage: world.localQueueUsage,
+  };
+  const hasRoom = (usage: Usage): boolean =>
+    cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor.workload, usage).length === 0;
+  if (world.fairSharing !== undefined) {
+    return findFairVictims({
+      ...searched,
+      strategies: world.fairSharing.preemptionStrategies,
+      fits: (usage) => charges.every(([key, amount]) => fitsIn(node, usage, key, amount, true)) && hasRoom(usage),
+      takeAway: (admitted, usage) => takeAway(admitted, { usage, nodes: world.nodes }),
+      putBack: (admitted, usage) => putBack(admitted, { usage, nodes: world.nodes }),
+    });
+  }
+  const candidates = findCandidates(searched);
+  const missing = missingNow(request, shortOfQuota, shortOfRoom, world.usage);
+  if (!isEnough(missing, candidates, cluster)) return undefined;
+  for (const mayBorrow of attemptsFor(preemptor, candidates, contested, world.usage)) {
+    const trial = { usage: world.usage.fork(), nodes: world.nodes };
+    const fitsQuota = (): boolean => charges.every(([key, amount]) => fitsIn(node, trial.usage, key, amount, mayBorrow));
+    const fits = (): boolean => fitsQuota() && hasRoom(trial.usage);
+    const chosen: Candidate[] = [];
+    const left = { quota: new Map(missing.quota), room: new Map(missing.room) };
+    for (const candidate of candidates.inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)) {
+      if (!candidate.borrowers.every((borrower) => isBorrowingAny(borrower, trial.usage, contested))) continue;
+      // Elsewhere its end would only free quota, and there is enough of that.
+      if (shortOfRoom.length > 0 && !isThere(candidate.admitted) && fitsQuota()) continue;
+      takeAway(candidate.admitted, trial);
+      chosen.push(candidate);
+      if (!mayFit(left, candidate.admitted, isThere(candidate.admitted)) || !fits()) continue;
+      return spared(chosen, trial, fits, () => tooMuch(request, trial.usage)).map(({ admitted, standing }) => ({
+        admitted,
+        rule: standing.rule,
+      }));
+    }
+  }
+  return undefined;
+}
+
+/** How much is missing of what is short. */
+type Missing = { readonly quota: Map<FlavorResource, Amount>; readonly room: Map<string, Amount> };
+
+function missingNow(
+  { preemptor: { workload, queue }, charges, cluster }: PreemptionRequest,
+  shortOfQuota: readonly FlavorResource[],
+  shortOfRoom: readonly string[],
+  usage: Usage,
+): Missing {
+  const quota = charges
+    .filter(([key]) => shortOfQuota.includes(key))
+    .map(([key, amount]) => [key, minus(amount, available(queue.node, usage, key))] as const);
+  const room = [...workload.requests].flatMap(([resource, amount]): [string, Amount][] =>
+    cluster === undefined || !shortOfRoom.includes(resource) ? [] : [[resource, minus(amount, freeOn(cluster, usage, resource))]],
+  );
+  return { quota: new Map(quota), room: new Map(room) };
+}
+
+/** Whether all of them together could free as much. Nobody frees more than he holds. */
+const isEnough = ({ quota, room }: Missing, { quotaHeld, roomHeld }: Candidates, cluster: ClusterState | undefined): boolean =>
+  [...quota].every(([key, amount]) => quotaHeld(key) >= amount) &&
+  [...room].every(([resource, amount]) => cluster !== undefined && roomHeld(cluster.name, resource) >= amount);
+
+/** Takes off what one frees at most. True once it may be enough: only then it is worth while to look. */
+function mayFit({ quota, room }: Missing, { charges, reservation }: Admitted, isThere: boolean): boolean {
+  for (const [key, amount] of charges) {
+    const left = quota.get(key);
+    if (left !== undefined) quota.set(key, minus(left, amount));
+  }
+  if (isThere) for (const [resource, left] of room) room.set(resource, minus(left, reservation.held.get(resource) ?? ZERO));
+  for (const left of quota.values()) if (left > ZERO) return false;
+  for (const left of room.values()) if (left > ZERO) return false;
+  return true;
+}
+
+const holdsAny = ({ charges }: Admitted, keys: readonly FlavorResource[]): boolean =>
+  charges.some(([key, amount]) => amount > ZERO && keys.includes(key));
+
+/**
+ * Whether the preemptor's ClusterQueue may borrow in the end, in the order in which it is tried. Some may be displaced only if it does not: without borrowing
+ * there are more candidates, and less room.
+ */
+function attemptsFor(
+  { queue: { node, preemption } }: Preemptor,
+  { fromOthers, fromFarther }: Candidates,
+  contested: ReadonlySet<FlavorResource>,
+  usage: Usage,
+): readonly boolean[] {
+  const isForbidden = preemption.borrowWithinCohort.policy === 'Never';
+  const isUnderNominal = [...contested].every((key) => usage.get(node.id, key) < subtreeQuota(node, key));
+  if (!fromOthers || (isForbidden && !isUnderNominal)) return [true];
+  return isForbidden && !fromFarther ? [false, true] : [true, false];
+}
+
+const fitsIn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount, mayBorrow: boolean): boolean =>
+  amount <= ZERO || ((mayBorrow || !wouldBorrow(node, usage, key, amount)) && amount <= available(node, usage, key));
+
+/**
+ * Gives back those, the last first, without whose end it fits as well. The very last was needed, or the search would have stopped before.
+ * `obstacle` finds out of one that holds more than is left over without putting it back.
+ */
+function spared(
+  chosen: readonly Candidate[],
+  trial: UsageOfNodes,
+  fits: () => boolean,
+  obstacle: () => (admitted: Admitted) => boolean,
+): readonly Candidate[] {
+  const needed = chosen.slice(-1);
+  let isTooMuch = obstacle();
+  for (const candidate of chosen.slice(0, -1).reverse()) {
+    if (!isTooMuch(candidate.admitted)) {
+      putBack(candidate.admitted, trial);
+      if (fits()) {
+        isTooMuch = obstacle();
+        continue;
+      }
+      takeAway(candidate.admitted, trial);
+    }
+    needed.push(candidate);
+  }
+  return needed.reverse();
+}
+
+/** Whoever is of the preemptor's own ClusterQueue, or on its cluster, takes back all that he holds of it. */
+function tooMuch({ preemptor, charges, cluster }: PreemptionRequest, usage: Usage): (admitted: Admitted) => boolean {
+  const { workload, queue } = preemptor;
+  const asked = charges.filter(([, amount]) => amount > ZERO);
+  const quota = new Map(asked.map(([key, amount]) => [key, minus(available(queue.node, usage, key), amount)]));
+  const room = new Map(
+    cluster === undefined
+      ? []
+      : [...workload.requests]
+          .filter(([, amount]) => amount > ZERO)
+          .map(([resource, amount]) => [resource, minus(freeOn(cluster, usage, resource), amount)]),
+  );
+  return ({ reservation: { record, held }, charges: theirs }) =>
+    (record.clusterQueue === queue.name && theirs.some(([key, amount]) => amount > (quota.get(key) ?? amount))) ||
+    (cluster !== undefined &&
+      record.cluster === cluster.name &&
+      [...held].some(([resource, amount]) => amount > (room.get(resource) ?? amount)));
+}
+
+type UsageOfNodes = Pick<PreemptionWorld, 'usage' | 'nodes'>;
+
+/** What is in use once these have given their place up. */
+export function usageWithout(victims: readonly Victim[], { usage: origin, nodes }: UsageOfNodes): Usage {
+  const usage = origin.fork();
+  for (const { admitted } of victims) takeAway(admitted, { usage, nodes });
+  return usage;
+}
+
+/** As if it were gone. */
+export const takeAway = (admitted: Admitted, { usage, nodes }: UsageOfNodes): void => discharge(usage, holdingOf(admitted, nodes));
+const putBack = (admitted: Admitted, { usage, nodes }: UsageOfNodes): void => charge(usage, holdingOf(admitted, nodes));
+
+const holdingOf = ({ reservation: { record, held }, charges }: Admitted, nodes: UsageOfNodes['nodes']): Holding => ({
+  node: nodes.get(record.clusterQueue),
+  charges,
+  cluster: record.cluster,
+  amounts: held,
+});

@@ -1,0 +1,140 @@
+import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
+import type { CapacityBounds } from '../scheduling/capacity-bounds.ts';
+import type { PendingQueue } from './pending-queue.ts';
+import { CapacityWaiters } from './capacity-waiters.ts';
+
+/**
+ * ClusterQueues of which nobody is to be tried until something has become free. They are asked, in the order of a cycle, when it has: by the least that any of
+ * their Workloads asks for. Those that wait for room on clusters, which all share, are asked no further than to the first that may have it.
+ */
+export class InadmissibleQueues {
+  readonly #byRoot = new Map<string, Set<PendingQueue>>();
+  readonly #forRoom = new CapacityWaiters();
+  /** Those of them that may displace others: what is free does not bound what they may have. */
+  readonly #displacing = new Set<PendingQueue>();
+  /** How often quota has become free, by root; and room. */
+  readonly #quotaFreed = new Map<string, number>();
+  #roomFreed = 0;
+  /** Where something has become free since it was last looked at. */
+  readonly #freedRoots = new Set<string>();
+  #isRoomFreed = false;
+  /** Of the others those for which that may be enough, the first in order last. */
+  #next: { readonly queue: PendingQueue; readonly rank: Nominated }[] = [];
+
+  park(queue: PendingQueue, waitsForRoom: boolean, bounds: CapacityBounds): void {
+    const root = bounds.rootOf(queue.name);
+    queue.parked = root;
+    const sharing = this.#byRoot.get(root) ?? new Set();
+    this.#byRoot.set(root, sharing.add(queue));
+    if (waitsForRoom) this.#waitForRoom(queue, bounds);
+  }
+
+  unpark(queue: PendingQueue): void {
+    if (queue.parked === undefined) return;
+    const sharing = this.#byRoot.get(queue.parked);
+    sharing?.delete(queue);
+    if (sharing?.size === 0) this.#byRoot.delete(queue.parked);
+    this.#forRoom.delete(queue);
+    this.#displacing.delete(queue);
+    queue.parked = undefined;
+  }
+
+  /** Somebody has come to, or gone from, a ClusterQueue that stays parked. */
+  changed(queue: PendingQueue): void {
+    this.#forRoom.changed(queue);
+  }
+
+  quotaFreed(root: string): void {
+    this.#quotaFreed.set(root, (this.#quotaFreed.get(root) ?? 0) + 1);
+    this.#freedRoots.add(root);
+  }
+
+  roomFreed(): void {
+    this.#roomFreed++;
+    this.#isRoomFreed = true;
+  }
+
+  /** What was kept for somebody is free for others: nobody who has failed may fit by that, but some were not even tried. */
+  unkept(root: string | undefined): void {
+    if (root !== undefined) this.#freedRoots.add(root);
+    this.#isRoomFreed = true;
+  }
+
+  /** Has a ClusterQueue forget what it knows of failures where something has become free since it last looked. */
+  catchUp(queue: PendingQueue, root: string): void {
+    const seen = { root, quota: this.#quotaFreed.get(root) ?? 0, room: this.#roomFreed };
+    const before = queue.seen;
+    queue.seen = seen;
+    if (before === undefined || (before.root === root && before.quota === seen.quota && before.room === seen.room)) return;
+    const isQuotaFreed = before.root !== root || before.quota !== seen.quota;
+    queue.forgive(({ waitsFor }) => waitsFor === 'cluster' || (isQuotaFreed && waitsFor === 'quota'));
+  }
+
+  /** Notes, in order, for whom what has become free may be enough; `owners`: those that have something kept for them. */
+  lookAgain(bounds: CapacityBounds, owners: Iterable<PendingQueue>): void {
+    if (!this.#isRoomFreed && this.#freedRoots.size === 0) return;
+    const concerned = new Set(this.#next.map(({ queue }) => queue));
+    if (this.#isRoomFreed) {
+      for (const queue of this.#displacing) concerned.add(queue);
+      // What is kept for their own is free for them.
+      for (const queue of owners) if (this.#forRoom.has(queue)) concerned.add(queue);
+    }
+    for (const root of this.#freedRoots) {
+      for (const queue of this.#byRoot.get(root) ?? []) {
+        if (this.#forRoom.has(queue)) this.#forRoom.raiseBorrowing(queue, 0);
+        else concerned.add(queue);
+      }
+    }
+    this.#freedRoots.clear();
+    this.#isRoomFreed = false;
+    this.#forRoom.reopen();
+    this.#next = [];
+    for (const queue of concerned) {
+      const head = headOf(queue);
+      if (head !== undefined && this.#mayFit(queue, bounds))
+        this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, bounds) } });
+    }
+    this.#next.sort((a, b) => compareNominated(b.rank, a.rank));
+  }
+
+  /** The next of them, if it goes before `first`. It is still parked. */
+  takeNext(first: Nominated | undefined, bounds: CapacityBounds): PendingQueue | undefined {
+    for (;;) {
+      const noted = this.#next.at(-1);
+      const found = this.#forRoom.first(bounds);
+      const isNoted = noted !== undefined && (found === undefined || compareNominated(noted.rank, found.rank) <= 0);
+      const next = isNoted ? noted : found;
+      if (next === undefined || (first !== undefined && compareNominated(first, next.rank) < 0)) return undefined;
+      const { queue, rank } = next;
+      if (isNoted) this.#next.pop();
+      else {
+        const borrowing = reachOf(queue, rank.head, bounds);
+        if (borrowing > rank.borrowing) {
+          this.#forRoom.raiseBorrowing(queue, borrowing);
+          continue;
+        }
+      }
+      // An earlier one may have taken what was free.
+      if (this.#mayFit(queue, bounds)) return queue;
+      this.#forRoom.park(queue);
+    }
+  }
+
+  #mayFit(queue: PendingQueue, bounds: CapacityBounds): boolean {
+    if (queue.parked === undefined) return false;
+    const obstacle = queue.leastObstacle(bounds);
+    if (obstacle === 'cluster') this.#waitForRoom(queue, bounds);
+    return obstacle === undefined;
+  }
+
+  #waitForRoom(queue: PendingQueue, bounds: CapacityBounds): void {
+    const head = headOf(queue);
+    if (bounds.mayDisplace(queue.name)) this.#displacing.add(queue);
+    else if (head !== undefined) this.#forRoom.add(queue, head);
+  }
+}
+
+const headOf = (queue: PendingQueue): QueuedWorkload | undefined => queue.rank?.head ?? queue.first();
+
+const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, bounds: CapacityBounds): number =>
+  bounds.borrowing(name, workload.requests);

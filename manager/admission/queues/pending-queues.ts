@@ -1,0 +1,368 @@
+import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import type { Head, Inadmissibility } from '../scheduling/decision.ts';
+import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
+import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../scheduling/capacity-bounds.ts';
+import { InadmissibleQueues } from './inadmissible-queues.ts';
+import type { PendingClass } from './pending-class.ts';
+import { PendingQueue, type Pending } from './pending-queue.ts';
+import { createClaimsByQueue, type ClaimOfHead } from '../scheduling/claims-by-queue.ts';
+
+/**
+ * What waits for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ in amounts alone (`pending-class.ts`), so that its head, the first for
+ * which nothing is known to be in its way, is found without asking the others. ClusterQueues without a head are parked, and cost nothing until
+ * something has become free that they share; the others are taken in the order of a cycle, as many as are asked for.
+ *
+ * The very first of a ClusterQueue is tried at least once, whatever is free: it may have something kept for it. A StrictFIFO queue is blocked as a
+ * whole by its first Workload, unless that waits for other queues or clusters than there are: it is set aside, because *never* is not *not now*;
+ * and any queue by a Workload that waits for those that it preempts.
+ * Memory only: everything here is derived from Jobs.
+ */
+export interface PendingQueues {
+  /**
+   * Adds a Workload, or replaces its earlier version. Those of one class are set `apart` by the same: clusters that are for their namespaces and not
+   * for all, or what clusters have done to their like.
+   */
+  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, apart?: readonly string[]): void;
+  /** Takes a Workload out, if it is there. */
+  delete(key: string): void;
+  has(key: string): boolean;
+  /** The heads of the first ClusterQueues in order that have one to try, `most` at most. They stay where they are. */
+  heads(bounds?: CapacityBounds, most?: number): Head[];
+  /** For whom something is kept, in order; `borrowingOf`: how far up the cohort tree each of them reaches now. */
+  standing(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
+  /**
+   * The head does not fit, and neither do those of its class after it that ask for as much; a StrictFIFO queue is blocked. Costs the same however many wait.
+   * Where it is to be tried again at a time that nobody waits for yet, it returns what is to be called then.
+   */
+  markInadmissible(head: Head, inadmissibility: Inadmissibility): (() => void) | undefined;
+  /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined where none was. */
+  inadmissibilityOf(key: string): Inadmissibility | undefined;
+  /** Quota has become free in the trees with these roots. */
+  wake(roots: Iterable<string>): void;
+  /** Room on clusters has become free. */
+  wakeWaitingForCluster(): void;
+  /** The clusters are other ones now: those may fit that found none, now or ever. */
+  wakeAfterClusterChange(): void;
+  /** These ClusterQueues, or what they may use, are other ones now: their Workloads are to be tried; of all, where none is named. */
+  wakeAll(clusterQueues?: Iterable<string>): void;
+  /** A LocalQueue of the ClusterQueue, or any of all ClusterQueues, has used something else now. */
+  usageChanged(clusterQueue?: string, localQueue?: string): void;
+  /** Every ClusterQueue that has held a Workload, with how many may be tried and how many are inadmissible. */
+  counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
+  /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
+  position(key: string): number | undefined;
+  /** The ClusterQueues in which somebody waits, and the first so many of each in order. */
+  waitingIn(): readonly string[];
+  firstInOrder(clusterQueue: string, most: number): readonly QueuedWorkload[];
+  /** Nobody of the ClusterQueue is to be tried until something changes. */
+  isParked(clusterQueue: string): boolean;
+  /** The Workload that waits here under this key, and where. */
+  get(key: string): Head | undefined;
+}
+
+/** `usageOf`: what a LocalQueue, by `namespace/name`, has used; undefined where that does not order its ClusterQueue. */
+export function createPendingQueues(usageOf: (localQueue: string) => number | undefined = () => undefined): PendingQueues {
+  const queues = new Map<string, PendingQueue>();
+  const entries = new Map<string, Pending>();
+  /** Those to be tried. */
+  const ready = new IndexedHeap<PendingQueue>(
+    ({ name }) => name,
+    (a, b) => (a.rank === undefined || b.rank === undefined ? 0 : compareNominated(a.rank, b.rank)) || (a.name < b.name ? -1 : 1),
+  );
+  const parked = new InadmissibleQueues();
+  /** Those that had somebody stopped by what is kept for others. */
+  const behindOthers = new Set<PendingQueue>();
+  /** Those whose first would have something kept for it if there were a place. */
+  const withoutPlace = new IndexedHeap<{ readonly queue: PendingQueue; readonly nominated: Nominated }>(
+    ({ queue }) => queue.name,
+    (a, b) => compareNominated(a.nominated, b.nominated),
+  );
+  const claims = createClaimsByQueue(({ clusterQueue }) => {
+    // What was kept is free for others.
+    parked.unkept(queues.get(clusterQueue)?.seen?.root);
+    for (const queue of behindOthers) forgive(queue, isBehindOthers);
+    behindOthers.clear();
+    giveTheNextAPlace();
+  });
+
+  /** Nobody of it is to be tried: it is parked, or has only such as never fit. */
+  const rests = (queue: PendingQueue): boolean => queue.parked !== undefined || !ready.has(queue.name);
+
+  const queueNamed = (name: string): PendingQueue => {
+    const known = queues.get(name);
+    if (known !== undefined) return known;
+    const queue = new PendingQueue(name, usageOf);
+    queues.set(name, queue);
+    return queue;
+  };
+
+  const activate = (queue: PendingQueue): void => {
+    parked.unpark(queue);
+    const first = queue.first();
+    if (first === undefined) {
+      ready.delete(queue.name);
+      return;
+    }
+    queue.rank = { head: first, borrowing: 0 };
+    ready.set(queue);
+  };
+
+  const forgive = (queue: PendingQueue, hasEnded: (inadmissibility: Inadmissibility) => boolean): void => {
+    queue.forgive(hasEnded);
+    activate(queue);
+  };
+
+  const giveTheNextAPlace = (): void => {
+    const first = withoutPlace.peek();
+    if (first === undefined) return;
+    const { queue: next, nominated } = first;
+    if (!claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing)) return;
+    withoutPlace.delete(next.name);
+    next.considered = undefined;
+    forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
+  };
+
+  const take = (key: string): Pending | undefined => {
+    const entry = entries.get(key);
+    if (entry === undefined) return undefined;
+    entries.delete(key);
+    const { queue, queued } = entry;
+    const wasFirst = queue.strict && queue.first() === queued;
+    queue.delete(entry);
+    if (withoutPlace.get(queue.name)?.nominated.head === queued) withoutPlace.delete(queue.name);
+    // Its successor may have something kept for it, and a StrictFIFO queue goes on.
+    if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
+    else if (queue.parked !== undefined) parked.changed(queue);
+    return entry;
+  };
+
+  const remove = (key: string): void => {
+    const entry = take(key);
+    if (entry !== undefined && claims.get(entry.queue.name)?.queued === entry.queued) claims.delete(entry.queue.name);
+  };
+
+  /** The first that may fit; `waitsForRoom`: whether room on clusters is what those that do not are short of. */
+  const candidateOf = (
+    queue: PendingQueue,
+    bounds: CapacityBounds,
+  ): { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean } => {
+    parked.catchUp(queue, bounds.rootOf(queue.name));
+    const first = queue.first();
+    if (first === undefined) return { waitsForRoom: false };
+    const hasFailed = entries.get(first.workload.key)?.class.hasFailed(first) === true;
+    if (queue.considered !== first && !hasFailed && mayHaveAPlace(queue, first, bounds)) return { candidate: first, waitsForRoom: false };
+    let waitsForRoom = false;
+    let candidate: QueuedWorkload | undefined;
+    const preemptor = claims.get(queue.name)?.claim.preempts === true ? claims.get(queue.name) : undefined;
+    for (const each of queue.classes.values()) {
+      waitsForRoom ||= each.waitsForRoom;
+      const found = each.firstWithin((resources, amounts, from) => {
+        const obstacle = bounds.blockedBy(queue.name, resources, amounts, from);
+        waitsForRoom ||= obstacle === 'cluster';
+        return obstacle !== undefined;
+      });
+      if (found === undefined || (queue.strict && found !== first)) continue;
+      // Whoever waits for those that it preempts lets nobody of its own queue pass.
+      if (preemptor !== undefined && queue.compare(preemptor.queued, found) < 0) continue;
+      if (candidate === undefined || queue.compare(found, candidate) < 0) candidate = found;
+    }
+    return candidate === undefined ? { waitsForRoom } : { candidate, waitsForRoom };
+  };
+
+  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, bounds: CapacityBounds): boolean => {
+    const head = { clusterQueue: queue.name, queued: first };
+    const borrowing = bounds.borrowing(queue.name, first.workload.requests);
+    if (claims.hasPlaceFor(head, borrowing)) return true;
+    withoutPlace.set({ queue, nominated: { head: first, borrowing } });
+    queue.considered = first;
+    return false;
+  };
+
+  const retry = (queue: PendingQueue, waiting: PendingClass, retryAtMs: number): void => {
+    if (waiting.retryAtMs === retryAtMs) waiting.retryAtMs = undefined;
+    if (queue.classes.get(waiting.id) !== waiting) return;
+    waiting.forgive((inadmissibility) => inadmissibility.waitsFor !== 'setup');
+    queue.considered = undefined;
+    activate(queue);
+  };
+
+  return {
+    add: (clusterQueue, strict, queued, apart = []) => {
+      const { key } = queued.workload;
+      const before = take(key);
+      const queue = queueNamed(clusterQueue);
+      if (queue.strict !== strict) {
+        queue.strict = strict;
+        forgive(queue, () => true);
+      }
+      const entry = queue.add(queued, apart);
+      const waiting = entry.class;
+      entries.set(key, entry);
+      const standing = before === undefined ? undefined : claims.get(before.queue.name);
+      if (before !== undefined && standing?.queued === before.queued) {
+        // With the same wishes it keeps what is kept for it.
+        if (
+          before.class === waiting &&
+          before.queue === queue &&
+          before.queued.workload.schedulingHash === queued.workload.schedulingHash
+        ) {
+          claims.set({ ...standing, queued });
+          queue.considered = queued;
+        } else claims.delete(before.queue.name);
+      }
+      if (queue.parked !== undefined) parked.changed(queue);
+      // Whoever arrives behind others that do not fit changes nothing.
+      if (queue.parked !== undefined && queue.strict && queue.first() !== queued) return;
+      if (queue.parked !== undefined && waiting.hasFailed(queued) && queue.considered !== undefined) return;
+      const first = queue.rank?.head;
+      if (ready.has(queue.name) && first !== undefined && queue.compare(first, queued) < 0) return;
+      activate(queue);
+    },
+    delete: remove,
+    has: (key) => entries.has(key),
+    waitingIn: () => [...queues.values()].flatMap(({ name, size }) => (size === 0 ? [] : [name])),
+    firstInOrder: (clusterQueue, most) => queues.get(clusterQueue)?.firstInOrder(most) ?? [],
+    isParked: (clusterQueue) => {
+      const queue = queues.get(clusterQueue);
+      return queue !== undefined && rests(queue);
+    },
+    get: (key) => {
+      const entry = entries.get(key);
+      return entry && { clusterQueue: entry.queue.name, queued: entry.queued };
+    },
+    heads: (bounds = EVERYTHING_MAY_FIT, most = Number.POSITIVE_INFINITY) => {
+      const heads: Head[] = [];
+      const taken: PendingQueue[] = [];
+      const closed: PendingQueue[] = [];
+      parked.lookAgain(
+        bounds,
+        claims.all().flatMap(({ clusterQueue }) => queues.get(clusterQueue) ?? []),
+      );
+      while (heads.length < most) {
+        const next = parked.takeNext(ready.peek()?.rank, bounds);
+        if (next !== undefined) activate(next);
+        const queue = ready.peek();
+        if (queue === undefined) break;
+        ready.delete(queue.name);
+        if (!bounds.isOpen(queue.name)) {
+          closed.push(queue);
+          continue;
+        }
+        const { candidate, waitsForRoom } = candidateOf(queue, bounds);
+        if (candidate === undefined) {
+          parked.park(queue, waitsForRoom, bounds);
+          continue;
+        }
+        const rank = { head: candidate, borrowing: bounds.borrowing(queue.name, candidate.workload.requests) };
+        const following = ready.peek()?.rank;
+        const moved = queue.rank === undefined || compareNominated(queue.rank, rank) < 0;
+        queue.rank = rank;
+        if (moved && following !== undefined && compareNominated(following, rank) < 0) {
+          ready.set(queue);
+          continue;
+        }
+        taken.push(queue);
+        const standing = claims.get(queue.name);
+        const claim = standing?.queued === candidate ? standing.claim : undefined;
+        heads.push({
+          clusterQueue: queue.name,
+          queued: candidate,
+          ...omitUndefined({ claim, usage: queue.sharesByUsage(candidate) ? queue.usageBefore(candidate) : undefined }),
+        });
+      }
+      for (const queue of [...taken, ...closed]) ready.set(queue);
+      return heads;
+    },
+    standing: (borrowingOf) => {
+      for (const standing of borrowingOf === undefined ? [] : claims.all()) {
+        const borrowing = borrowingOf?.(standing) ?? 0;
+        if (borrowing !== standing.claim.borrowing) claims.set({ ...standing, claim: { ...standing.claim, borrowing } });
+      }
+      return claims.all();
+    },
+    markInadmissible: (head, inadmissibility) => {
+      const { queued } = head;
+      const entry = entries.get(queued.workload.key);
+      if (entry === undefined) return undefined;
+      const { queue } = entry;
+      entry.class.fail(queued, inadmissibility);
+      if (queue.first() === queued) queue.considered = queued;
+      if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
+      const { claim, retryAtMs } = inadmissibility;
+      withoutPlace.delete(queue.name);
+      if (claim === undefined) {
+        if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
+      } else if (!claims.set({ clusterQueue: queue.name, queued, claim })) {
+        withoutPlace.set({ queue, nominated: { head: queued, borrowing: claim.borrowing } });
+      }
+      activate(queue);
+      if (retryAtMs === undefined || retryAtMs === entry.class.retryAtMs) return undefined;
+      entry.class.retryAtMs = retryAtMs;
+      return () => retry(queue, entry.class, retryAtMs);
+    },
+    inadmissibilityOf: (key) => {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      const { queue, queued } = entry;
+      const told = entry.class.toldOf(queued);
+      const standing = claims.get(queue.name);
+      const preemptor = standing?.claim.preempts === true ? standing.queued : undefined;
+      if ((!queue.strict && preemptor === undefined) || told?.waitsFor === 'setup') return told;
+      const first = preemptor ?? queue.first();
+      const goesBefore = first === undefined || queue.compare(queued, first) <= 0;
+      const blocks = goesBefore ? undefined : entries.get(first.workload.key)?.class.toldOf(first);
+      return blocks === undefined ? told : behind(queue, blocks);
+    },
+    wake: (roots) => {
+      for (const root of roots) parked.quotaFreed(root);
+    },
+    wakeWaitingForCluster: () => parked.roomFreed(),
+    wakeAfterClusterChange: () => {
+      for (const queue of queues.values()) {
+        queue.considered = undefined;
+        forgive(queue, ({ waitsFor }) => waitsFor !== 'quota');
+      }
+    },
+    wakeAll: (clusterQueues) => {
+      const concerned = clusterQueues === undefined ? queues.values() : [...clusterQueues].flatMap((name) => queues.get(name) ?? []);
+      for (const queue of concerned) {
+        queue.considered = undefined;
+        forgive(queue, () => true);
+      }
+    },
+    usageChanged: (clusterQueue, localQueue) => {
+      for (const queue of clusterQueue === undefined ? queues.values() : [queues.get(clusterQueue)]) {
+        if (queue === undefined) continue;
+        const before = queue.first();
+        queue.usageChanged(localQueue);
+        // Another LocalQueue may go first now, and so another Workload.
+        if (queue.first() !== before) activate(queue);
+      }
+    },
+    counts: () =>
+      new Map(
+        [...queues.values()].map((queue) => [
+          queue.name,
+          rests(queue) ? { active: 0, inadmissible: queue.size } : { active: queue.size, inadmissible: 0 },
+        ]),
+      ),
+    position: (key) => {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      return entry.queue.before(entry);
+    },
+  };
+}
+
+const isBehindOthers = ({ reason }: Inadmissibility): boolean => reason === QuotaReservedReason.BehindOtherQueues;
+
+/** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
+const behind = (queue: PendingQueue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
+  reason: QuotaReservedReason.BehindEarlierJob,
+  message: `an earlier Job of cluster queue ${queue.name} ${
+    reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)'
+  }`,
+  waitsFor,
+});

@@ -1,0 +1,23 @@
+import type { AdmissionCache } from '../cache/admission-cache.ts';
+import { isKept } from '../scheduling/admit.ts';
+import { nominateLargest } from '../scheduling/partial-admission.ts';
+import type { PendingQueues } from './pending-queues.ts';
+import type { InadmissibleReason } from '../snapshot/snapshot.ts';
+
+/**
+ * Why a Workload that is queued waits: what was found when it, or one like it, was last tried; where it was not tried, because what is free is less than it asks
+ * for, what would be found now. Undefined while its ClusterQueue is still to be looked at.
+ */
+export function waitingReason(
+  { cache, queues }: { readonly cache: Pick<AdmissionCache, 'snapshot'>; readonly queues: PendingQueues },
+  key: string,
+  nowMs: number,
+): InadmissibleReason | undefined {
+  const told = queues.inadmissibilityOf(key);
+  const head = told === undefined ? queues.get(key) : undefined;
+  if (head === undefined || !queues.isParked(head.clusterQueue)) return told;
+  const outcome = nominateLargest(cache.snapshot(), head, nowMs);
+  if (outcome.kind === 'Inadmissible') return outcome;
+  if (outcome.kind === 'ReservingHead') return outcome.decision;
+  return outcome.kind === 'Requeue' ? undefined : isKept(head, 'cluster');
+}

@@ -1,0 +1,275 @@
+import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
+import type { ClusterQueue } from '../../api/cluster-queue.ts';
+import type { Cohort } from '../../api/cohort.ts';
+import { weightOf } from '../../api/fair-weight.ts';
+import type { ResourceGroup } from '../../api/quota.ts';
+import { larger, minus, parseAmount, plus, smaller, ZERO, type Amount } from '../../api/amount.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * The quota arithmetic of ClusterQueues and Cohorts, after Kueue's resource_node.go and KEP-79.
+ *
+ * Think of a node as a household. Of its subtree quota it keeps back the *guaranteed* part (what exceeds its lendingLimit) and pools the
+ * rest with its parent. Its usage fills the guaranteed part first; only what overflows counts as usage of the parent. So the parent's
+ * subtree quota is its own nominal plus what the children pool, and a node's availability is what is left of its guaranteed part plus what the
+ * parent has available, the latter cut by borrowingLimit. Availability is negative where quota was reduced below usage.
+ */
+export type QuotaTree = {
+  readonly clusterQueues: ReadonlyMap<string, QuotaNode>;
+  /** By name; those of a cycle are not among them. */
+  readonly cohorts: ReadonlyMap<string, QuotaNode>;
+  /** ClusterQueues that cannot be used because the cohorts above them form a cycle, with the cycle as text. */
+  readonly cycles: ReadonlyMap<string, string>;
+};
+
+export type QuotaNode = {
+  /** Unique in the tree: `ClusterQueue/name` or `Cohort/name`. */
+  readonly id: string;
+  /** Its name, if it is one. */
+  readonly clusterQueue: string | undefined;
+  readonly parent: QuotaNode | undefined;
+  readonly children: readonly QuotaNode[];
+  /** The topmost node above; all nodes with the same root share quota. */
+  readonly rootId: string;
+  readonly quotas: ReadonlyMap<FlavorResource, Quota>;
+  /** Nominal quota of the node and what its children pool with it. */
+  readonly subtree: ReadonlyMap<FlavorResource, Amount>;
+  /** How far it is to the furthest node below: 0 of a ClusterQueue, 1 of a cohort that has ClusterQueues only. */
+  readonly height: number;
+  /** With fair sharing: what its share is divided by. */
+  readonly weight: number;
+  /** By resource, whatever the flavor: what the parent could let its children use if nobody used anything. Nobody's without a parent. */
+  readonly lendable: ReadonlyMap<string, Amount>;
+};
+
+/** One resource of one flavor: `flavor/resource`. Flavor names contain no slash. */
+export type FlavorResource = `${string}/${string}`;
+export const flavorResource = (flavor: string, resource: string): FlavorResource => `${flavor}/${resource}`;
+export function splitFlavorResource(key: FlavorResource): { readonly flavor: string; readonly resource: string } {
+  const slash = key.indexOf('/');
+  return { flavor: key.slice(0, slash), resource: key.slice(slash + 1) };
+}
+
+export type Quota = { readonly nominal: Amount; readonly borrowingLimit?: Amount; readonly lendingLimit?: Amount };
+
+/** What the node could still use now. */
+export function available(node: QuotaNode, usage: Usage, key: FlavorResource): Amount {
+  const used = usage.get(node.id, key);
+  if (node.parent === undefined) return minus(subtreeQuota(node, key), used);
+  const guaranteed = guaranteedQuota(node, key);
+  const local = unusedGuarantee(node, usage, key);
+  const fromParent = available(node.parent, usage, key);
+  const limit = node.quotas.get(key)?.borrowingLimit;
+  if (limit === undefined) return plus(local, fromParent);
+  const pooled = minus(subtreeQuota(node, key), guaranteed);
+  const usedOfPool = larger(ZERO, minus(used, guaranteed));
+  return plus(local, smaller(fromParent, plus(minus(pooled, usedOfPool), limit)));
+}
+
+/** What the node could use if nobody used anything. A Workload that asks for more can never be admitted. */
+export function potentialAvailable(node: QuotaNode, key: FlavorResource): Amount {
+  if (node.parent === undefined) return subtreeQuota(node, key);
+  const reachable = plus(guaranteedQuota(node, key), potentialAvailable(node.parent, key));
+  const limit = node.quotas.get(key)?.borrowingLimit;
+  return limit === undefined ? reachable : smaller(reachable, plus(subtreeQuota(node, key), limit));
+}
+
+/**
+ * How far up the tree the node must reach to use `amount` more: the height of the lowest subtree whose quota has room for it, or of the whole tree
+ * where none has. 0: it need not borrow. `reclaimable`: that subtree is a part of the tree, so that what it lacks others of the tree have borrowed.
+ * Kueue's FindHeightOfLowestSubtreeThatFits.
+ */
+export function borrowingReach(
+  node: QuotaNode,
+  usage: Usage,
+  key: FlavorResource,
+  amount: Amount,
+): { readonly height: number; readonly reclaimable: boolean } {
+  const { parent } = node;
+  if (parent === undefined || !wouldBorrow(node, usage, key, amount)) return { height: 0, reclaimable: parent !== undefined };
+  let missing = minus(amount, unusedGuarantee(node, usage, key));
+  let root = parent;
+  for (let above: QuotaNode | undefined = parent; above !== undefined; above = above.parent) {
+    if (!exceedsOwn(above, usage, key, missing)) return { height: above.height, reclaimable: above.parent !== undefined };
+    missing = minus(missing, unusedGuarantee(above, usage, key));
+    root = above;
+  }
+  return { height: root.height, reclaimable: false };
+}
+
+/** Whether using `amount` more would exceed the node's own quota. */
+export const wouldBorrow = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
+  node.parent !== undefined && exceedsOwn(node, usage, key, amount);
+
+const exceedsOwn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
+  plus(usage.get(node.id, key), amount) > subtreeQuota(node, key);
+
+const unusedGuarantee = (node: QuotaNode, usage: Usage, key: FlavorResource): Amount =>
+  larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
+
+export function addUsage(node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): void {
+  const used = usage.get(node.id, key);
+  const local = unusedGuarantee(node, usage, key);
+  usage.set(node.id, key, plus(used, amount));
+  if (node.parent !== undefined && amount > local) addUsage(node.parent, usage, key, minus(amount, local));
+}
+
+export function removeUsage(node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): void {
+  const used = usage.get(node.id, key);
+  const overflow = minus(used, guaranteedQuota(node, key));
+  usage.set(node.id, key, minus(used, amount));
+  if (node.parent !== undefined && overflow > ZERO) removeUsage(node.parent, usage, key, smaller(amount, overflow));
+}
+
+export const nominalQuota = (node: QuotaNode, key: FlavorResource): Amount => node.quotas.get(key)?.nominal ?? ZERO;
+
+export const subtreeQuota = (node: QuotaNode, key: FlavorResource): Amount => node.subtree.get(key) ?? ZERO;
+
+/** How much of its guaranteed part is not in use: no other node sees it. */
+export const locallyAvailable = (node: QuotaNode, usage: Usage, key: FlavorResource): Amount =>
+  larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
+
+/** Whether the node uses more of one of these than its own quota. */
+export const isBorrowingAny = (node: QuotaNode, usage: Usage, keys: Iterable<FlavorResource>): boolean => {
+  for (const key of keys) if (usage.get(node.id, key) > subtreeQuota(node, key)) return true;
+  return false;
+};
+
+/** What the node keeps for itself: nothing, unless a lendingLimit says how much others may have. */
+const guaranteedQuota = (node: QuotaNode, key: FlavorResource): Amount =>
+  guaranteedPart(subtreeQuota(node, key), node.quotas.get(key)?.lendingLimit);
+
+const guaranteedPart = (subtree: Amount, lendingLimit: Amount | undefined): Amount =>
+  lendingLimit === undefined ? ZERO : larger(ZERO, minus(subtree, lendingLimit));
+
+/** Builds the tree. Cohorts that are only named exist too, with no quota of their own. */
+export function buildQuotaTree(clusterQueues: Iterable<DeepReadonly<ClusterQueue>>, cohorts: Iterable<DeepReadonly<Cohort>>): QuotaTree {
+  const cohortByName = new Map([...cohorts].map((cohort) => [cohort.metadata.name, cohort]));
+  const cycles = new Map<string, string>();
+  const drafts = new Map<string, Draft>();
+  const roots: Draft[] = [];
+  const cohortDraft = (name: string): Draft => {
+    const known = drafts.get(name);
+    if (known !== undefined) return known;
+    const spec = cohortByName.get(name)?.spec;
+    const draft: Draft = {
+      kind: 'Cohort',
+      name,
+      quotas: quotasOf(spec?.resourceGroups ?? []),
+      weight: weightOf(spec?.fairSharing),
+      children: [],
+    };
+    drafts.set(name, draft);
+    attach(draft, spec?.parentName);
+    return draft;
+  };
+  const attach = (draft: Draft, parentName: string | undefined): void => {
+    (parentName === undefined ? roots : cohortDraft(parentName).children).push(draft);
+  };
+  for (const queue of clusterQueues) {
+    const cycle = cycleAbove(queue.spec.cohortName, cohortByName);
+    if (cycle !== undefined) {
+      cycles.set(queue.metadata.name, cycle);
+      continue;
+    }
+    const draft: Draft = {
+      kind: 'ClusterQueue',
+      name: queue.metadata.name,
+      quotas: quotasOf(queue.spec.resourceGroups ?? []),
+      weight: weightOf(queue.spec.fairSharing),
+      children: [],
+    };
+    attach(draft, queue.spec.cohortName);
+  }
+  for (const [name, cohort] of cohortByName) {
+    // A cohort without ClusterQueues below it can still lend.
+    if (cycleAbove(cohort.metadata.name, cohortByName) === undefined) cohortDraft(name);
+  }
+  const nodes: Nodes = { ClusterQueue: new Map(), Cohort: new Map() };
+  for (const root of roots) finish(root, undefined, NOTHING, nodes);
+  return { clusterQueues: nodes.ClusterQueue, cohorts: nodes.Cohort, cycles };
+}
+
+type Nodes = Readonly<Record<'ClusterQueue' | 'Cohort', Map<string, QuotaNode>>>;
+const NOTHING: ReadonlyMap<string, Amount> = new Map();
+
+type Draft = {
+  readonly kind: 'ClusterQueue' | 'Cohort';
+  readonly name: string;
+  readonly quotas: ReadonlyMap<FlavorResource, Quota>;
+  readonly weight: number;
+  readonly children: Draft[];
+};
+
+/** Names the cohorts of a cycle that begins at or above `start`, or nothing. */
+function cycleAbove(start: string | undefined, cohorts: ReadonlyMap<string, DeepReadonly<Cohort>>): string | undefined {
+  const path: string[] = [];
+  for (let name = start; name !== undefined; name = cohorts.get(name)?.spec?.parentName) {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name].join(' -> ');
+    path.push(name);
+  }
+  return undefined;
+}
+
+function finish(draft: Draft, parent: QuotaNode | undefined, lendable: ReadonlyMap<string, Amount>, nodes: Nodes): QuotaNode {
+  const { kind, name, quotas, weight } = draft;
+  const id = `${kind}/${name}`;
+  const children: QuotaNode[] = [];
+  const node: QuotaNode = {
+    id,
+    clusterQueue: kind === 'ClusterQueue' ? name : undefined,
+    parent,
+    children,
+    rootId: parent?.rootId ?? id,
+    quotas,
+    subtree: subtreeOf(draft),
+    height: heightOf(draft),
+    weight,
+    lendable,
+  };
+  nodes[kind].set(name, node);
+  if (draft.children.length === 0) return node;
+  const ofChildren = lendableBy(node);
+  for (const child of draft.children) children.push(finish(child, node, ofChildren, nodes));
+  return node;
+}
+
+function lendableBy(node: QuotaNode): Map<string, Amount> {
+  let root = node;
+  while (root.parent !== undefined) root = root.parent;
+  const total = new Map<string, Amount>();
+  // The root knows every flavor resource of the tree, also those of which others keep all back.
+  for (const key of root.subtree.keys()) {
+    const { resource } = splitFlavorResource(key);
+    total.set(resource, plus(total.get(resource) ?? ZERO, potentialAvailable(node, key)));
+  }
+  return total;
+}
+
+const heightOf = ({ children }: Draft): number => children.reduce((height, child) => Math.max(height, heightOf(child) + 1), 0);
+
+function subtreeOf(draft: Draft): Map<FlavorResource, Amount> {
+  const total = new Map<FlavorResource, Amount>();
+  for (const [key, { nominal }] of draft.quotas) total.set(key, nominal);
+  for (const child of draft.children) {
+    for (const [key, amount] of subtreeOf(child)) {
+      const pooled = minus(amount, guaranteedPart(amount, child.quotas.get(key)?.lendingLimit));
+      total.set(key, plus(total.get(key) ?? ZERO, pooled));
+    }
+  }
+  return total;
+}
+
+function quotasOf(groups: DeepReadonly<ResourceGroup[]>): Map<FlavorResource, Quota> {
+  const quotas = new Map<FlavorResource, Quota>();
+  for (const flavor of groups.flatMap((group) => group.flavors)) {
+    for (const { name, nominalQuota, borrowingLimit, lendingLimit } of flavor.resources) {
+      quotas.set(flavorResource(flavor.name, name), {
+        nominal: parseAmount(name, nominalQuota),
+        ...(borrowingLimit === undefined ? {} : { borrowingLimit: parseAmount(name, borrowingLimit) }),
+        ...(lendingLimit === undefined ? {} : { lendingLimit: parseAmount(name, lendingLimit) }),
+      });
+    }
+  }
+  return quotas;
+}

@@ -1,0 +1,120 @@
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { Claim, Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
+import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from '../flavors/flavor-assigner.ts';
+import {
+  couldEverBePlaced,
+  earliestRetryMs,
+  formatVerdicts,
+  leastMissing,
+  place,
+  type Placed,
+  type Placement,
+} from '../flavors/placement.ts';
+import { mayRatherPreempt, planPreemption, preemptionOracle } from './preemption-plan.ts';
+import { mayPreempt } from '../quota/preemption-policies.ts';
+import type { Victim } from '../preemption/preemption.ts';
+import type { InadmissibleReason, QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
+import { createUsage } from '../quota/usage.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** A head that takes part in a cycle; `borrowing` is how far up the cohort tree it reaches. */
+export type Nominee = Fit | Preemptive | ReservingHead;
+
+/** One that has its turn in a cycle: a nominee, or one that only has kept for it what it has had since an earlier cycle. */
+export type Turn = Nominee | (Nomination & { readonly kind: 'Standing'; readonly flavors: readonly FlavorOption[]; readonly claim: Claim });
+
+/** It fits what is free. */
+export type Fit = Nomination & { readonly kind: 'Fit'; readonly placement: Placed };
+
+/** It does not fit, and will once some others have given their place up. */
+export type Preemptive = Nomination & { readonly kind: 'Preempt'; readonly placement: Placed; readonly victims: readonly Victim[] };
+
+/**
+ * It does not fit, and what it asks for is within what it could have once others give back what is its own or have ended: it reserves that against those
+ * that come after it, and is left waiting with `decision`. In Kueue, a Workload in mode Preempt without targets.
+ */
+export type ReservingHead = Nomination & {
+  readonly kind: 'ReservingHead';
+  /** The flavors to choose from, for the cluster that is nearest to having room. */
+  readonly groups: OptionGroups;
+  /** Those of the cluster that is nearest now. */
+  readonly flavors: readonly FlavorOption[];
+  readonly decision: Inadmissible;
+};
+
+type Nomination = { readonly head: Head; readonly queue: QueueSetup; readonly borrowing: number };
+
+/** Finds flavors and a cluster for a head as if it were alone, or why there are none. */
+export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Inadmissible | Requeue {
+  const { workload } = head.queued;
+  const queue = snapshot.queues.get(head.clusterQueue);
+  if (queue === undefined) return { kind: 'Requeue', head };
+  const options = assignFlavors(workload, queue, snapshot.usage);
+  if (options.kind === 'NoFit' && isHopeless(options)) return fitsNoFlavor(head, 'setup', options);
+  const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
+  const fits = found?.kind === 'Placed';
+  const considered = !fits || mayRatherPreempt(queue) ? claimable(snapshot, head, queue, options) : undefined;
+  const plan = considered && mayPreempt(queue) ? planPreemption(snapshot, head, queue, considered, nowMs) : undefined;
+  if (plan !== undefined) return { kind: 'Preempt', head, queue, ...plan };
+  if (fits) return { kind: 'Fit', head, queue, placement: found, borrowing: borrowingOf(found.flavors) };
+  const decision = inadmissible(snapshot, head, queue, options, found, nowMs);
+  const groups = decision.waitsFor === 'setup' ? undefined : considered;
+  const claim = groups && leastMissing(workload, groups, snapshot, nowMs);
+  if (groups === undefined || claim === undefined) return decision;
+  return { kind: 'ReservingHead', head, queue, groups, flavors: claim.flavors, borrowing: borrowingOf(claim.flavors), decision };
+}
+
+/** The flavors that could be had, in the order in which they are preferred: where there are several, by whom it would have to preempt in each. */
+function claimable(snapshot: Snapshot, head: Head, queue: QueueSetup, options: FlavorOptions): OptionGroups | undefined {
+  if (!mayPreempt(queue) || options.claimable?.some((group) => group.length > 1) !== true) return options.claimable;
+  return assignFlavors(head.queued.workload, queue, snapshot.usage, preemptionOracle(snapshot, head, queue)).claimable;
+}
+
+function inadmissible(
+  snapshot: Snapshot,
+  head: Head,
+  queue: QueueSetup,
+  options: FlavorOptions,
+  found: Placement | undefined,
+  nowMs: number,
+): Inadmissible {
+  const { workload } = head.queued;
+  const atBest = assignFlavors(workload, queue, NOTHING_USED);
+  const { groups, mismatches } = atBest.kind === 'Fit' ? atBest : { groups: [], mismatches: [] };
+  const mayEnd = couldEverBePlaced(workload, groups, snapshot.clusters);
+  if (options.kind === 'NoFit' && mayEnd) return fitsNoFlavor(head, 'quota', options);
+  const judged = found ?? placeIn(snapshot, workload, groups, nowMs);
+  return {
+    kind: 'Inadmissible',
+    head,
+    waitsFor: mayEnd ? 'cluster' : 'setup',
+    reason: QuotaReservedReason.NoClusterFits,
+    get message() {
+      const { verdicts } = judged;
+      return [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; ');
+    },
+    ...omitUndefined({ retryAtMs: mayEnd ? earliestRetryMs(workload, snapshot, nowMs) : undefined }),
+    get verdicts() {
+      return judged.verdicts;
+    },
+  };
+}
+
+/** Nobody writes to it. */
+const NOTHING_USED = createUsage();
+
+const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: InadmissibleReason): Inadmissible => ({
+  kind: 'Inadmissible',
+  head,
+  waitsFor,
+  reason,
+  message,
+  verdicts: [],
+});
+
+export const placeIn = ({ clusters, usage, shapes }: Snapshot, workload: Workload, groups: OptionGroups, nowMs: number): Placement =>
+  place(workload, groups, clusters, usage, shapes, nowMs);
+
+export const borrowingOf = (flavors: readonly FlavorOption[]): number =>
+  flavors.reduce((most, { borrowing }) => Math.max(most, borrowing), 0);

@@ -1,0 +1,85 @@
+import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
+import { createFairOrder, type Contender, type FairOrder } from './fair-order.ts';
+import type { FlavorOption } from '../flavors/flavor-assigner.ts';
+import type { Turn } from './nominate.ts';
+import { compareNominated } from '../workload/ordering.ts';
+import type { QuotaNode } from '../quota/quota-tree.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/** The nominees of a cycle, as their turns come. */
+export type NomineeOrder = {
+  /** The next; what was decided for the one before must be charged by now. Undefined when all have had their turn. */
+  next(): Turn | undefined;
+  /** What this ClusterQueue uses has changed otherwise: some of it is as good as gone. */
+  changed(queue: QuotaNode): void;
+};
+
+/**
+ * With fair sharing whoever borrows least for its weight goes first, which changes with every decision; else who borrows from nearest, then priority and age. Those
+ * of one ClusterQueue keep the order that there is between them: where that asks for it, by what their LocalQueues have used.
+ */
+export function orderNominees(nominees: readonly Turn[], { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>): NomineeOrder {
+  const queues = new Map<string, Turn[]>();
+  for (const nominee of nominees) {
+    const others = queues.get(nominee.head.clusterQueue);
+    if (others === undefined) queues.set(nominee.head.clusterQueue, [nominee]);
+    else others.push(nominee);
+  }
+  for (const list of queues.values()) list.sort(compareInQueue);
+  return fairSharing === undefined ? classically(queues) : fairly(queues, usage);
+}
+
+function compareInQueue(a: Turn, b: Turn): number {
+  const [theirs, others] = [a.head.usage ?? 0, b.head.usage ?? 0];
+  return Number(hasPreempted(b)) - Number(hasPreempted(a)) || (theirs === others ? compareNominees(a, b) : theirs - others);
+}
+
+/**
+ * For whom others have given their place up already, that goes first: who took it from under it would have had them evicted for himself, and they might come
+ * back for it, without an end.
+ */
+const compareNominees = (a: Turn, b: Turn): number =>
+  Number(hasPreempted(b)) - Number(hasPreempted(a)) ||
+  compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing });
+const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'ReservingHead' && head.claim?.preempts === true;
+
+type Turns = { readonly clusterQueue: string; readonly first: Turn; readonly rest: readonly Turn[] };
+
+function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder {
+  const turns = new IndexedHeap<Turns>(
+    ({ clusterQueue }) => clusterQueue,
+    (a, b) => compareNominees(a.first, b.first),
+  );
+  const put = (clusterQueue: string, [first, ...rest]: readonly Turn[]): void => {
+    if (first === undefined) turns.delete(clusterQueue);
+    else turns.set({ clusterQueue, first, rest });
+  };
+  for (const [clusterQueue, list] of queues) put(clusterQueue, list);
+  return {
+    next: () => {
+      const next = turns.peek();
+      if (next !== undefined) put(next.clusterQueue, next.rest);
+      return next?.first;
+    },
+    changed: () => undefined,
+  };
+}
+
+type Contending = Contender & { readonly nominee: Turn };
+
+function fairly(queues: ReadonlyMap<string, readonly Turn[]>, usage: Snapshot['usage']): NomineeOrder {
+  const order: FairOrder<Contending> = createFairOrder(
+    [...queues.values()].flat().map((nominee) => ({
+      nominee,
+      node: nominee.queue.node,
+      charges: flavorsOf(nominee).flatMap(({ charges }) => charges),
+      head: nominee.head.queued,
+      goesFirst: hasPreempted(nominee),
+    })),
+    usage,
+  );
+  return { next: () => order.next()?.nominee, changed: order.changed };
+}
+
+const flavorsOf = (nominee: Turn): readonly FlavorOption[] =>
+  nominee.kind === 'ReservingHead' || nominee.kind === 'Standing' ? nominee.flavors : nominee.placement.flavors;

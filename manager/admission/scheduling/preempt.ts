@@ -1,0 +1,74 @@
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import { hasQuota, isKept, type Cycle } from './admit.ts';
+import type { Admitted, AdmittedIndex } from '../workload/admitted-index.ts';
+import type { Decision } from './decision.ts';
+import { charge } from '../flavors/holding.ts';
+import { nominate, type ReservingHead, type Preemptive } from './nominate.ts';
+import { shortagesOn, takeAway, usageWithout, type Victim } from '../preemption/preemption.ts';
+
+/**
+ * Has others give their place up, if those before it in this cycle have left it so: nobody goes for two. Where they have not, it is planned anew as if those
+ * who go for others were gone already: others may be found, or what those leave over is enough and is waited for. All of it is kept from those after it. Of one
+ * ClusterQueue only the first preempts, as in Kueue: the others wait behind it.
+ */
+export function preempt(cycle: Cycle, nominee: Preemptive): Decision | ReservingHead {
+  if (cycle.preemptors.has(nominee.head.clusterQueue)) return isKept(nominee.head, 'cluster');
+  if (isStillGood(cycle, nominee)) return reserve(cycle, nominee, nominee.victims);
+  const { head } = nominee;
+  const { snapshot, displaced, nowMs } = cycle;
+  const left = { ...snapshot, queues: withNominatedFlavors(snapshot.queues, nominee), admitted: without(snapshot.admitted, displaced) };
+  const outcome = nominate(left, head, nowMs);
+  if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
+  if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
+  return outcome.kind === 'Requeue' ? isKept(head, 'cluster') : outcome;
+}
+
+/** Of the groups that it asks for, only the flavors for which it was nominated: in others it might have more stop than it would in the next cycle (Kueue's nomination mapping). */
+function withNominatedFlavors(queues: Cycle['snapshot']['queues'], { head, queue, placement }: Preemptive): Cycle['snapshot']['queues'] {
+  const nominated = new Set(placement.flavors.map(({ flavor }) => flavor));
+  const groups = queue.groups.map((group) => {
+    const flavors = group.flavors.filter(({ name }) => nominated.has(name));
+    return flavors.length === 0 ? group : { ...group, flavors };
+  });
+  return new Map(queues).set(head.clusterQueue, { ...queue, groups });
+}
+
+function isStillGood(cycle: Cycle, { head, queue, placement, victims }: Preemptive): boolean {
+  if (victims.some(({ admitted }) => cycle.displaced.has(admitted.reservation.workload.key))) return false;
+  const usage = usageWithout(victims, cycle.snapshot);
+  const state = cycle.snapshot.clusters.find(({ name }) => name === placement.cluster);
+  return state !== undefined && hasQuota(queue, usage, placement.flavors) && shortagesOn(state, head.queued.workload, usage).length === 0;
+}
+
+function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive, victims: readonly Victim[]): Decision {
+  const { snapshot, displaced, preemptors } = cycle;
+  const { workload } = head.queued;
+  preemptors.add(head.clusterQueue);
+  const { cluster, flavors } = placement;
+  for (const { admitted } of victims) {
+    takeAway(admitted, snapshot);
+    displaced.add(admitted.reservation.workload.key);
+  }
+  charge(snapshot.usage, { node: queue.node, charges: flavors.flatMap(({ charges }) => charges), cluster, amounts: workload.requests });
+  return {
+    kind: 'Preempt',
+    head,
+    victims,
+    claim: { cluster, flavors, borrowing, preempts: true },
+    reason: QuotaReservedReason.Preempting,
+    message: `it goes to cluster ${cluster} once ${whoStops(victims.length)} stopped`,
+  };
+}
+
+const whoStops = (count: number): string =>
+  count === 0 ? 'Jobs that others preempt have' : count === 1 ? 'a Job that it preempts has' : `${count} Jobs that it preempts have`;
+
+/** What they hold together is no more than before. */
+const without = (index: AdmittedIndex, keys: ReadonlySet<string>): AdmittedIndex => {
+  const stays = ({ reservation }: Admitted): boolean => !keys.has(reservation.workload.key);
+  return {
+    ...index,
+    of: (clusterQueue) => index.of(clusterQueue).filter(stays),
+    on: (clusterQueue, cluster) => index.on(clusterQueue, cluster).filter(stays),
+  };
+};

@@ -1,0 +1,120 @@
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { Head } from './decision.ts';
+import type { FlavorOption, OptionGroups, PreemptionOracle } from '../flavors/flavor-assigner.ts';
+import { takers, type Placed, type Taker } from '../flavors/placement.ts';
+import { findVictims, fewestPreemptions, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from '../preemption/preemption.ts';
+import { mayPreempt } from '../quota/preemption-policies.ts';
+import type { Preemptor } from '../preemption/preemption-rules.ts';
+import { borrowingReach } from '../quota/quota-tree.ts';
+import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
+
+/** Where a Workload would run, once some others have given their place up. */
+export type PreemptionPlan = {
+  readonly placement: Placed;
+  readonly victims: readonly Victim[];
+  /** How far up the cohort tree it borrows then; 0: not at all. */
+  readonly borrowing: number;
+};
+
+/** Whether a flavor in which it preempts may be preferred to one that is free. */
+export const mayRatherPreempt = (queue: QueueSetup): boolean =>
+  mayPreempt(queue) && (queue.whenCanPreempt === 'MayStopSearch' || queue.flavorPreference === 'PreemptionOverBorrowing');
+
+/**
+ * Flavors and a cluster for a Workload that does not fit, and who gives his place up for it; undefined where there is nobody, or where something better is
+ * free. Better flavors go first. Where some cluster has room only quota must be got back, wherever it is; else room must be made on one of them, which is the
+ * one where that does the least harm.
+ */
+export function planPreemption(
+  snapshot: Snapshot,
+  head: Head,
+  queue: QueueSetup,
+  groups: OptionGroups,
+  nowMs: number,
+): PreemptionPlan | undefined {
+  const { workload, priority } = head.queued;
+  const preemptor: Preemptor = { workload, priority, queue };
+  const world = worldOf(snapshot);
+  for (const equals of byFlavors(takers(workload, groups, snapshot, nowMs))) {
+    const { flavors } = equals[0];
+    const charges = flavors.flatMap((option) => option.charges);
+    const withRoom = equals.filter(({ state }) => shortagesOn(state, workload, snapshot.usage).length === 0);
+    const [roomy] = withRoom;
+    // It fits.
+    if (roomy !== undefined && flavors.every(({ mode }) => mode === 'Fit')) return undefined;
+    const found =
+      roomy === undefined
+        ? fewestPreemptions(
+            standingFirst(equals, head).map((taker) => ({
+              taker,
+              victims: findVictims({ preemptor, charges, cluster: taker.state }, world),
+            })),
+          )
+        : { taker: standingFirst(withRoom, head)[0] ?? roomy, victims: findVictims({ preemptor, charges, cluster: undefined }, world) };
+    if (found?.victims === undefined) continue;
+    const usage = usageWithout(found.victims, world);
+    return {
+      placement: placedAt(found.taker),
+      victims: found.victims,
+      borrowing: Math.max(0, ...charges.map(([key, amount]) => borrowingReach(queue.node, usage, key, amount).height)),
+    };
+  }
+  return undefined;
+}
+
+/** What of one flavor and resource could be had by preemption, for choosing among several flavors: Kueue's preemption oracle. */
+export function preemptionOracle(snapshot: Snapshot, head: Head, queue: QueueSetup): PreemptionOracle {
+  const { workload, priority } = head.queued;
+  const world = worldOf(snapshot);
+  return (key, amount) => {
+    const charges = [[key, amount]] as const;
+    const victims = findVictims({ preemptor: { workload, priority, queue }, charges, cluster: undefined }, world);
+    const usage = usageWithout(victims ?? [], world);
+    const { height } = borrowingReach(queue.node, usage, key, amount);
+    if (victims === undefined) return { mode: 'NoCandidates', borrowing: height };
+    const takesOwn = victims.some(({ admitted }) => admitted.reservation.record.clusterQueue === queue.name);
+    return { mode: takesOwn ? 'Preempt' : 'Reclaim', borrowing: height };
+  };
+}
+
+/** Whoever is on a cluster that is out of reach cannot be shown to have stopped: nobody waits for that. */
+function worldOf({ usage, admitted, nodes, clusters, fairSharing, localQueueUsage }: Snapshot): PreemptionWorld {
+  const reached = new Map(clusters.map(({ name, connected, lost }) => [name, { connected, lost }]));
+  return {
+    usage,
+    admitted,
+    nodes,
+    fairSharing,
+    localQueueUsage,
+    mayStop: ({ reservation, leaving }) => {
+      const cluster = reached.get(reservation.record.cluster);
+      return cluster !== undefined && (leaving ? !cluster.lost : cluster.connected);
+    },
+  };
+}
+
+/** Those that offer the same flavors together, the better flavors first; in each, the better clusters first. */
+function byFlavors(sorted: readonly Taker[]): readonly (readonly [Taker, ...Taker[]])[] {
+  const lists: [Taker, ...Taker[]][] = [];
+  for (const taker of sorted) {
+    const last = lists.at(-1);
+    if (last !== undefined && isSameChoice(last[0].flavors, taker.flavors)) last.push(taker);
+    else lists.push([taker]);
+  }
+  return lists;
+}
+
+const isSameChoice = (a: readonly FlavorOption[], b: readonly FlavorOption[]): boolean =>
+  a.every(({ rank }, group) => rank === b[group]?.rank);
+
+/** Where it waits for room already, that goes before another cluster that would be as good. */
+const standingFirst = (all: readonly Taker[], { claim }: Head): readonly Taker[] =>
+  claim === undefined ? all : all.toSorted((a, b) => Number(b.cluster === claim.cluster) - Number(a.cluster === claim.cluster));
+
+const placedAt = ({ cluster, clusterUID, flavors }: Taker): Placed => ({
+  kind: 'Placed',
+  cluster,
+  ...omitUndefined({ clusterUID }),
+  flavors,
+  verdicts: [],
+});

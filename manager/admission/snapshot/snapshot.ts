@@ -1,0 +1,256 @@
+import type { DeepReadonly, Namespace } from '../../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../../shared/kube/selectors.ts';
+import { repellingTaint, type Taint } from '../../../shared/kube/taints.ts';
+import type { ClusterQueue, ClusterQueueSpec } from '../../api/cluster-queue.ts';
+import type { Cohort } from '../../api/cohort.ts';
+import type { LocalQueue, PriorityBounds } from '../../api/local-queue.ts';
+import { parseDurationMs } from '../../api/duration.ts';
+import { weightOf } from '../../api/fair-weight.ts';
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import type { ResourceFlavor } from '../../api/resource-flavor.ts';
+import type { AdmittedIndex } from '../workload/admitted-index.ts';
+import type { CheckRule } from '../workload/check-rules.ts';
+import type { ClusterState } from '../quota/cluster-state.ts';
+import type { FairSharingConfig } from '../fair-sharing/fair-strategy.ts';
+import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
+import { preemptionPolicies, type PreemptionPolicies } from '../quota/preemption-policies.ts';
+import { resolvePriority, type PriorityClasses } from '../workload/priority.ts';
+import { buildQuotaTree, type QuotaNode, type QuotaTree } from '../quota/quota-tree.ts';
+import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
+import type { Usage } from '../quota/usage.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** All that a scheduling cycle decides on: what may be used, what is used, and where. */
+export type Snapshot = {
+  readonly queues: ReadonlyMap<string, QueueSetup>;
+  readonly clusters: readonly ClusterState[];
+  /** Those who hold quota. */
+  readonly admitted: AdmittedIndex;
+  /** All ClusterQueues in the quota tree, by name. */
+  readonly nodes: ReadonlyMap<string, QuotaNode>;
+  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** What LocalQueues have used, where that orders their Jobs. */
+  readonly localQueueUsage?: LocalQueueUsage | undefined;
+  /** A private fork: the cycle charges its own decisions to it. */
+  readonly usage: Usage;
+  /** What is known of Jobs of equal shape; a private fork, too. */
+  readonly shapes: ShapesOfCycle;
+};
+
+/** The queues as the administrators set them up. Rebuilt when one of the objects changes. */
+export type QueueingSetup = {
+  /** ClusterQueues that can admit, by name. */
+  readonly queues: ReadonlyMap<string, QueueSetup>;
+  /** Why each of the other ClusterQueues cannot. */
+  readonly inactive: ReadonlyMap<string, InadmissibleReason>;
+  /** By `namespace/name`. */
+  readonly localQueues: ReadonlyMap<string, LocalQueueSetup>;
+  /** Labels by namespace. */
+  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly tree: QuotaTree;
+  /** Some queue is stopped with HoldAndDrain. */
+  readonly draining: boolean;
+  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  readonly fairSharing: FairSharingConfig | undefined;
+};
+
+export type LocalQueueSetup = {
+  readonly clusterQueue: string;
+  readonly stopPolicy: StopPolicy;
+  readonly priorityBounds: DeepReadonly<PriorityBounds> | undefined;
+  /** With admission fair sharing: what its usage is divided by. */
+  readonly weight: number;
+};
+
+export type QueueSetup = {
+  readonly name: string;
+  readonly node: QuotaNode;
+  readonly strict: boolean;
+  readonly stopPolicy: StopPolicy;
+  /** How long a placement may take until it starts, 0: any time. */
+  readonly startTimeoutMs: number;
+  /** So many placements in a row that come to nothing, and the Job is said not to start. */
+  readonly maxMoves: number;
+  readonly onCannotStart: 'Wait' | 'Fail';
+  /** What its Jobs have to pass once quota is reserved for them, and how long that may take, 0: any time. */
+  readonly checks?: readonly CheckRule[];
+  readonly checksTimeoutMs?: number;
+  /** What its Jobs do not need any more they hold until they end. */
+  readonly keepsFinished?: boolean;
+  /** What becomes of Jobs whose cluster is lost. */
+  readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'podFence' | 'onClusterLost'>;
+  readonly namespaces: LabelRequirements;
+  /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or goes on for one in which it fits without. */
+  readonly whenCanBorrow: 'MayStopSearch' | 'TryNextFlavor';
+  /** The same where it fits only if others give their place up. */
+  readonly whenCanPreempt: 'MayStopSearch' | 'TryNextFlavor';
+  /** Which of two flavors is taken, of which none is simply free. */
+  readonly flavorPreference: 'BorrowingOverPreemption' | 'PreemptionOverBorrowing';
+  readonly preemption: PreemptionPolicies;
+  /** Whether others may be displaced although it borrows then. */
+  readonly mayPreemptWhileBorrowing: boolean;
+  /** Whether what its LocalQueues have used orders their Jobs. */
+  readonly admissionMode: 'UsageBasedAdmissionFairSharing' | 'NoAdmissionFairSharing';
+  readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
+};
+export type FlavorSetup = {
+  readonly name: string;
+  readonly clusters: LabelRequirements;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  /** Of the nodes: those that its pods have to tolerate by themselves. */
+  readonly taints: readonly Taint[];
+};
+export type StopPolicy = 'None' | 'Hold' | 'HoldAndDrain';
+
+/** Where a ClusterQueue says nothing. */
+const START_TIMEOUT_MS = 600_000;
+const MAX_MOVES = 5;
+
+/** Why a Workload cannot be admitted now, for people and for programs. */
+export type InadmissibleReason = {
+  readonly reason: QuotaReservedReason;
+  readonly message: string;
+  /** Something of the Job may still run. */
+  readonly mayRun?: boolean;
+};
+
+export type QueueingObjects = {
+  readonly clusterQueues: readonly DeepReadonly<ClusterQueue>[];
+  readonly localQueues: readonly DeepReadonly<LocalQueue>[];
+  readonly resourceFlavors: readonly DeepReadonly<ResourceFlavor>[];
+  readonly cohorts: readonly DeepReadonly<Cohort>[];
+  readonly namespaces: readonly DeepReadonly<Namespace>[];
+};
+
+export function buildQueueingSetup(objects: QueueingObjects, fairSharing?: FairSharingConfig): QueueingSetup {
+  const tree = buildQuotaTree(objects.clusterQueues, objects.cohorts);
+  const flavors = new Map(objects.resourceFlavors.map((flavor) => [flavor.metadata.name, flavorSetup(flavor)]));
+  const queues = new Map<string, QueueSetup>();
+  const inactive = new Map<string, InadmissibleReason>();
+  for (const clusterQueue of objects.clusterQueues) {
+    const setup = queueSetup(clusterQueue, tree, flavors, fairSharing);
+    if ('reason' in setup) inactive.set(clusterQueue.metadata.name, setup);
+    else queues.set(setup.name, setup);
+  }
+  return {
+    queues,
+    inactive,
+    tree,
+    localQueues: new Map(
+      objects.localQueues.map(({ metadata, spec }) => [
+        `${metadata.namespace}/${metadata.name}`,
+        {
+          clusterQueue: spec.clusterQueue,
+          stopPolicy: spec.stopPolicy ?? 'None',
+          priorityBounds: spec.priorityBounds,
+          weight: weightOf(spec.fairSharing),
+        },
+      ]),
+    ),
+    namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
+    fairSharing,
+    draining: [...objects.clusterQueues, ...objects.localQueues].some(({ spec }) => spec.stopPolicy === 'HoldAndDrain'),
+  };
+}
+
+const flavorSetup = ({ metadata, spec }: DeepReadonly<ResourceFlavor>): FlavorSetup => ({
+  name: metadata.name,
+  clusters: requirementsOf(spec?.clusterSelector ?? {}),
+  nodeLabels: spec?.nodeLabels ?? {},
+  taints: (spec?.nodeTaints ?? []).filter((taint) => repellingTaint([taint], spec?.tolerations ?? []) !== undefined),
+});
+
+function queueSetup(
+  { metadata, spec }: DeepReadonly<ClusterQueue>,
+  tree: QuotaTree,
+  flavors: ReadonlyMap<string, FlavorSetup>,
+  fairSharing: FairSharingConfig | undefined,
+): QueueSetup | InadmissibleReason {
+  const { name } = metadata;
+  const node = tree.clusterQueues.get(name);
+  if (node === undefined) {
+    return {
+      reason: QuotaReservedReason.CohortCycle,
+      message: `the cohorts above cluster queue ${name} form a cycle: ${tree.cycles.get(name)}`,
+    };
+  }
+  const groups = spec.resourceGroups ?? [];
+  const covered = groups.flatMap((group) => group.coveredResources);
+  const twice = covered.find((resource, index) => covered.indexOf(resource) !== index);
+  if (twice !== undefined) {
+    return { reason: QuotaReservedReason.InvalidClusterQueue, message: `cluster queue ${name} gives ${twice} in two resource groups` };
+  }
+  const missing = groups.flatMap((group) => group.flavors).find((flavor) => !flavors.has(flavor.name));
+  if (missing !== undefined) {
+    return {
+      reason: QuotaReservedReason.ResourceFlavorNotFound,
+      message: `resource flavor ${missing.name} of cluster queue ${name} does not exist`,
+    };
+  }
+  const preemption = preemptionPolicies(spec.preemption);
+  return {
+    name,
+    node,
+    strict: spec.queueingStrategy === 'StrictFIFO',
+    stopPolicy: spec.stopPolicy ?? 'None',
+    startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
+    maxMoves: spec.maxMoves ?? MAX_MOVES,
+    onCannotStart: spec.onCannotStart ?? 'Wait',
+    checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),
+    checksTimeoutMs: parseDurationMs(spec.admissionChecksTimeout ?? '') ?? 0,
+    keepsFinished: spec.reclaimablePods === 'Keep',
+    onLoss: spec,
+    namespaces: requirementsOf(spec.namespaceSelector),
+    whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
+    whenCanPreempt: (spec.flavorFungibility?.whenCanPreempt ?? 'TryNextFlavor') === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
+    flavorPreference: spec.flavorFungibility?.preference ?? 'BorrowingOverPreemption',
+    preemption,
+    mayPreemptWhileBorrowing:
+      preemption.borrowWithinCohort.policy !== 'Never' || (fairSharing !== undefined && preemption.reclaimWithinCohort !== 'Never'),
+    admissionMode: spec.admissionScope?.admissionMode ?? 'NoAdmissionFairSharing',
+    groups: groups.map((group) => ({
+      resources: group.coveredResources,
+      flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),
+    })),
+  };
+}
+
+/** The ClusterQueue in which a pending Workload waits its turn, and where in it. */
+export type Route = { readonly queue: QueueSetup; readonly priority: number };
+
+/** The route of a pending Workload, or what keeps it from any queue. */
+export function routeOf(workload: Workload, setup: QueueingSetup, classes: PriorityClasses): Route | InadmissibleReason {
+  if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
+  if (workload.forbidden !== undefined) return { reason: QuotaReservedReason.ForbiddenByLimitRange, message: workload.forbidden };
+  if (workload.queue === undefined) {
+    return { reason: QuotaReservedReason.LocalQueueNotFound, message: `the Job names no local queue; set its label ${QUEUE_NAME_LABEL}` };
+  }
+  const local = setup.localQueues.get(`${workload.namespace}/${workload.queue}`);
+  if (local === undefined) {
+    return {
+      reason: QuotaReservedReason.LocalQueueNotFound,
+      message: `local queue ${workload.queue} does not exist in namespace ${workload.namespace}`,
+    };
+  }
+  const queue = setup.queues.get(local.clusterQueue);
+  if (queue === undefined) {
+    return (
+      setup.inactive.get(local.clusterQueue) ?? {
+        reason: QuotaReservedReason.ClusterQueueNotFound,
+        message: `cluster queue ${local.clusterQueue} of local queue ${workload.queue} does not exist`,
+      }
+    );
+  }
+  if (local.stopPolicy !== 'None') return { reason: QuotaReservedReason.QueueStopped, message: `local queue ${workload.queue} is stopped` };
+  if (queue.stopPolicy !== 'None') return { reason: QuotaReservedReason.QueueStopped, message: `cluster queue ${queue.name} is stopped` };
+  if (!matchesLabelSelector(queue.namespaces, setup.namespaces.get(workload.namespace))) {
+    return {
+      reason: QuotaReservedReason.NamespaceNotAllowed,
+      message: `the namespaceSelector of cluster queue ${queue.name} does not select namespace ${workload.namespace}`,
+    };
+  }
+  const priority = resolvePriority(workload.priorityWish, classes, local.priorityBounds);
+  return priority.kind === 'Priority' ? { queue, priority: priority.value } : { reason: priority.reason, message: priority.message };
+}

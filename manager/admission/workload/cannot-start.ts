@@ -1,0 +1,20 @@
+import { toWireTime } from '../../../shared/api/wire-time.ts';
+import type { AdmissionRecord, AvoidedCluster } from '../../api/records.ts';
+import { backoffMs } from './avoidance.ts';
+
+/** How many placements in a row came to nothing, as a record remembers them. */
+export const failedPlacements = ({ avoid }: AdmissionRecord): number =>
+  Object.values(avoid ?? {}).reduce((sum, { refusals }) => sum + refusals, 0);
+
+/** What has become of a Job's placements, if as many as `maxMoves` came to nothing in a row; undefined when there were fewer. */
+export function cannotStartStory(record: AdmissionRecord, maxMoves: number): string | undefined {
+  const count = failedPlacements(record);
+  if (count < maxMoves) return undefined;
+  const clusters = Object.entries(record.avoid ?? {}).toSorted(([, a], [, b]) => b.epoch - a.epoch);
+  return `${count} placements in a row came to nothing: ${clusters.map(([cluster, avoided]) => `${cluster}: ${describeAttempt(avoided)}`).join('; ')}`;
+}
+
+function describeAttempt({ reason, refusals, until, level = refusals }: AvoidedCluster): string {
+  const times = refusals === 1 ? '' : `, ${refusals} times, last`;
+  return `${reason}${times} at ${toWireTime(Date.parse(until) - backoffMs(level))}`;
+}

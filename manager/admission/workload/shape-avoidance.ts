@@ -1,0 +1,156 @@
+import { isOfShape } from '../../api/job-shape.ts';
+import { AvoidedReason } from '../../api/reasons.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import { backoffMs, FORGOTTEN_AFTER_MS, wordsFor } from './avoidance.ts';
+import type { Workload } from './workload.ts';
+
+/**
+ * What clusters have done to Jobs, by shape: where one was refused or did not start, all like it are not sent, for a while that doubles each time.
+ * When the time is over one of them goes, as the probe, and the others wait for what becomes of it, or go elsewhere. Memory only, and learned
+ * from the records of Jobs, whoever wrote them: a manager that starts anew knows it as soon as it has seen them.
+ */
+export interface ShapeAvoidance {
+  /** Looks at a Job, and at what its record says of clusters. True when others of its shape may be placed differently now. */
+  observe(workload: Workload, nowMs: number): boolean;
+  /** A Workload is placed by this record: it is the probe, where one is due. */
+  placed(workload: Workload, record: AdmissionRecord): void;
+  /** It is not placed any more. True when others waited for what becomes of it. */
+  released(workload: Pick<Workload, 'key' | 'shape'>): boolean;
+  /** Why no Job of this shape goes to a cluster now; undefined when one may. `untilMs` is absent while a probe is under way. */
+  of(shape: string, cluster: string, nowMs: number): { readonly untilMs?: number; readonly problem: string } | undefined;
+  /** How long a Job that this placement came to nothing for is to avoid the cluster; `refusals` of its own in a row, this one included. */
+  next(shape: string, record: AdmissionRecord, refusals: number, nowMs: number): { readonly untilMs: number; readonly level: number };
+  /** For what the cluster of a placement has refused another Job of this shape, since this one was placed there; undefined when it has not. */
+  refusedMeanwhile(shape: string, record: AdmissionRecord): string | undefined;
+  /**
+   * For one scheduling cycle: what is decided in it is not seen elsewhere. `trials`: clusters that one Job after the other tries, and the Job that
+   * tries it now.
+   */
+  fork(trials?: ReadonlyMap<string, string | undefined>): ShapesOfCycle;
+  /** Something is known of Jobs of this shape: those of one queue are then no longer alike if their shapes differ. */
+  knows(shape: string): boolean;
+}
+
+export type ShapesOfCycle = {
+  readonly of: ShapeAvoidance['of'];
+  /** A Job of this shape goes to this cluster: if others wait for what becomes of the first, it is the first. */
+  readonly goes: (shape: string, cluster: string) => void;
+};
+
+type Entry = {
+  readonly untilMs: number;
+  readonly reason: string;
+  readonly level: number;
+  /** Key of the Job that tries it again. */
+  readonly probe?: string;
+  /** One has started there since: what failed before that does not count. */
+  readonly cleared?: true;
+};
+
+export function createShapeAvoidance(): ShapeAvoidance {
+  const shapes = new Map<string, Map<string, Entry>>();
+
+  const set = (shape: string, cluster: string, entry: Entry): void => {
+    const entries = shapes.get(shape) ?? new Map<string, Entry>();
+    shapes.set(shape, entries.set(cluster, entry));
+  };
+
+  const prune = (nowMs: number): void => {
+    for (const [shape, entries] of shapes) {
+      for (const [cluster, { untilMs }] of entries) if (nowMs >= untilMs + FORGOTTEN_AFTER_MS) entries.delete(cluster);
+      if (entries.size === 0) shapes.delete(shape);
+    }
+  };
+
+  const learn = ({ shape, record }: Workload, nowMs: number): boolean => {
+    let changed = false;
+    for (const [cluster, avoided] of Object.entries(record?.avoid ?? {})) {
+      if (!isOfShape(avoided.reason)) continue;
+      const { reason, level = avoided.refusals } = avoided;
+      const untilMs = Date.parse(avoided.until);
+      const known = shapes.get(shape)?.get(cluster);
+      const isOld = nowMs >= untilMs + FORGOTTEN_AFTER_MS || (known !== undefined && untilMs <= known.untilMs);
+      // Of two that went at the same time one may have started, and the other not.
+      if (isOld || (known?.cleared === true && untilMs - backoffMs(level) <= known.untilMs)) continue;
+      set(shape, cluster, { untilMs, reason, level });
+      changed = true;
+    }
+    if (changed) prune(nowMs);
+    return changed;
+  };
+
+  const release = ({ key, shape }: Pick<Workload, 'key' | 'shape'>): boolean => {
+    let released = false;
+    for (const [cluster, { probe, ...entry }] of shapes.get(shape) ?? []) {
+      if (probe !== key) continue;
+      set(shape, cluster, entry);
+      released = true;
+    }
+    return released;
+  };
+
+  /** True when that lets others go. */
+  const place = ({ key, shape, started }: Workload, { cluster, since }: AdmissionRecord, nowMs: number): boolean => {
+    const entry = shapes.get(shape)?.get(cluster);
+    if (entry === undefined || entry.cleared === true || Date.parse(since) < entry.untilMs) return false;
+    if (started) set(shape, cluster, { ...entry, untilMs: nowMs, cleared: true });
+    else if (entry.probe === undefined) set(shape, cluster, { ...entry, probe: key });
+    return started;
+  };
+
+  const of: ShapeAvoidance['of'] = (shape, cluster, nowMs) => {
+    const entry = shapes.get(shape)?.get(cluster);
+    if (entry === undefined || entry.cleared === true) return undefined;
+    const { untilMs, probe, reason } = entry;
+    if (nowMs < untilMs) return { untilMs, problem: wordsFor('Jobs like this one', reason, untilMs) };
+    return probe === undefined ? undefined : { problem: isTried(probe, reason) };
+  };
+
+  return {
+    observe: (workload, nowMs) => {
+      const { record, phase } = workload;
+      const isPlaced = record !== undefined && (phase === 'Admitted' || (phase === 'Finished' && workload.started));
+      const placed = isPlaced && shapes.has(workload.shape) && place(workload, record, nowMs);
+      const released = !isPlaced && shapes.has(workload.shape) && release(workload);
+      const learned = learn(workload, nowMs);
+      return placed || released || learned;
+    },
+    placed: (workload, record) => void place({ ...workload, started: false }, record, 0),
+    released: release,
+    of,
+    fork: (trials = new Map()) => {
+      const gone = new Set<string>();
+      const tried = new Map(trials);
+      return {
+        of: (shape, cluster, nowMs) => {
+          const by = tried.get(cluster);
+          if (by !== undefined) return { problem: `was in trouble, and is tried by ${by} first` };
+          const problem = of(shape, cluster, nowMs);
+          if (problem !== undefined || gone.size === 0 || !gone.has(`${shape} ${cluster}`)) return problem;
+          return { problem: isTried('another', shapes.get(shape)?.get(cluster)?.reason ?? '') };
+        },
+        goes: (shape, cluster) => {
+          if (tried.has(cluster)) tried.set(cluster, 'another');
+          const entry = shapes.get(shape)?.get(cluster);
+          if (entry !== undefined && entry.cleared !== true) gone.add(`${shape} ${cluster}`);
+        },
+      };
+    },
+    next: (shape, { cluster, since }, refusals, nowMs) => {
+      const entry = shapes.get(shape)?.get(cluster);
+      if (entry === undefined || entry.cleared === true) return { level: refusals, untilMs: nowMs + backoffMs(refusals) };
+      // One of many that were on their way when the first one failed says nothing new.
+      const isProbe = Date.parse(since) >= entry.untilMs;
+      const level = Math.max(refusals, entry.level + (isProbe ? 1 : 0));
+      return { level, untilMs: !isProbe && entry.untilMs > nowMs ? entry.untilMs : nowMs + backoffMs(level) };
+    },
+    refusedMeanwhile: (shape, { cluster, since }) => {
+      const entry = shapes.get(shape)?.get(cluster);
+      const isMeant = entry !== undefined && entry.cleared !== true && entry.reason !== AvoidedReason.NotStarted;
+      return isMeant && Date.parse(since) < entry.untilMs ? entry.reason : undefined;
+    },
+    knows: (shape) => shapes.has(shape),
+  };
+}
+
+const isTried = (whom: string, reason: string): string => `failed Jobs like this one (${reason}), and is tried by ${whom} first`;

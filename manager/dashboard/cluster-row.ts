@@ -1,0 +1,66 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { ZERO, type Requests } from '../api/amount.ts';
+import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
+import { amountIn, byImportance, fillOf } from './fill.ts';
+import type { ClusterTrack, Fill, Health, JobLine } from './views.ts';
+
+/** A WorkerCluster as a track, with the Jobs on it; `held` is what all Jobs there ask for, those that the viewer may not see included. */
+export function clusterTrack(
+  cluster: DeepReadonly<WorkerCluster>,
+  held: Requests,
+  jobs: number,
+  running: readonly JobLine[],
+): ClusterTrack {
+  const { metadata, status } = cluster;
+  return {
+    kind: 'Cluster',
+    name: metadata.name,
+    ...standingOf(cluster),
+    ...omitUndefined({ roundTripMs: coarse(status?.roundTripMs), version: status?.version }),
+    fills: fillsOf(cluster, held),
+    jobs,
+    running,
+  };
+}
+
+/** A measurement that trembles would be sent anew every time: two digits are kept. */
+function coarse(ms: number | undefined): number | undefined {
+  if (ms === undefined || ms < 10) return ms;
+  const step = 10 ** (Math.floor(Math.log10(ms)) - 1);
+  return Math.round(ms / step) * step;
+}
+
+/** In one word, and how bad that is. */
+function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
+  readonly state: string;
+  readonly health: Health;
+  readonly problem?: string;
+} {
+  const ready = findCondition(status?.conditions, ClusterCondition.Ready);
+  const why = ready === undefined || ready.status === 'True' ? undefined : `${ready.reason}: ${ready.message}`;
+  if (metadata.deletionTimestamp !== undefined) return { state: 'Being removed', health: 'Warning', ...omitUndefined({ problem: why }) };
+  if (status?.lostSince !== undefined)
+    return { state: 'Lost', health: 'Bad', problem: `does not answer since ${status.lostSince}${why === undefined ? '' : ` (${why})`}` };
+  if (spec.state !== undefined && spec.state !== 'Active')
+    return { state: spec.state, health: 'Warning', ...omitUndefined({ problem: why }) };
+  if (ready === undefined) return { state: 'Not known yet', health: 'Idle' };
+  if (ready.status !== 'True') return { state: 'Not ready', health: 'Bad', ...omitUndefined({ problem: why }) };
+  const worker = findCondition(status?.conditions, ClusterCondition.WorkerAlive);
+  return worker?.status === 'False'
+    ? { state: 'Worker silent', health: 'Bad', problem: `${worker.reason}: ${worker.message}` }
+    : { state: 'Ready', health: 'Good' };
+}
+
+/** What Jobs ask for there, of what it has: its own word on what is used comes from time to time only. */
+function fillsOf({ spec, status }: DeepReadonly<WorkerCluster>, held: Requests): Fill[] {
+  const capacity: Readonly<Record<string, string | number>> = { ...status?.allocatable, ...spec.capacity };
+  const named = new Set([...held.keys(), ...Object.keys(capacity)]);
+  return [...named]
+    .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || ['cpu', 'memory'].includes(resource) || resource.includes('/'))
+    .toSorted(byImportance)
+    .map((resource) =>
+      fillOf(resource, held.get(resource) ?? ZERO, capacity[resource] === undefined ? undefined : amountIn(resource, capacity[resource])),
+    );
+}

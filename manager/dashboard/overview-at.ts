@@ -1,0 +1,74 @@
+import type { JobSpan } from './time-line.ts';
+import type { JobLine, PastYard } from './views.ts';
+
+/** A Job of some time, as a line of it: what it was then is worked out from its times. */
+export type PastJob = JobSpan & { readonly line: JobLine };
+
+const SHOWN = 24;
+
+/** What stood where at one moment. */
+export interface Moment {
+  add(job: PastJob): void;
+  snapshot(): Pick<PastYard, 'waiting' | 'running'>;
+}
+
+/**
+ * Jobs that waited then, by queue, and that ran, by cluster. `queueOf`: the ClusterQueue that a Job of a LocalQueue (`NAMESPACE/NAME`) waited for, as far as
+ * somebody may see it.
+ */
+export function createMoment(atMs: number, queueOf: (localQueue: string) => string | undefined): Moment {
+  const waiting = new Map<string, { readonly name: string; readonly isLocal: boolean; readonly jobs: Firsts }>();
+  const running = new Map<string, Firsts>();
+  return {
+    add({ createdMs, admittedMs, endedMs, line }) {
+      if (createdMs > atMs || (endedMs !== undefined && endedMs <= atMs)) return;
+      const { key, uid, queue, cluster } = line;
+      // How far it was then is not known: it is told of as one thing.
+      const then = { key, uid, createdMs, completions: 1, active: 0, succeeded: 0, failed: 0, ...(queue !== undefined && { queue }) };
+      if (admittedMs !== undefined && admittedMs <= atMs) {
+        const there = running.get(cluster ?? '') ?? createFirsts();
+        running.set(cluster ?? '', there);
+        there.add(admittedMs, key, () => ({ ...then, state: 'Running', admittedMs, ...(cluster !== undefined && { cluster }) }));
+        return;
+      }
+      const local = `${key.slice(0, key.indexOf('/'))}/${queue ?? ''}`;
+      const seen = queueOf(local);
+      const name = seen ?? local;
+      const there = waiting.get(name) ?? { name, isLocal: seen === undefined, jobs: createFirsts() };
+      waiting.set(name, there);
+      there.jobs.add(createdMs, key, () => ({ ...then, state: 'Waiting' }));
+    },
+    snapshot: () => ({
+      waiting: [...waiting.values()].toSorted(byName).map(({ jobs, ...queue }) => ({ ...queue, ...jobs.told() })),
+      running: [...running].map(([name, jobs]) => ({ name, ...jobs.told() })).toSorted(byName),
+    }),
+  };
+}
+
+/** How many came, and those that came first; of equal ones those that are first by name. */
+type Firsts = {
+  add(cameMs: number, key: string, line: () => JobLine): void;
+  told(): { readonly count: number; readonly first: readonly JobLine[] };
+};
+
+function createFirsts(): Firsts {
+  let count = 0;
+  /** In order, and never more than are shown: sorting all of them would take as long as reading them. */
+  const first: { readonly cameMs: number; readonly line: JobLine }[] = [];
+  return {
+    add(cameMs, key, line) {
+      count++;
+      let place = first.length;
+      while (place > 0 && isBefore(cameMs, key, first[place - 1])) place--;
+      if (place === SHOWN) return;
+      first.splice(place, 0, { cameMs, line: line() });
+      if (first.length > SHOWN) first.pop();
+    },
+    told: () => ({ count, first: first.map(({ line }) => line) }),
+  };
+}
+
+const isBefore = (cameMs: number, key: string, other: { readonly cameMs: number; readonly line: JobLine } | undefined): boolean =>
+  other !== undefined && (cameMs < other.cameMs || (cameMs === other.cameMs && key < other.line.key));
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

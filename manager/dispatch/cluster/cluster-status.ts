@@ -1,0 +1,178 @@
+import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
+import { findCondition } from '../../../shared/kube/conditions.ts';
+import type { Condition } from '../../api/schema-parts.ts';
+import { AbleReason, ClusterCondition, type WorkerClusterStatus } from '../../api/worker-cluster.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { ANSWER_FAULTS } from '../../../shared/kube/unusable-answer.ts';
+import type { AbilityNow } from './cluster-ability.ts';
+import type { ClusterHealth } from './cluster-health.ts';
+import { sameJson } from '../status-home/json-diff.ts';
+import type { Capacity } from './node-capacity.ts';
+import { workerAbsence, type WorkerFinding } from './worker-finding.ts';
+
+/** Why a cluster cannot even be connected to. */
+export type ConfigurationProblem = { readonly reason: string; readonly message: string };
+export type Finding =
+  | { readonly kind: 'Misconfigured'; readonly problem: ConfigurationProblem }
+  | {
+      readonly kind: 'Running';
+      readonly health: ClusterHealth;
+      readonly ability: AbilityNow;
+      readonly capacity: Capacity;
+      /** Undefined: not known now. */
+      readonly priorityClasses?: readonly string[] | undefined;
+      readonly worker: WorkerFinding;
+    };
+
+/** For how long it has been lost. */
+export type Loss = Required<Pick<WorkerClusterStatus, 'lostSince' | 'lostCounted'>>;
+
+/** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
+export function clusterStatus(
+  previous: DeepReadonly<WorkerClusterStatus> | undefined,
+  finding: Finding,
+  loss: Loss | undefined,
+  generation: number | undefined,
+  nowMs: number,
+): WorkerClusterStatus | undefined {
+  const worker = workerAlive(previous, finding);
+  const { reachable, synced, able, ready } = judge(finding, worker);
+  const next: WorkerClusterStatus = {
+    ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
+    conditions: [
+      condition(previous, ClusterCondition.Reachable, reachable, generation, nowMs),
+      condition(previous, ClusterCondition.Synced, synced, generation, nowMs),
+      condition(previous, ClusterCondition.Able, able, generation, nowMs),
+      condition(previous, ClusterCondition.Ready, ready, generation, nowMs),
+      condition(previous, ClusterCondition.WorkerAlive, worker, generation, nowMs),
+    ],
+    ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
+    ...(finding.kind === 'Running' ? omitUndefined({ allocatable: nextAllocatable(previous, finding.capacity) }) : {}),
+  };
+  if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
+  if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
+  if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
+  delete next.lostSince;
+  delete next.lostCounted;
+  Object.assign(next, loss);
+  if (sameJson(previous ?? {}, next)) return undefined;
+  // A round trip is told along with other news; alone it would be a write for every probe.
+  return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
+    ? { ...next, roundTripMs: finding.health.roundTripMs }
+    : next;
+}
+
+/**
+ * What the nodes offer that are there. When all are gone, nothing is left of what they offered; a cluster that never showed any is taken on trust, as
+ * one that makes its nodes when they are needed.
+ */
+function nextAllocatable(
+  previous: DeepReadonly<WorkerClusterStatus> | undefined,
+  { allocatable, isAll }: Capacity,
+): Record<string, string> | undefined {
+  if (Object.keys(allocatable).length > 0) return allocatable;
+  const before = previous?.allocatable;
+  return isAll === true && before !== undefined ? Object.fromEntries(Object.keys(before).map((resource) => [resource, '0'])) : undefined;
+}
+
+type ConditionSaid = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
+type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionSaid>>;
+function judge(finding: Finding, worker: ConditionSaid): Judgement {
+  if (finding.kind === 'Misconfigured') {
+    const unknown: ConditionSaid = { status: 'Unknown', ...finding.problem };
+    const no: ConditionSaid = { status: 'False', ...finding.problem };
+    return { reachable: no, synced: unknown, able: unknown, ready: no };
+  }
+  const { health, capacity } = finding;
+  const { connected, contact, reason, message } = health;
+  const told = { reason, message: contact === 'Ready' && capacity.problem !== undefined ? `${message}; ${capacity.problem}` : message };
+  const able = ableOf(finding.ability);
+  return {
+    reachable: connected
+      ? { status: 'True', reason: 'Answering', message: 'its API server answers' }
+      : { status: 'False', reason, message },
+    synced: syncedOf(health),
+    able,
+    // Where copies cannot be made no Job is placed, but it is not lost: what runs there is known.
+    ready: readyOf(contact === 'Ready', told, able, worker),
+  };
+}
+
+/** Where copies cannot be made, or nobody would run them, no Job is placed; but it is not lost: what runs there is known. */
+function readyOf(inContact: boolean, said: Omit<ConditionSaid, 'status'>, able: ConditionSaid, worker: ConditionSaid): ConditionSaid {
+  if (!inContact) return { status: 'False', ...said };
+  if (worker.status === 'False') return { status: 'False', reason: 'WorkerNotAlive', message: worker.message };
+  return able.status === 'False' ? { status: 'False', reason: 'NotAble', message: able.message } : { status: 'True', ...said };
+}
+
+/** False: it answers, and what it has is not known. Unknown: nobody can tell. */
+function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionSaid {
+  if (contact === 'Ready' && unheard)
+    return {
+      status: 'False',
+      reason: 'NotHeard',
+      message: 'it answers, but what becomes of its Jobs is not heard: watches cannot be kept open',
+    };
+  if (contact === 'Ready') return { status: 'True', reason: 'Synced', message: 'its Jobs are known, and what becomes of them is heard' };
+  const isHeard = reason === 'Listing' || ANSWER_FAULTS.some((fault) => fault === reason);
+  return { status: isHeard ? 'False' : 'Unknown', reason, message };
+}
+
+function ableOf(ability: AbilityNow): ConditionSaid {
+  if (ability.kind === 'Able') return { status: 'True', reason: 'Able', message: 'copies can be made, as far as is known' };
+  const { reason, message } = ability.problem;
+  if (ability.kind === 'NotAble') return { status: 'False', reason, message };
+  return { status: 'Unknown', reason: AbleReason.Trying, message: `one Job shows whether it can be used again; before: ${message}` };
+}
+
+/** Unknown while nobody can tell: that keeps no Job away. */
+function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionSaid {
+  const worker: WorkerFinding = finding.kind === 'Running' ? finding.worker : { kind: 'OutOfSight' };
+  const before = findCondition(previous?.conditions, ClusterCondition.WorkerAlive);
+  switch (worker.kind) {
+    case 'BuiltIn':
+      return unknown('BuiltInController', 'the built-in Job controller runs the copies: fencing is not available');
+    case 'OutOfSight':
+      return before === undefined ? unknown('Connecting', 'not looked at yet') : said(before);
+    case 'None':
+      if (!worker.mayStart) return { status: 'False', reason: 'NoWorkerLease', message: workerAbsence(worker) ?? '' };
+      return staysOr(before, 'Connecting', `no worker has announced itself in Lease ${worker.where} so far`);
+    case 'Other':
+      return { status: 'False', reason: 'OtherController', message: workerAbsence(worker) ?? '' };
+    case 'Announced':
+      return announced(worker, before);
+  }
+}
+
+function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, before: DeepReadonly<Condition> | undefined): ConditionSaid {
+  const { name = '' } = worker.worker;
+  switch (worker.pulse) {
+    case 'Beating':
+      return { status: 'True', reason: 'Renewing', message: `worker "${name}" renews its Lease` };
+    case 'Unproven':
+      return staysOr(before, 'Connecting', `worker "${name}" has not renewed its Lease since it was first looked at`);
+    case 'Silent':
+      return { status: 'False', reason: 'LeaseExpired', message: workerAbsence(worker) ?? '' };
+    case 'Stopped':
+      return { status: 'False', reason: 'LeaseReleased', message: workerAbsence(worker) ?? '' };
+  }
+}
+
+const said = ({ status, reason, message }: DeepReadonly<Condition>): ConditionSaid => ({ status, reason, message });
+/** What was known stays until it is proven anew. */
+const staysOr = (before: DeepReadonly<Condition> | undefined, reason: string, message: string): ConditionSaid =>
+  before === undefined || before.status === 'Unknown' ? unknown(reason, message) : said(before);
+const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
+
+function condition(
+  previous: DeepReadonly<WorkerClusterStatus> | undefined,
+  type: string,
+  { status, reason, message }: ConditionSaid,
+  generation: number | undefined,
+  nowMs: number,
+): Condition {
+  const present = findCondition(previous?.conditions, type);
+  const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(nowMs);
+  return { type, status, reason, message, lastTransitionTime, ...omitUndefined({ observedGeneration: generation }) };
+}

@@ -1,0 +1,80 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
+import { findCondition } from '../../../shared/kube/conditions.ts';
+import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
+import { AbleReason } from '../../api/worker-cluster.ts';
+import type { AbilityNow } from './cluster-ability.ts';
+
+/**
+ * Whether a cluster is steady enough for Jobs. One that comes and goes stops its copies again and again, and nothing of them ever ends. So trips of its
+ * fence count against it as placements that come to nothing count against it for one Job: it takes no Jobs for a while that doubles each time, then, for as
+ * long again, one at a time. Times are epoch milliseconds.
+ */
+export interface Trips {
+  /** A copy there has changed. */
+  seen(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void;
+  trust(): Trust;
+  stop(): void;
+}
+
+/** `untilMs`: when that may change by itself; undefined: its trips are forgotten. */
+export type Trust = AbilityNow & { readonly untilMs?: number };
+
+/** So many trips, each within the time in which the one before is remembered, and no Job is placed there. */
+const TRIPS_UNTIL_UNSTEADY = 3;
+const REMEMBERED_MS = 3_600_000;
+const BACK_OFF_MS = 60_000;
+const BACK_OFF_MAX_MS = 3_600_000;
+/** A trip is heard of from many copies. After an interruption several are heard of at once, but from each copy one after the other. */
+const SAME_TRIP_MS = 10_000;
+const TRIPS_MAX = 20;
+
+/** `onChange`: the cluster is trusted otherwise now. */
+export function createTrips(clock: Clock, onChange: () => void): Trips {
+  let trips: readonly number[] = [];
+  let told = new Set<string>();
+  let timer: Timer | undefined;
+
+  const trust = (): Trust => trustAt(trips, clock.now());
+  const lookAgain = (): void => {
+    timer?.cancel();
+    const { untilMs } = trust();
+    timer = untilMs === undefined ? undefined : clock.schedule(lookAgain, untilMs - clock.now());
+    onChange();
+  };
+
+  return {
+    seen(copy, before) {
+      if (!tellsOfTrip(copy, before)) return;
+      const nowMs = clock.now();
+      if (told.has(copy.metadata.uid) || nowMs - (trips.at(-1) ?? Number.NEGATIVE_INFINITY) >= SAME_TRIP_MS) {
+        trips = [...(trust().untilMs === undefined ? [] : trips), nowMs].slice(-TRIPS_MAX);
+        told = new Set();
+        lookAgain();
+      }
+      told.add(copy.metadata.uid);
+    },
+    trust,
+    stop: () => timer?.cancel(),
+  };
+}
+
+function trustAt(trips: readonly number[], nowMs: number): Trust {
+  const [firstMs, lastMs] = [trips[0], trips.at(-1)];
+  if (firstMs === undefined || lastMs === undefined) return { kind: 'Able' };
+  const excess = trips.length - TRIPS_UNTIL_UNSTEADY;
+  const backOffMs = excess < 0 ? 0 : Math.min(BACK_OFF_MAX_MS, BACK_OFF_MS * 2 ** excess);
+  const forgottenMs = lastMs + Math.max(REMEMBERED_MS, 2 * backOffMs);
+  const message = `its worker has stopped the copies there ${trips.length} times since ${toWireTime(firstMs)}, because it did not hear of the manager`;
+  const problem = { reason: AbleReason.Unsteady, message };
+  if (nowMs < lastMs + backOffMs) return { kind: 'NotAble', problem, untilMs: lastMs + backOffMs };
+  if (nowMs < lastMs + 2 * backOffMs) return { kind: 'Trying', problem, untilMs: lastMs + 2 * backOffMs };
+  return nowMs < forgottenMs ? { kind: 'Able', untilMs: forgottenMs } : { kind: 'Able' };
+}
+
+/** Whether a copy tells of a trip that it did not tell of before, which may be over by now. */
+export function tellsOfTrip(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): boolean {
+  const [now, then] = [copy, before].map(({ status }) => findCondition(status?.conditions, 'Fenced'));
+  if (now === undefined || (now.status === then?.status && now.lastTransitionTime === then.lastTransitionTime)) return false;
+  return now.status === 'True' || then?.status !== 'True';
+}

@@ -1,0 +1,31 @@
+import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
+import type { WorkerCluster } from '../../api/worker-cluster.ts';
+
+/** What is left of Jobs on a cluster. */
+export type WhatRemains = {
+  /** Keys of the Jobs whose record names it, or may. */
+  readonly jobs: readonly string[];
+  /** Copies there; undefined while nobody can look. */
+  readonly copies: number | undefined;
+};
+
+export type RemovalJudgement =
+  | { readonly kind: 'Goes' }
+  | { readonly kind: 'Stays'; readonly reason: 'JobsRemain' | 'CopiesRemain'; readonly message: string };
+
+const NAMED_MAX = 3;
+
+/** Whether a WorkerCluster that is being deleted may go, or on what it waits. Copies of Jobs that are over are deleted where they can be, and else left. */
+export function judgeRemoval({ metadata, spec, status }: DeepReadonly<WorkerCluster>, { jobs, copies }: WhatRemains): RemovalJudgement {
+  if (jobs.length === 0 && (copies ?? 0) === 0) return { kind: 'Goes' };
+  if (jobs.length === 0)
+    return { kind: 'Stays', reason: 'CopiesRemain', message: `deleted; ${count(copies ?? 0, 'copy', 'copies')} there are being deleted` };
+  const others = jobs.length > NAMED_MAX ? ` and ${jobs.length - NAMED_MAX} more` : '';
+  const named = `${jobs.toSorted().slice(0, NAMED_MAX).join(', ')}${others}`;
+  const waits = `deleted; it goes when no Job's record names it. ${count(jobs.length, 'Job is', 'Jobs are')} left (${named}): the condition Dispatched of each says what it waits for`;
+  const isLost = status?.lostSince !== undefined && spec.state !== 'Lost';
+  const remedy = `. The cluster is lost; to give it up: kubectl patch workercluster ${metadata.name} --type merge -p '{"spec":{"state":"Lost"}}'`;
+  return { kind: 'Stays', reason: 'JobsRemain', message: isLost ? waits + remedy : waits };
+}
+
+const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;

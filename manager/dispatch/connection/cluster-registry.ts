@@ -1,0 +1,489 @@
+import { createHash } from 'node:crypto';
+import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import type { KubeClient, ReadClient, StatusClient, WriteClient } from '../../../shared/kube/client.ts';
+import { runController, type ReconcileResult } from '../../../shared/kube/controller.ts';
+import type { Informer } from '../../../shared/kube/informer.ts';
+import { findCondition } from '../../../shared/kube/conditions.ts';
+import { parseKey } from '../../../shared/kube/keys.ts';
+import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
+import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
+import { KubeconfigError } from '../../../shared/kube/kubeconfig/kubeconfig-error.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { forgetSeries } from '../../../shared/runtime/forget-series.ts';
+import { onAbort } from '../../../shared/runtime/tasks.ts';
+import { servesNamespace } from '../../api/served-namespaces.ts';
+import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
+import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
+import { judgeIdentities, type IdentityProblem, type KnownCluster } from '../cluster/cluster-identities.ts';
+import type { ClusterHealth } from '../cluster/cluster-health.ts';
+import { clusterStatus, type ConfigurationProblem, type Finding } from '../cluster/cluster-status.ts';
+import type { ClusterView } from '../mirror/mirror-group.ts';
+import { createClusterRemoval, type ClusterRemoval } from '../cluster/cluster-removal.ts';
+import { createInitialProbes, type InitialProbes } from './initial-probes.ts';
+import { createLossCount, type LossCount } from '../cluster/loss-count.ts';
+import { mergePatchBetween, sameJson } from '../status-home/json-diff.ts';
+import type { RemovalJudgement, WhatRemains } from '../cluster/judge-removal.ts';
+import { withoutRemoval, withRemoval } from '../cluster/removal-status.ts';
+import type { KnownPlaces } from '../mirror/recorded-place.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
+import { renewableAccess, type RenewableAccess } from '../token/renewable-access.ts';
+import { nextLookMs } from '../token/token-expiry.ts';
+import { createTokenRenewal, type TokenRenewal } from '../token/token-renewal.ts';
+import { accessOrProblem, type WorkerAccess } from '../token/worker-access.ts';
+import { readWorkerSecret } from '../token/worker-secret.ts';
+
+/** The worker clusters there are, connected as their WorkerCluster objects say. */
+export interface ClusterRegistry {
+  get(name: string): RemoteCluster | undefined;
+  all(): readonly RemoteCluster[];
+  /** Names of all WorkerClusters, connected or not. */
+  names(): readonly string[];
+  /** How a Job that was last admitted then sees a WorkerCluster, connected or not; undefined when there is none of this name. */
+  view(name: string, localKey: string, sinceMs: number | undefined): ClusterView | undefined;
+  readonly places: KnownPlaces;
+  /** The health of a cluster has changed: its WorkerCluster is to say so. */
+  report(name: string): void;
+  /** A Job has left a cluster, or a copy has gone: WorkerClusters that are being deleted may wait for that. */
+  jobLeft(): void;
+  /** Connects to a cluster as if it were new: nothing that is known of it is to be kept. */
+  connectAnew(name: string): void;
+  /** See {@link InitialProbes.settled}. */
+  settled(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export type ClusterRegistryDeps = {
+  readonly home: ReadClient & StatusClient & WriteClient;
+  readonly workerClusters: Informer<WorkerCluster>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: DispatchMetrics;
+  /** How long tokens are good for that are renewed, 0: none is. */
+  readonly tokenLifeMs: number;
+  /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+  readonly secretsNamespace: string | undefined;
+  /** Makes the connection; `access` is undefined for the manager cluster itself. */
+  readonly connect: (cluster: string, access: ClusterAccess | undefined) => KubeClient;
+  readonly createCluster: (
+    cluster: DeepReadonly<WorkerCluster>,
+    client: KubeClient,
+    identify: (uid: string) => Promise<IdentityProblem | undefined>,
+  ) => RemoteCluster;
+  /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
+  readonly homeUID: () => string | undefined;
+  /** Keys of the Jobs whose record names a cluster, by its name or by its UID, and of those that may be anywhere: without those that are proven to rest. */
+  readonly heldBy: (name: string, uid: string | undefined) => Iterable<string>;
+  /** A cluster came or went. What it last was is told of one that went, as far as it was known. */
+  readonly onMembershipChanged: (cluster: {
+    readonly name: string;
+    readonly uid: string | undefined;
+    readonly localKeys: Iterable<string>;
+  }) => void;
+};
+
+type Running = {
+  readonly fingerprint: string;
+  readonly access: RenewableAccess | undefined;
+  readonly cluster: RemoteCluster;
+  readonly stop: () => Promise<void>;
+};
+type Access =
+  /** `fingerprint` is of all that a connection is made anew for; `worker` is undefined for the manager cluster itself. */
+  | { readonly kind: 'Access'; readonly fingerprint: string; readonly worker: WorkerAccess | undefined }
+  | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
+
+/** What was read last, and what the cluster is used with, which is recorded or about to be. */
+type Identity = { readonly read: string; readonly used: string | undefined };
+
+/** `version` is of the text that was read. */
+type Reading = { readonly version: string; readonly result: WorkerAccess | KubeconfigError };
+
+/** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. Read sooner before a token ends. */
+const SECRET_CHECK_MS = 30_000;
+/** Sooner, while there is nothing to work with. */
+const SECRET_MISSED_MS = 5_000;
+/** Where two managers share a manager cluster, too, the other one says the contrary at once. */
+const OTHER_MANAGER_TOLD_EVERY_MS = 10_000;
+const CONCURRENCY = 8;
+/** Jobs that leave a cluster within this time are told of together. */
+const LEFT_WINDOW_MS = 1_000;
+/** One that says again and again that it was restored is not listed again and again. */
+const ANEW_PAUSE_MS = 60_000;
+
+/** Call before the informer runs. */
+export function createClusterRegistry(deps: ClusterRegistryDeps): ClusterRegistry {
+  return new Registry(deps);
+}
+
+class Registry implements ClusterRegistry {
+  readonly #deps: ClusterRegistryDeps;
+  readonly #queue: Workqueue;
+  readonly #running = new Map<string, Running>();
+  readonly #connectedBefore = new Set<string>();
+  readonly #problems = new Map<string, ConfigurationProblem>();
+  /** Why clusters are not ready, as was last measured. */
+  readonly #notReady = new Map<string, string>();
+  /** What the Secrets said at the last look, by cluster. */
+  readonly #lastRead = new Map<string, Reading>();
+  /** What the clusters that are connected are, by cluster. */
+  readonly #identities = new Map<string, Identity>();
+  /** When a cluster was or is to be connected to anew: on the clock's `monotonic`. */
+  readonly #anew = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
+
+  readonly #removal: ClusterRemoval;
+  readonly #tokens: TokenRenewal;
+  readonly #first: InitialProbes;
+  readonly #losses: LossCount;
+  /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
+  readonly #toLookAt = new Set<string>();
+  readonly places: KnownPlaces;
+  /** The WorkerClusters by the identity that they are used with; undefined until it is asked for again. */
+  #namesByUID: ReadonlyMap<string, string> | undefined;
+  /** When it was last said that another manager has a cluster. */
+  readonly #otherManagerToldMs = new Map<string, number>();
+
+  constructor(deps: ClusterRegistryDeps) {
+    this.#deps = deps;
+    const { home, clock, log, metrics } = deps;
+    this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
+    this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
+    this.#losses = createLossCount(deps.clock);
+    this.#first = createInitialProbes(clock, () => this.names());
+    this.places = {
+      has: (name) => this.#workerCluster(name) !== undefined,
+      uidOf: (name) => this.#uidOf(name),
+      nameOf: (uid) => this.#nameOf(uid),
+    };
+    const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };
+    this.#queue = createWorkqueue({ name: 'worker-clusters', clock, rateLimit, metrics: metrics.workqueues.of('worker-clusters') });
+    const changed = ({ metadata }: { readonly metadata: { readonly name: string } }): void => {
+      this.#namesByUID = undefined;
+      this.#queue.add(metadata.name);
+    };
+    deps.workerClusters.addHandler({ added: changed, updated: changed, deleted: changed });
+  }
+
+  get(name: string): RemoteCluster | undefined {
+    return this.#running.get(name)?.cluster;
+  }
+
+  all(): readonly RemoteCluster[] {
+    return [...this.#running.values()].map(({ cluster }) => cluster);
+  }
+
+  names(): readonly string[] {
+    return this.#deps.workerClusters.list().map(({ metadata }) => metadata.name);
+  }
+
+  view(name: string, localKey: string, sinceMs: number | undefined): ClusterView | undefined {
+    const workerCluster = this.#workerCluster(name);
+    return workerCluster && this.#view(workerCluster, localKey, sinceMs);
+  }
+
+  report(name: string): void {
+    this.#queue.add(name);
+  }
+
+  jobLeft(): void {
+    for (const name of this.#removal.inFlight()) {
+      if (this.#toLookAt.has(name)) continue;
+      this.#toLookAt.add(name);
+      this.#queue.addAfter(name, LEFT_WINDOW_MS);
+    }
+  }
+
+  connectAnew(name: string): void {
+    const nowMs = this.#deps.clock.monotonic();
+    const atMs = Math.max(nowMs, (this.#anew.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + ANEW_PAUSE_MS);
+    this.#anew.set(name, { atMs, isDue: true });
+    this.#queue.addAfter(name, atMs - nowMs);
+  }
+
+  settled(signal: AbortSignal): Promise<void> {
+    return this.#first.settled(signal);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    onAbort(signal, () => this.#queue.shutDown());
+    const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcile(name, signal);
+    await Promise.all([
+      runController({ name: 'worker-clusters', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log: this.#deps.log }),
+      this.#tokens.run(signal),
+    ]);
+    await Promise.all([...this.#running.values()].map((each) => each.stop()));
+  }
+
+  #view(workerCluster: DeepReadonly<WorkerCluster>, localKey: string, sinceMs: number | undefined): ClusterView {
+    const { name } = workerCluster.metadata;
+    const running = this.#running.get(name);
+    const leaving = workerCluster.metadata.deletionTimestamp !== undefined;
+    if (running !== undefined) return { ...running.cluster.view(localKey, sinceMs), leaving };
+    const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = workerCluster.spec;
+    const contact = this.#problems.has(name) ? 'Lost' : 'Connecting';
+    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+    return {
+      contact: served ? contact : 'NotServed',
+      leaving,
+      jobController,
+      local,
+      problem: undefined,
+      doubt: { kind: 'None' },
+      untouchedSinceMs: undefined,
+    };
+  }
+
+  /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. let it go when it is deleted. 5. say how it is. */
+  async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const workerCluster = this.#workerCluster(name);
+    this.#toLookAt.delete(name);
+    if (workerCluster === undefined) {
+      this.#removal.forget(name);
+      this.#first.forget(name);
+      this.#losses.forget(name);
+      this.#problems.delete(name);
+      this.#lastRead.delete(name);
+      this.#anew.delete(name);
+      this.#tokens.forget(name);
+      this.#measure(name, undefined);
+      this.#otherManagerToldMs.delete(name);
+      await this.#stop(name);
+      this.#connectedBefore.delete(name);
+      const { workqueues, ...series } = this.#deps.metrics;
+      workqueues.forget(name);
+      await forgetSeries(Object.values(series), 'cluster', new Set([name]));
+      // Also one that never ran is one less.
+      return this.#deps.onMembershipChanged({ name, uid: undefined, localKeys: [] }); // 1
+    }
+    const access = await this.#access(workerCluster, signal); // 2
+    if (access.kind === 'Problem') {
+      this.#problems.set(name, access.problem);
+      await this.#stop(name);
+    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint || this.#isToBeAnew(name)) {
+      await this.#stop(name);
+      this.#start(workerCluster, access, signal); // 3
+    } else if (access.worker !== undefined) {
+      this.#running.get(name)?.access?.renew(access.worker.credentials); // 3
+    }
+    const hasChanged = !this.#removal.isUnderWay(name);
+    const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
+    if (hasChanged && this.#removal.isUnderWay(name)) {
+      // Also those that rest there are to leave it.
+      this.#deps.onMembershipChanged({ name, uid: this.#uidOf(name), localKeys: this.get(name)?.localKeys() ?? [] });
+    }
+    const heldBackMs = await this.#writeStatus(workerCluster, removal, signal); // 5
+    return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#nextLookMs(access)) };
+  }
+
+  #isToBeAnew(name: string): boolean {
+    const anew = this.#anew.get(name);
+    return anew?.isDue === true && anew.atMs <= this.#deps.clock.monotonic();
+  }
+
+  #nextLookMs(access: Access): number {
+    if (access.kind === 'Problem') return SECRET_MISSED_MS;
+    const { token } = access.worker?.credentials ?? {};
+    return nextLookMs(token, this.#deps.clock.now(), { usualMs: SECRET_CHECK_MS, leastMs: SECRET_MISSED_MS });
+  }
+
+  async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
+    const { spec } = workerCluster;
+    const accessTo = (worker: WorkerAccess | undefined): Access => {
+      // One that was made anew may mean another cluster by the same address.
+      const { uid } = workerCluster.metadata;
+      const { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace } = spec;
+      const made = { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace };
+      const connection = JSON.stringify([uid, worker?.endpoint, made]);
+      return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
+    };
+    if (spec.local === true) return accessTo(undefined);
+    const found = await readWorkerSecret(this.#deps.home, spec, this.#deps.secretsNamespace, signal);
+    if (found.kind === 'Problem') return found;
+    const { name } = workerCluster.metadata;
+    const read = this.#readOnce(name, found.version, found.kubeconfig);
+    if (!(read instanceof KubeconfigError)) return accessTo(this.#tokens.newest(name, read, found));
+    return { kind: 'Problem', problem: { reason: 'KubeconfigInvalid', message: `${found.where}: ${read.message}` } };
+  }
+
+  /** A text that costs much to read is to cost it once, and not at every look. */
+  #readOnce(cluster: string, version: string, encoded: string): WorkerAccess | KubeconfigError {
+    const last = this.#lastRead.get(cluster);
+    if (last?.version === version) return last.result;
+    const result = accessOrProblem(Buffer.from(encoded, 'base64').toString('utf8'));
+    this.#lastRead.set(cluster, { version, result });
+    return result;
+  }
+
+  #start(workerCluster: DeepReadonly<WorkerCluster>, access: Access & { kind: 'Access' }, signal: AbortSignal): void {
+    const { name } = workerCluster.metadata;
+    const { connect, createCluster, log, metrics, onMembershipChanged } = this.#deps;
+    // It may have been replaced in the Secret already, which would be seen at the next look only.
+    const renewable =
+      access.worker &&
+      renewableAccess(name, access.worker, () => {
+        this.#tokens.refused(name);
+        this.#queue.add(name);
+      });
+    const client = connect(name, renewable);
+    this.#tokens.connected(name, renewable && client);
+    this.#problems.delete(name);
+    const anew = this.#anew.get(name);
+    if (anew !== undefined) this.#anew.set(name, { ...anew, isDue: false });
+    const stopped = new AbortController();
+    const until = AbortSignal.any([signal, stopped.signal]);
+    const cluster = createCluster(workerCluster, client, (uid) => this.#identify(name, uid, until));
+    const done = cluster.run(until).catch((error: unknown) => {
+      log.error('a cluster stopped working', { cluster: name, error });
+    });
+    const stop = async (): Promise<void> => {
+      stopped.abort();
+      await done;
+      if (renewable !== undefined) await client.close();
+    };
+    this.#running.set(name, { fingerprint: access.fingerprint, access: renewable, cluster, stop });
+    // The first connection is none that was made anew, but makes the series: a rate of what has not happened yet is asked for, too.
+    metrics.reconnects.inc({ cluster: name }, this.#connectedBefore.has(name) ? 1 : 0);
+    this.#connectedBefore.add(name);
+    log.info('connecting to a cluster', { cluster: name });
+    onMembershipChanged({ name, uid: undefined, localKeys: [] });
+  }
+
+  async #stop(name: string): Promise<void> {
+    const running = this.#running.get(name);
+    if (running === undefined) return;
+    this.#running.delete(name);
+    this.#tokens.connected(name, undefined);
+    this.#deps.log.info('disconnecting from a cluster', { cluster: name });
+    await running.stop();
+    const uid = this.#uidOf(name);
+    this.#setIdentity(name, undefined);
+    this.#deps.onMembershipChanged({ name, uid, localKeys: running.cluster.localKeys() });
+  }
+
+  /** A cluster is used only after its identity stands in its WorkerCluster: whoever leads next must notice when it is another one. */
+  async #identify(name: string, uid: string, signal: AbortSignal): Promise<IdentityProblem | undefined> {
+    const homeUID = this.#deps.homeUID();
+    if (homeUID === undefined)
+      return { reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known: it has no namespace kube-system' };
+    const used = this.#identities.get(name)?.used;
+    this.#setIdentity(name, { read: uid, used });
+    const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);
+    if (problem !== undefined) return problem;
+    this.#setIdentity(name, { read: uid, used: uid });
+    const workerCluster = this.#workerCluster(name);
+    try {
+      if (workerCluster !== undefined) await this.#removal.retain(workerCluster, signal);
+      if (workerCluster?.status?.clusterUID === uid) return undefined;
+      await this.#patchStatus(name, { clusterUID: uid }, signal);
+      return undefined;
+    } catch (error) {
+      this.#setIdentity(name, { read: uid, used });
+      this.#deps.log.warn('the identity of a cluster cannot be recorded yet', { cluster: name, error });
+      const why = error instanceof Error ? error.message : String(error);
+      return { reason: 'IdentityUnknown', message: `its identity and finalizer cannot be written into its WorkerCluster: ${why}` };
+    }
+  }
+
+  #workerCluster(name: string): DeepReadonly<WorkerCluster> | undefined {
+    return this.#deps.workerClusters.get({ namespace: '', name });
+  }
+
+  #setIdentity(name: string, identity: Identity | undefined): void {
+    if (identity === undefined) this.#identities.delete(name);
+    else this.#identities.set(name, identity);
+    this.#namesByUID = undefined;
+  }
+
+  #uidOf(name: string): string | undefined {
+    return this.#identities.get(name)?.used ?? this.#workerCluster(name)?.status?.clusterUID;
+  }
+
+  #nameOf(uid: string): string | undefined {
+    this.#namesByUID ??= new Map(this.names().flatMap((name): [string, string][] => pair(this.#uidOf(name), name)));
+    return this.#namesByUID.get(uid);
+  }
+
+  #knownClusters(): KnownCluster[] {
+    return this.#deps.workerClusters.list().map(({ metadata: { name, creationTimestamp }, spec, status }) => {
+      const { read, used } = this.#identities.get(name) ?? {};
+      return { name, createdAt: creationTimestamp, local: spec.local === true, recorded: status?.clusterUID ?? used, read };
+    });
+  }
+
+  async #patchStatus(name: string, patch: unknown, signal: AbortSignal): Promise<void> {
+    const body = { status: patch };
+    const options = { fieldManager: MANAGER_FIELD_MANAGER, signal };
+    await this.#deps.home.patchStatus(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body }, options);
+  }
+
+  #remains(name: string): WhatRemains {
+    const cluster = this.get(name);
+    const copies = cluster?.health().contact === 'Ready' ? cluster.localKeys().size : undefined;
+    return { jobs: [...this.#deps.heldBy(name, this.#uidOf(name))], copies };
+  }
+
+  /** Writes the status, or returns how long that is put off. */
+  async #writeStatus(
+    workerCluster: DeepReadonly<WorkerCluster>,
+    removal: RemovalJudgement | undefined,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { clock, metrics } = this.#deps;
+    const { name, generation } = workerCluster.metadata;
+    const before = withoutRemoval(workerCluster.status);
+    const finding = this.#finding(name);
+    const putOffMs = this.#first.putOffMs(name, before, finding);
+    const told =
+      putOffMs === undefined
+        ? (clusterStatus(before, finding, this.#losses.after(name, before, finding), generation, clock.now()) ?? before)
+        : before;
+    this.#measure(name, findCondition(told?.conditions, ClusterCondition.Ready));
+    metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
+    const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());
+    if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) {
+      if (putOffMs === undefined) this.#first.agreed(name);
+      return putOffMs;
+    }
+    if (finding.kind === 'Running' && finding.health.reason === 'OtherManager') {
+      const nextMs = (this.#otherManagerToldMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_TOLD_EVERY_MS;
+      if (nextMs > clock.monotonic()) return nextMs - clock.monotonic();
+      this.#otherManagerToldMs.set(name, clock.monotonic());
+    }
+    await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
+    return undefined;
+  }
+
+  #measure(name: string, ready: DeepReadonly<{ status: string; reason: string }> | undefined): void {
+    const { clusterReady, clusterNotReady } = this.#deps.metrics;
+    clusterReady.set({ cluster: name }, ready?.status === 'True' ? 1 : 0);
+    const reason = ready === undefined || ready.status === 'True' ? undefined : ready.reason;
+    const before = this.#notReady.get(name);
+    if (before !== undefined && before !== reason) clusterNotReady.remove({ cluster: name, reason: before });
+    if (reason === undefined) this.#notReady.delete(name);
+    else {
+      this.#notReady.set(name, reason);
+      clusterNotReady.set({ cluster: name, reason }, 1);
+    }
+  }
+
+  #finding(name: string): Finding {
+    const cluster = this.get(name);
+    if (cluster !== undefined)
+      return {
+        kind: 'Running',
+        health: withAdvice(cluster.health(), () => this.#tokens.advice(name)),
+        ability: cluster.ability(),
+        capacity: cluster.capacity(),
+        priorityClasses: cluster.priorityClasses(),
+        worker: cluster.worker(),
+      };
+    return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };
+  }
+}
+
+/** Who is not known there any more is told what to do. */
+const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth =>
+  health.reason === 'Unauthorized' ? { ...health, message: `${health.message}; ${advice()}` } : health;
+
+const pair = (uid: string | undefined, name: string): [string, string][] => (uid === undefined ? [] : [[uid, name]]);

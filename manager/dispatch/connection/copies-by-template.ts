@@ -1,0 +1,45 @@
+import { templateIdentity } from '../../../shared/api/copy-identity.ts';
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { essentialsOfCopy } from '../copy/copy-essentials.ts';
+import { copyIdentity, isListed, localKeyOfCopy, marksFor } from '../copy/copy-marks.ts';
+import { copyName } from '../copy/remote-job.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
+
+/**
+ * One Job as a list of all Jobs of a cluster keeps it: the essentials of a copy, known by its label, or by its pod template under the
+ * name of a copy, and of any other Job only that it is there. A template alone proves nothing: users make Jobs of their own from the
+ * manifest of a copy.
+ */
+export function essentialsOfAny(job: Job, origin: string, besideOriginal: boolean): Job {
+  const isCopy = isListed(job.metadata, origin) || isCopyByTemplate(job, origin, besideOriginal);
+  if (isCopy) return essentialsOfCopy(job, besideOriginal);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
+  return { metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec: { template: { spec: { containers: [] } } } };
+}
+
+/**
+ * Marks those of these copies that are without their label, so that they are listed, and then suspended or deleted like any other. A copy
+ * that was written to meanwhile, or whose cluster does not answer, stays as it is: the next list has it again.
+ */
+export async function markOutOfList(cluster: Marking, copies: readonly DeepReadonly<Job>[], origin: string, log: Logger): Promise<void> {
+  for (const copy of copies) {
+    const identity = isListed(copy.metadata, origin) ? undefined : copyIdentity(copy);
+    if (identity === undefined) continue;
+    const localKey = localKeyOfCopy(copy);
+    try {
+      cluster.wrote(localKey, await cluster.writer.mark(copy as Job, marksFor(identity, origin, copy.metadata)));
+    } catch (error) {
+      log.info('a copy without its label could not be marked', { cluster: cluster.name, job: localKey, error });
+    }
+  }
+}
+
+type Marking = Pick<RemoteCluster, 'name' | 'wrote'> & { readonly writer: Pick<RemoteCluster['writer'], 'mark'> };
+
+function isCopyByTemplate({ metadata, spec }: Job, origin: string, besideOriginal: boolean): boolean {
+  const identity = templateIdentity(spec);
+  if (identity?.manager !== origin || identity.namespace !== metadata.namespace) return false;
+  const local = { metadata: { ...metadata, name: identity.name, uid: identity.originUid }, spec };
+  return metadata.name === copyName(local, besideOriginal);
+}

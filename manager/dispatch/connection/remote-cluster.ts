@@ -1,0 +1,499 @@
+import type { DeepReadonly, Job, Node } from '../../../shared/api/kubernetes.ts';
+import { isFinished } from '../../../shared/kube/conditions.ts';
+import { runController } from '../../../shared/kube/controller.ts';
+import type { Informer } from '../../../shared/kube/informer.ts';
+import { parseKey } from '../../../shared/kube/keys.ts';
+import { createObjectBudget } from '../../../shared/kube/object-budget.ts';
+import { WentBack } from '../../../shared/kube/reflector.ts';
+import { isOlder } from '../../../shared/kube/resource-version.ts';
+import type { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
+import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
+import { sleep } from '../../../shared/runtime/clock.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { onAbort } from '../../../shared/runtime/tasks.ts';
+import type { PriorityClass } from '../../api/priority-class.ts';
+import type { DispatchProblem } from '../../api/refusals.ts';
+import { RETAINED_MAX } from '../../api/retention.ts';
+import { servesNamespace } from '../../api/served-namespaces.ts';
+import { type AbilityNow, isFaultOfCluster } from '../cluster/cluster-ability.ts';
+import {
+  afterProbe,
+  type ClusterFault,
+  type ClusterHealth,
+  NEVER_PROBED,
+  newsOf,
+  type ProbeResult,
+  withFault,
+} from '../cluster/cluster-health.ts';
+import type { IdentityProblem } from '../cluster/cluster-identities.ts';
+import { type ClusterProbe, createClusterProbe } from '../cluster/cluster-probe.ts';
+import { createTrips, type Trips } from '../cluster/cluster-trust.ts';
+import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
+import { namesOfClasses } from '../cluster/priority-classes.ts';
+import type { WorkerFinding } from '../cluster/worker-finding.ts';
+import { essentialsOfCopy } from '../copy/copy-essentials.ts';
+import { isListed, localKeyOfCopy } from '../copy/copy-marks.ts';
+import { isAtRest } from '../copy/copy-rest.ts';
+import type { LeaseKept } from '../lease/cluster-lease.ts';
+import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
+import { leasedWrites } from '../lease/leased-writes.ts';
+import { createWorkerAbsence, type WorkerAbsence } from '../lease/worker-absence.ts';
+import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
+import { createUnansweredWrites, type UnansweredWrites } from '../mirror/unanswered-writes.ts';
+import { type CopyWriter, createCopyWriter } from '../writes/copy-writer.ts';
+import { createCreateOutcomes, type CreateOutcomes } from '../writes/create-outcomes.ts';
+import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
+import { createWriteTroubles } from '../writes/write-troubles.ts';
+import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
+import { markOutOfList } from './copies-by-template.ts';
+import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
+import { listOnce } from './list-once.ts';
+import { createRateSlots } from './rate-slots.ts';
+import { createReconciliation, type Reconciliation } from './reconciliation.ts';
+import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
+import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
+
+const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
+
+const PROBE_INTERVAL_MS = 10_000;
+
+/** Time limit for the list of all Jobs that precedes the answer to a worker's token. */
+const FRESH_LIST_MS = 60_000;
+
+/** Sooner, while it does not answer or its Jobs are not listed yet. */
+const PROBE_AGAIN_MS = 1_000;
+
+/** While it refuses us, or we it: that ends when somebody changes something. */
+const PROBE_REFUSED_MS = 5_000;
+
+/** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
+const UNHEARD_MS = 150_000;
+
+export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
+  return new ConnectedCluster(options);
+}
+
+class ConnectedCluster implements RemoteCluster {
+  readonly name: string;
+  readonly writer: CopyWriter;
+  readonly unanswered: UnansweredWrites;
+  readonly undeleted: () => readonly string[];
+  readonly troubles = createWriteTroubles();
+  readonly starts: StartInquiries;
+  readonly #options: RemoteClusterOptions;
+  readonly #copies: Informer<Job>;
+  readonly #nodes: Informer<Node>;
+  readonly #classes: Informer<PriorityClass>;
+  readonly #ownWrites: OwnWrites<Job>;
+  readonly #finished: FinishedCopies;
+  readonly #queue: Workqueue;
+  readonly #problems = new Map<string, DispatchProblem>();
+  readonly #stopped = new AbortController();
+  /** Questions to the manager cluster for the sake of this one. */
+  readonly #confirmations = createRateSlots({ perSecond: 5, burst: 100 });
+  readonly #prober: ClusterProbe;
+  readonly #leases: LeasePlaces;
+  readonly #absence: WorkerAbsence;
+  readonly #reconciliation: Reconciliation;
+  readonly #allJobs: () => Informer<Job>;
+  /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
+  readonly #usable = Promise.withResolvers<void>();
+  #isUsed = false;
+  /** Wakes who waits for the next probe or renewal. */
+  #nudge = Promise.withResolvers<void>();
+  #uid = '';
+  /** By the list that they are of. */
+  readonly #faults = new Map<string, ClusterFault>();
+  readonly #restored = new AbortController();
+  #health = NEVER_PROBED;
+  readonly #creates: CreateOutcomes;
+  /** When its fence has tripped, as copies tell. */
+  readonly #trips: Trips;
+  /** What others have heard of it. */
+  #told = '';
+
+  constructor(options: RemoteClusterOptions) {
+    const { name, client, clock, random, log, origin, servedNamespaces } = options;
+    const { workqueues, watchRestarts } = options.metrics;
+    const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
+    this.name = name;
+    this.#options = options;
+    const onLate = (failure: ProbeResult): void => this.#becomes(afterProbe(this.#health, failure, clock.now()));
+    this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
+    const budget = createObjectBudget(options.memoryBytes);
+    const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
+    // Whoever notices it first: another kind of object may have been written more since than was lost.
+    const onWentBack = (error: Error): void => this.#wentBack(error);
+    const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
+    const onDue = (): void => this.#nudge.resolve();
+    this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
+    const leased = leasedWrites(client, this.#leases, options.hold);
+    const leaseNamespace = (): string => this.#leases.namespace();
+    this.writer = createCopyWriter({ ...options, cluster: name, client: leased, leaseNamespace, signal: this.#stopped.signal });
+    this.unanswered = createUnansweredWrites(clock, options.newestAdmissionMs);
+    this.starts = createStartInquiries({
+      cluster: name,
+      client,
+      clock,
+      log,
+      copyOf: (localKey) => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job,
+      metrics: workqueues.of('start-inquiries', name),
+      onTold: (localKey) => options.onCopyChanged(localKey),
+    });
+    const informers = createClusterInformers(options, { ...watching, budget });
+    this.#copies = informers.copies;
+    this.#allJobs = informers.allJobs;
+    this.#nodes = informers.nodes;
+    this.#classes = informers.classes;
+    this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
+    // Before what is remembered of our deletions is forgotten.
+    this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
+    this.#creates = createCreateOutcomes(clock, () => options.onHealthChanged(this));
+    this.#trips = createTrips(clock, () => options.onHealthChanged(this));
+    this.#ownWrites = createOwnWrites(this.#copies);
+    this.undeleted = this.#ownWrites.forgetUnseen;
+    this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
+    const tell = (key: string): void => {
+      options.onCopyChanged(key);
+      this.#reconciliation.copyChanged(key);
+    };
+    const changed = (copy: DeepReadonly<Job>): void => {
+      const key = localKeyOfCopy(copy);
+      this.unanswered.listed(key, copy);
+      if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
+      tell(key);
+    };
+    const deleted = (copy: DeepReadonly<Job>): void => {
+      this.#finished.gone(localKeyOfCopy(copy));
+      tell(localKeyOfCopy(copy));
+    };
+    this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
+    this.#copies.addHandler({ added: changed, updated: changed, deleted });
+    this.#absence = createWorkerAbsence(clock, () => {
+      for (const key of this.localKeys()) options.onCopyChanged(key);
+    });
+    this.#reconciliation = createReconciliation({
+      asked: () => this.#tokenAsked(),
+      inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
+      outOfPlace: (signal) => this.#outOfPlace(signal),
+      confirm: (token) => {
+        this.#leases.confirm(token, options.shownFenceSeconds());
+        this.#nudge.resolve();
+      },
+      clock,
+    });
+    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
+  }
+
+  health(): ClusterHealth {
+    return this.#health;
+  }
+
+  ability(): AbilityNow {
+    const trust = this.#trips.trust();
+    return trust.kind === 'Able' ? this.#creates.ability() : trust;
+  }
+
+  created(localKey: string): void {
+    const before = this.ability().kind;
+    this.#creates.succeeded(localKey);
+    if (before === 'Able') return;
+    this.#options.onHealthChanged(this);
+    // Those that fail wait for up to a minute.
+    for (const key of this.troubles.keys()) this.#queue.add(key);
+  }
+
+  createFailed(key: string, error: unknown, problem: DispatchProblem): void {
+    if (!isFaultOfCluster(error)) return;
+    const before = this.ability().kind;
+    const isInTrouble = this.#creates.failed(key, problem);
+    if (isInTrouble && before !== 'NotAble') this.#options.onHealthChanged(this);
+  }
+
+  worker(): WorkerFinding {
+    const { contact, failures } = this.#health;
+    return this.#absence.found(this.#leases.finding(contact === 'Ready' && failures === 0));
+  }
+
+  view(localKey: string, sinceMs?: number): ClusterView {
+    const { jobController, local, servedNamespaces } = this.#options;
+    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+    return {
+      contact: served ? this.contact() : 'NotServed',
+      jobController,
+      builtIn: this.#leases.isBuiltIn(),
+      withoutWorker: this.#absence.told(),
+      local,
+      problem: this.#problems.get(localKey),
+      trouble: this.troubles.told(localKey),
+      waiting: this.starts.told(localKey),
+      doubt: this.unanswered.of(localKey, sinceMs),
+      untouchedSinceMs: this.unanswered.untouchedSinceMs(localKey),
+      absence: this.unanswered.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
+      ...omitUndefined({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
+    };
+  }
+
+  copiesOf(localKey: string): readonly Copy[] {
+    return this.#ownWrites.overlay(localKey, this.#copies.byIndex(COPIES_BY_LOCAL_KEY, localKey)).map((job) => ({
+      cluster: this.name,
+      job,
+      deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),
+    }));
+  }
+
+  /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
+  #left(copy: DeepReadonly<Job>): void {
+    const key = localKeyOfCopy(copy);
+    if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.unanswered.absent(key);
+    else this.unanswered.unlisted(key, copy);
+  }
+
+  hasTraceOf(localKey: string): boolean {
+    return this.#problems.has(localKey) || this.unanswered.has(localKey) || this.copiesOf(localKey).length > 0;
+  }
+
+  forget(localKey: string): void {
+    this.#problems.delete(localKey);
+    this.unanswered.forget(localKey);
+    this.troubles.over(localKey);
+    this.starts.saw(localKey, undefined);
+  }
+
+  localKeys(): ReadonlySet<string> {
+    return new Set(this.#copies.list().map(localKeyOfCopy));
+  }
+
+  capacity(): Capacity {
+    return { ...capacityOf(this.#nodes.list()), isAll: this.#nodes.hasSynced() };
+  }
+
+  priorityClasses(): readonly string[] | undefined {
+    return this.#classes.hasSynced() ? namesOfClasses(this.#classes.list()) : undefined;
+  }
+
+  mayAskAfterMs(localKey: string): number {
+    return this.#confirmations.waitMs(localKey, this.#options.clock.now());
+  }
+
+  wrote(localKey: string, copy: Job): void {
+    const essentials = essentialsOfCopy(copy, this.#options.local);
+    // The cache never comes to a version of an object that is not in its list.
+    if (!isListed(copy.metadata, this.#options.origin)) return this.unanswered.unlisted(localKey, essentials);
+    this.unanswered.listed(localKey, essentials);
+    this.#ownWrites.wrote(localKey, essentials);
+  }
+
+  deleted(copy: DeepReadonly<Job>): void {
+    const key = localKeyOfCopy(copy);
+    this.#ownWrites.deleted(key, copy);
+    if (!isAtRest(copy) || this.unanswered.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
+    this.unanswered.absent(key); // Its event came before the answer.
+    this.#options.onCopyChanged(key);
+  }
+
+  setProblem(localKey: string, problem: DispatchProblem | undefined): void {
+    if (problem === undefined) this.#problems.delete(localKey);
+    else this.#problems.set(localKey, problem);
+  }
+
+  workerShown(): void {
+    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+  }
+
+  wake(localKey: string, { now }: { readonly now: boolean }): void {
+    if (now || !this.#problems.has(localKey)) this.#queue.add(localKey);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    onAbort(signal, () => {
+      this.#stopped.abort(signal.reason);
+      this.#queue.shutDown();
+      this.#usable.resolve();
+      this.#creates.stop();
+      this.#trips.stop();
+    });
+    if (signal.aborted) return;
+    await Promise.all([this.#probe(signal), this.#work(signal)]);
+    // It is ours still on the next connection.
+    if (!this.#restored.signal.aborted) await this.#leases.release();
+  }
+
+  /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
+  contact(): Contact {
+    const { contact } = this.#health;
+    return contact === 'Ready' && !this.#leases.isHeld() ? 'Lost' : contact;
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { log, concurrency, reconcile } = this.#options;
+    await this.#usable.promise;
+    if (signal.aborted) return;
+    const watching = AbortSignal.any([signal, this.#restored.signal]);
+    await Promise.all([
+      this.#copies.run(watching),
+      this.#nodes.run(watching),
+      this.#classes.run(watching),
+      // Also where there is none, which no handler hears of.
+      this.#classes.waitForSync(watching).then(
+        () => this.#tell(),
+        () => undefined,
+      ),
+      this.starts.run(signal),
+      this.#leases.run(watching),
+      this.#reconciliation.run(watching),
+      runController({ name: `cluster-${this.name}`, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
+    ]);
+  }
+
+  async #identify(uid: string): Promise<IdentityProblem | undefined> {
+    const problem = await this.#options.identify(uid);
+    if (problem === undefined) this.#uid = uid;
+    return problem;
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#restored.signal.aborted) {
+      const probe = await this.#ask(signal);
+      if (signal.aborted) return;
+      this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
+      if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+      await (probe.kind === 'Refused' ? sleep(this.#options.clock, PROBE_REFUSED_MS, signal) : this.#untilNextProbe(signal));
+    }
+  }
+
+  #faultChanged(source: string, error: UnusableAnswer | undefined): void {
+    if (error === undefined) {
+      // The next probe says what else there may be.
+      this.#faults.delete(source);
+      return;
+    }
+    const fault = { reason: error.fault, message: `its ${source.split('/')[0]} cannot be known: ${error.message}` };
+    this.#faults.set(source, fault);
+    this.#options.onFault(error.fault);
+    this.#becomes(withFault(this.#health, fault, this.#options.clock.now()));
+  }
+
+  /** The probe after the next connection is the next that counts. */
+  #wentBack(error: Error): void {
+    if (this.#restored.signal.aborted) return;
+    this.#becomes({ ...this.#health, contact: 'Connecting', reason: 'Restored', message: `${error.message}: it is listed anew` });
+    this.#restored.abort(error);
+    this.#options.onRestored(error);
+  }
+
+  #becomes(found: ClusterHealth): void {
+    if (this.#restored.signal.aborted) return;
+    const before = this.#health;
+    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard() };
+    this.#health = next;
+    // What failed on the way out says nothing of what it can now.
+    if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
+    if (next.contact === 'Lost') this.#leases.confirm(undefined);
+    this.#tell();
+    if (before.contact !== next.contact) this.#options.onContactChanged(this);
+  }
+
+  heardMs(): number | undefined {
+    return this.#copies.hasSynced() ? this.#copies.lastHeardMs() : undefined;
+  }
+
+  #isUnheard(): boolean {
+    return this.#copies.hasSynced() && this.#options.clock.monotonic() - this.#copies.lastHeardMs() > UNHEARD_MS;
+  }
+
+  #workerChanged(): void {
+    this.#tell();
+    this.workerShown();
+  }
+
+  #tell(): void {
+    const now = newsOf(this.#health, this.worker(), this.priorityClasses());
+    if (this.#told === now) return;
+    this.#told = now;
+    this.#options.onHealthChanged(this);
+  }
+
+  #tokenAsked(): string | undefined {
+    const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
+    return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
+  }
+
+  /**
+   * Jobs with copies that must not run, by a new list of all Jobs: the cache may be what was before, and copies without their label are not
+   * in it.
+   */
+  async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
+    const { inPlace, clock, origin, log } = this.#options;
+    const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
+    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
+    await markOutOfList(this, outOfPlace, origin, log);
+    return copies && outOfPlace.map(localKeyOfCopy);
+  }
+
+  async #untilNextProbe(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { contact, connected, failures } = this.#health;
+    if ((contact === 'Ready' || this.#faults.size > 0) && failures === 0)
+      return this.#renewUntil(clock.monotonic() + PROBE_INTERVAL_MS, signal);
+    const done = new AbortController();
+    const until = AbortSignal.any([signal, done.signal]);
+    // Once it answers, only the arrival of the first list is missing.
+    const listed =
+      connected && contact === 'Connecting' ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
+    await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...listed]);
+    done.abort();
+  }
+
+  /** Renews the Lease when that is due, until it is time for the next probe, or there is no answer: then a probe is due at once. */
+  async #renewUntil(endMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const leftMs = endMs - clock.monotonic();
+      if (leftMs <= 0 || signal.aborted) return;
+      const dueMs = this.#leases.dueInMs();
+      if (dueMs > 0) {
+        const done = new AbortController();
+        await Promise.race([this.#nudge.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
+        done.abort();
+        this.#nudge = Promise.withResolvers();
+        continue;
+      }
+      const kept = await this.#keepLease(signal);
+      if (kept.kind === 'Held') continue;
+      if (!signal.aborted && kept.kind !== 'WentBack') this.#becomes(afterProbe(this.#health, kept, clock.now()));
+      return;
+    }
+  }
+
+  async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
+    const stoodStill = this.#health.contact === 'Ready' && !this.#leases.isHeld();
+    const kept = await this.#leases.keep(this.#uid, signal);
+    if (kept.kind === 'Held' && stoodStill) this.#options.onContactChanged(this);
+    if (kept.kind === 'WentBack') this.#wentBack(kept.error);
+    return kept;
+  }
+
+  /** The Lease is renewed only once the cluster has answered something else. */
+  async #ask(signal: AbortSignal): Promise<ProbeResult> {
+    const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
+    const answer = await this.#prober.ask(this.#faults.size > 0, signal);
+    if (answer.kind !== 'Answered') return answer;
+    const { resourceVersion = '' } = answer;
+    if (isOlder(resourceVersion, seen)) {
+      this.#wentBack(new WentBack('jobs', seen, resourceVersion));
+      return { ...answer, synced: false };
+    }
+    if (this.#leases.dueInMs() <= 0) {
+      const kept = await this.#keepLease(signal);
+      if (kept.kind === 'WentBack') return { ...answer, synced: false };
+      if (kept.kind !== 'Held') return kept;
+    }
+    // Nothing is done there before it is known what it tells of our home; what is under way does not wait for that.
+    if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
+    this.#isUsed = true;
+    this.#usable.resolve();
+    const [fault] = this.#faults.values();
+    return { ...answer, synced: this.#copies.hasSynced(), fault };
+  }
+}

@@ -1,0 +1,148 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { CONTROLLER_UID_LABEL } from '../../../shared/api/names.ts';
+import { EVENTS, PODS, type Resource } from '../../../shared/api/resources.ts';
+import { isForbidden } from '../../../shared/kube/api-error.ts';
+import type { ReadClient } from '../../../shared/kube/client.ts';
+import { runController, type ReconcileResult } from '../../../shared/kube/controller.ts';
+import { createWorkqueue } from '../../../shared/kube/workqueue.ts';
+import type { WorkqueueMetrics } from '../../../shared/kube/workqueue.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { onAbort } from '../../../shared/runtime/tasks.ts';
+import { withDeadline } from '../../../shared/runtime/deadline.ts';
+import { isWaitingToStart, startTrouble } from '../status-home/start-troubles.ts';
+import { createRateSlots } from './rate-slots.ts';
+import { isSameText } from '../writes/write-troubles.ts';
+
+/**
+ * Asks one cluster why copies there do not start: ten seconds after a copy was first seen without a pod that is or was ready, and then ever less often. One that starts in
+ * time costs no call. Where the rights are missing nothing is asked.
+ */
+export interface StartInquiries {
+  /** How the copy of a Job is now; undefined when there is none. */
+  saw(localKey: string, copy: DeepReadonly<Job> | undefined): void;
+  /** What keeps it from starting, as far as its cluster has told. */
+  told(localKey: string): string | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export type StartInquiriesOptions = {
+  readonly cluster: string;
+  readonly client: ReadClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: WorkqueueMetrics;
+  /** The copy of this Job that is there and is to stay. */
+  readonly copyOf: (localKey: string) => DeepReadonly<Job> | undefined;
+  /** There is news of this Job. */
+  readonly onTold: (localKey: string) => void;
+};
+
+const FIRST_AFTER_MS = 10_000;
+const AFTER_MAX_MS = 320_000;
+/** A Job is told something new at most once in this time. */
+const NEWS_EVERY_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+/** A Job makes one or two calls in its turn. */
+const TURNS = { perSecond: 2, burst: 20 };
+const PODS_MAX = 5;
+const EVENTS_MAX = 20;
+/** Rights may be granted later. */
+const FORBIDDEN_MS = 600_000;
+
+type Waiting = {
+  readonly uid: string;
+  /** On the clock's `monotonic`. */
+  readonly dueMs: number;
+  readonly afterMs: number;
+  readonly told: string | undefined;
+  readonly toldMs: number;
+};
+
+export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onTold }: StartInquiriesOptions): StartInquiries {
+  const waiting = new Map<string, Waiting>();
+  const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
+  const turns = createRateSlots(TURNS);
+  const forbiddenUntilMs = new Map<string, number>();
+  const stopped = new AbortController();
+
+  async function list(
+    resource: Resource,
+    options: { namespace: string; fieldSelector?: string; labelSelector?: string; limit: number },
+  ): Promise<readonly unknown[]> {
+    if ((forbiddenUntilMs.get(resource.plural) ?? 0) > clock.monotonic()) return [];
+    try {
+      const { items } = await withDeadline(clock, TIMEOUT_MS, stopped.signal, (signal) => client.list(resource, { ...options, signal }));
+      forbiddenUntilMs.delete(resource.plural);
+      return items;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const hasChanged = !forbiddenUntilMs.has(resource.plural);
+      forbiddenUntilMs.set(resource.plural, clock.monotonic() + FORBIDDEN_MS);
+      if (hasChanged)
+        log.warn('Jobs are not told why they do not start: the manager may not list these there', { cluster, resource: resource.plural });
+      return [];
+    }
+  }
+
+  async function ask({ metadata, status }: DeepReadonly<Job>): Promise<string | undefined> {
+    const { namespace, uid } = metadata;
+    const active = status?.active ?? 0;
+    const labelSelector = `${CONTROLLER_UID_LABEL}=${uid}`;
+    const pods = active === 0 ? [] : await list(PODS, { namespace, labelSelector, limit: PODS_MAX });
+    const events = await list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning`, limit: EVENTS_MAX });
+    return startTrouble(pods.slice(0, PODS_MAX), events.slice(0, EVENTS_MAX), active);
+  }
+
+  async function inquire(key: string): Promise<ReconcileResult> {
+    const before = waiting.get(key);
+    if (before === undefined) return undefined;
+    // A fraction of a millisecond would be over before any timer is.
+    const earlyMs = Math.ceil(before.dueMs - clock.monotonic());
+    if (earlyMs > 0) return { requeueAfterMs: earlyMs };
+    const copy = copyOf(key);
+    if (copy === undefined || copy.metadata.uid !== before.uid || !isWaitingToStart(copy)) {
+      waiting.delete(key);
+      return undefined;
+    }
+    const turnMs = turns.waitMs(key, clock.monotonic());
+    if (turnMs > 0) return { requeueAfterMs: turnMs };
+    const answer = await ask(copy).catch((error: unknown) => {
+      // That a cluster does not answer is told elsewhere: what it said last stands.
+      log.debug('what keeps a Job from starting could not be asked', { cluster, job: key, error });
+      return before.told;
+    });
+    // It may have started meanwhile, or be another.
+    const now = waiting.get(key);
+    if (now === undefined || now.uid !== before.uid) return undefined;
+    const nowMs = clock.monotonic();
+    const hasChanged = (answer === undefined) !== (now.told === undefined) || (answer !== undefined && !isSameText(answer, now.told ?? ''));
+    const tells = hasChanged && nowMs - now.toldMs >= NEWS_EVERY_MS;
+    const afterMs = Math.min(now.afterMs * 2, AFTER_MAX_MS);
+    waiting.set(key, { ...now, afterMs, dueMs: nowMs + afterMs, ...(tells ? { told: answer, toldMs: nowMs } : {}) });
+    if (tells) onTold(key);
+    return { requeueAfterMs: afterMs };
+  }
+
+  return {
+    saw(localKey, copy) {
+      if (copy === undefined || !isWaitingToStart(copy)) {
+        waiting.delete(localKey);
+        return;
+      }
+      const { uid } = copy.metadata;
+      if (waiting.get(localKey)?.uid === uid) return;
+      const dueMs = clock.monotonic() + FIRST_AFTER_MS;
+      waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, told: undefined, toldMs: Number.NEGATIVE_INFINITY });
+      queue.addAfter(localKey, FIRST_AFTER_MS);
+    },
+    told: (localKey) => waiting.get(localKey)?.told,
+    async run(signal) {
+      onAbort(signal, () => {
+        stopped.abort(signal.reason);
+        queue.shutDown();
+      });
+      await runController({ name: `start-${cluster}`, queue, concurrency: 1, reconcile: inquire, log });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
+import type { ReadClient } from '../../../shared/kube/client.ts';
+import { formatKey } from '../../../shared/kube/keys.ts';
+import type { ParsedRecord } from '../../api/records.ts';
+import { copyIdentity, type CopyIdentity } from '../copy/copy-marks.ts';
+
+/**
+ * Asks the API server what our cache says of the original of a copy that is to be deleted: a cache filled by an API server that lags must not cost a
+ * running Job its copy. Gone: there is none. Older: its record knows nothing of the placement of the copy.
+ */
+export async function confirmDeletion(
+  what: 'Gone' | 'Older',
+  copy: DeepReadonly<Job>,
+  deps: {
+    readonly home: Pick<ReadClient, 'get'>;
+    readonly readRecord: (job: DeepReadonly<Job>) => ParsedRecord;
+    /** The original as it is, where there is one. */
+    readonly onRead: (original: Job) => void;
+  },
+): Promise<boolean> {
+  const identity = copyIdentity(copy);
+  if (identity === undefined) return false;
+  const original = await originalOf(identity, deps.home);
+  if (what === 'Gone') return original === undefined;
+  if (original === undefined) return false;
+  deps.onRead(original);
+  const parsed = deps.readRecord(original);
+  return parsed.kind === 'Record' && parsed.record.epoch < identity.epoch;
+}
+
+async function originalOf({ localKey, originUid }: CopyIdentity, home: Pick<ReadClient, 'get'>): Promise<Job | undefined> {
+  try {
+    const job = await home.get(JOBS, localKey);
+    return job.metadata.uid === originUid ? job : undefined;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw new Error(`look at Job ${formatKey(localKey)} before a copy of it is deleted`, { cause: error });
+  }
+}

@@ -1,0 +1,262 @@
+import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
+import type { ReconcileResult } from '../../../shared/kube/controller.ts';
+import { parseKey } from '../../../shared/kube/keys.ts';
+import { JobEventReason } from '../../api/reasons.ts';
+import type { ParsedRecord } from '../../api/records.ts';
+import { isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
+import { neverSent } from '../cluster/lease-not-held.ts';
+import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+import { copyIdentity } from '../copy/copy-marks.ts';
+import { droppedFields, droppedOfOlder, fieldsDropped } from '../copy/dropped-fields.ts';
+import { hasLostController } from '../copy/remote-job.ts';
+import type { RemoteAction } from '../decisions/mirror-plan.ts';
+import { wasDispatched } from '../mirror/missing-copy.ts';
+import { mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
+import { createRecentRefusals, type RecentRefusals } from '../mirror/recent-refusals.ts';
+import { DispatchRefused, isAnswer } from '../writes/copy-writer.ts';
+import { troubleOf, type Trouble } from '../writes/write-troubles.ts';
+import { confirmDeletion } from './confirm-deletion.ts';
+import { keepEnding } from './copy-ending.ts';
+import { lookForCopy, unlistedMarks } from './look-for-copy.ts';
+import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
+
+/** Carries out on a worker cluster what `decideMirror` wants done to the copies of a Job there. */
+export interface CopyActions {
+  /**
+   * Carries out one action; a result asks for another look at the Job.
+   *
+   * @throws {Error} when a write fails that is worth trying again with back-off.
+   */
+  carryOut(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult>;
+  /** Writes to the cluster succeed: a trouble that the Job reports is over. */
+  works(cluster: RemoteCluster, key: string): void;
+}
+
+export type CopyActionsDeps = Pick<
+  MirrorControllerDeps,
+  'home' | 'jobs' | 'readRecord' | 'origin' | 'clock' | 'log' | 'events' | 'metrics' | 'endings'
+> & {
+  /** Is given what the API server of the manager cluster answered, before a watch brings it. */
+  readonly wrote: (key: string, job: Job) => void;
+  /** Has the Job looked at again. */
+  readonly wake: (key: string) => void;
+};
+
+/** A refusal may end when somebody changes something on the cluster, which no watch shows. */
+const REFUSED_RETRY_MS = 10_000;
+/** The cache of Jobs lags behind the API server: it will have caught up by then. */
+const LAG_RETRY_MS = 1_000;
+
+export const createCopyActions = (deps: CopyActionsDeps): CopyActions => new Actions(deps);
+
+class Actions implements CopyActions {
+  readonly #deps: CopyActionsDeps;
+  readonly #refusals: RecentRefusals;
+
+  constructor(deps: CopyActionsDeps) {
+    this.#deps = deps;
+    this.#refusals = createRecentRefusals(deps.clock);
+  }
+
+  async carryOut(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult> {
+    const { local } = group;
+    try {
+      switch (action.kind) {
+        case 'Create':
+          return await this.#create(cluster, key, group, action.job);
+        case 'Update':
+          await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec, action.annotations));
+          return undefined;
+        case 'Seed':
+        case 'TakeBackSuspended':
+          // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.
+          cluster.wrote(key, await cluster.writer.tell(action));
+          cluster.setProblem(key, undefined);
+          this.works(cluster, key);
+          cluster.wake(key, { now: true });
+          return undefined;
+        case 'Look':
+          return await this.#look(cluster, key, group, action.name);
+        case 'Delete':
+          return await this.#delete(cluster, key, local, action);
+      }
+    } catch (error) {
+      return this.#failed(cluster, key, local, action.kind, error);
+    }
+  }
+
+  async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<Job>): Promise<ReconcileResult> {
+    const { local, record } = group;
+    const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
+    if (holdMs > 0) return { requeueAfterMs: holdMs };
+    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
+    const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
+    cluster.created(key);
+    // The first generation is as it was made, also where it was there already.
+    const fields = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
+    const dropped = [...unlistedMarks(copy, wanted), ...fields];
+    if (dropped.length === 0) {
+      this.#created(cluster, key, local);
+      // It starts from what is finished, of which it has to be told first.
+      if (wanted.spec.suspend === true) cluster.wake(key, { now: true });
+      return undefined;
+    }
+    const problem = refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, dropped));
+    this.#deps.metrics.dispatchFailures.inc({ cluster: cluster.name, verb: 'create', reason: problem.reason });
+    this.#refused(cluster, key, local, problem);
+    // What it has may be run already, by whichever controller takes it: the placement ends when nothing of it is left.
+    await cluster.writer.delete(copy, 'Foreground');
+    cluster.deleted(copy);
+    return undefined;
+  }
+
+  /** A write that makes a copy, or sets one going: until its answer comes, and for a while when none does, it counts as carried out. */
+  async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<Job> {
+    cluster.unanswered.sent(key);
+    let copy: Job;
+    try {
+      copy = await write();
+      cluster.wrote(key, copy);
+    } catch (error) {
+      if (isAnswer(error)) cluster.unanswered.answered(key, error instanceof DispatchRefused && isRefusal(error.problem));
+      else if (neverSent(error)) cluster.unanswered.unsent(key);
+      else cluster.unanswered.lost(key);
+      throw error;
+    }
+    cluster.unanswered.answered(key);
+    cluster.setProblem(key, undefined);
+    this.works(cluster, key);
+    return copy;
+  }
+
+  works(cluster: RemoteCluster, key: string): void {
+    if (cluster.troubles.told(key) !== undefined) this.#deps.wake(key);
+    cluster.troubles.over(key);
+  }
+
+  async #look(cluster: RemoteCluster, key: string, { local, record }: MirrorGroup, name: string): Promise<ReconcileResult> {
+    const last = recordIn(record);
+    if (local === undefined) return undefined;
+    const sought = {
+      name,
+      originUid: local.metadata.uid,
+      origin: this.#deps.origin,
+      wasDispatched: last !== undefined && wasDispatched(local, last),
+    };
+    const found = await lookForCopy(cluster, key, sought);
+    switch (found.kind) {
+      case 'Unclear':
+        this.#refused(cluster, key, local, found.problem);
+        return { requeueAfterMs: REFUSED_RETRY_MS };
+      case 'Unmarkable':
+        this.#refused(cluster, key, local, refusalOf(found.epoch, fieldsDropped(cluster.name, found.dropped)));
+        if (found.copy.metadata.deletionTimestamp === undefined) await cluster.writer.delete(found.copy, 'Foreground');
+        return { requeueAfterMs: LAG_RETRY_MS };
+      case 'Listed':
+      case 'Absent':
+        if (last === undefined || !isRefusalOf(last.epoch, cluster.view(key).problem)) cluster.setProblem(key, undefined);
+        this.#deps.wake(key);
+        return undefined;
+    }
+  }
+
+  #created(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined): void {
+    const { metrics, log, clock, readRecord } = this.#deps;
+    const parsed = local === undefined ? undefined : readRecord(local);
+    if (parsed?.kind !== 'Record') return;
+    const { clusterQueue, since, epoch } = parsed.record;
+    metrics.dispatched.inc({ cluster_queue: clusterQueue, cluster: cluster.name });
+    metrics.dispatchDuration.observe({ cluster: cluster.name }, Math.max(0, clock.now() - Date.parse(since)) / 1000);
+    log.info('dispatched a Job', { job: key, cluster: cluster.name, epoch });
+  }
+
+  async #delete(
+    cluster: RemoteCluster,
+    key: string,
+    local: DeepReadonly<Job> | undefined,
+    { copy, propagationPolicy, confirm }: RemoteAction & { kind: 'Delete' },
+  ): Promise<ReconcileResult> {
+    if (confirm !== undefined) {
+      const waitMs = cluster.mayAskAfterMs(key);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      if (!(await this.#confirms(confirm, key, local, copy))) return { requeueAfterMs: LAG_RETRY_MS };
+    }
+    // Whoever created it did not hear of it, and creating it once more would end in the same way.
+    if (confirm !== 'Gone' && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
+    await keepEnding(this.#deps.endings, cluster, copy);
+    await cluster.writer.delete(copy, propagationPolicy);
+    cluster.deleted(copy);
+    this.works(cluster, key);
+    if (confirm === 'Gone') this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });
+    this.#deps.log.info('deleted a copy', { job: key, cluster: cluster.name, uid: copy.metadata.uid });
+    return undefined;
+  }
+
+  #confirms(what: 'Gone' | 'Older', key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): Promise<boolean> {
+    const { home, readRecord } = this.#deps;
+    const onRead = (original: Job): void => {
+      if (original.metadata.resourceVersion === local?.metadata.resourceVersion) return;
+      // What is known catches up at once, and need not ask again.
+      this.#deps.wrote(key, original);
+      this.#deps.wake(key);
+    };
+    return confirmDeletion(what, copy, { home, readRecord, onRead });
+  }
+
+  #failed(
+    cluster: RemoteCluster,
+    key: string,
+    local: DeepReadonly<Job> | undefined,
+    kind: RemoteAction['kind'],
+    error: unknown,
+  ): ReconcileResult {
+    const { metrics } = this.#deps;
+    if (error instanceof DispatchRefused) {
+      if (kind === 'Create') cluster.createFailed(key, error, error.problem);
+      metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason: error.problem.reason });
+      this.#refused(cluster, key, local, error.problem);
+      return { requeueAfterMs: REFUSED_RETRY_MS };
+    }
+    const trouble = troubleOf(error, cluster.name, kind);
+    this.#troubled(cluster, key, local, trouble);
+    if (kind === 'Create') cluster.createFailed(key, error, trouble.problem);
+    // The copy has changed or gone meanwhile: its event is on the way.
+    if (isConflict(error) || isNotFound(error)) return { requeueAfterMs: LAG_RETRY_MS };
+    metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason: trouble.problem.reason });
+    throw new Error(`${kind.toLowerCase()} the copy of Job ${key} on cluster ${cluster.name}`, { cause: error });
+  }
+
+  #refused(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, problem: DispatchProblem): void {
+    const { log, events, jobs } = this.#deps;
+    const known = cluster.view(key).problem;
+    const hasChanged = known?.reason !== problem.reason || known.message !== problem.message;
+    if (hasChanged)
+      log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
+    if (hasChanged && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
+    const parsed: ParsedRecord = local === undefined ? { kind: 'None' } : this.#deps.readRecord(local);
+    if (parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem)) this.#refusals.note(cluster.name, local, problem.reason);
+    cluster.troubles.over(key);
+    if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
+    // Whoever looks at the Job has the write tried again at once: what is refused in the same words waits its time.
+    if (hasChanged) this.#deps.wake(key);
+  }
+
+  #lostController(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): void {
+    const { originUid, epoch = 0 } = copyIdentity(copy) ?? {};
+    if (local === undefined || originUid !== local.metadata.uid || isRefusalOf(epoch, cluster.view(key).problem)) return;
+    this.#refused(cluster, key, local, refusalOf(epoch, fieldsDropped(cluster.name, ['spec.managedBy'])));
+  }
+
+  /** Told once it goes on: most of what fails works a moment later. */
+  #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, trouble: Trouble): void {
+    const { log, events, clock } = this.#deps;
+    const { told, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
+    if (!told) return;
+    const { reason, message } = trouble.problem;
+    log.warn('writes to a cluster go on failing', { job: key, cluster: cluster.name, reason, detail: message });
+    if (first && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, message);
+    this.#deps.wake(key);
+  }
+}

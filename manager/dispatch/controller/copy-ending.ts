@@ -1,0 +1,16 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { CopyEndings } from './mirror-controller-deps.ts';
+import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+import { copyIdentity } from '../copy/copy-marks.ts';
+
+/** Has it kept what became of the pods of a copy that is about to go. */
+export async function keepEnding(
+  endings: CopyEndings | undefined,
+  { name, writer }: RemoteCluster,
+  copy: DeepReadonly<Job>,
+): Promise<void> {
+  const identity = copyIdentity(copy);
+  if (identity === undefined || endings === undefined) return;
+  const { localKey: job, originUid, epoch } = identity;
+  await endings.keep({ job, originUid, cluster: name, epoch, copy, tails: () => writer.tails(copy) });
+}

@@ -1,0 +1,104 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
+import { parseKey } from '../../../shared/kube/keys.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { finalizersLeft } from '../copy/finalizers-left.ts';
+import type { HomeAction } from '../decisions/mirror-plan.ts';
+import { recordIn } from '../mirror/mirror-group.ts';
+import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from '../mirror/status-window.ts';
+import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
+import type { StatusLag } from './status-lag.ts';
+
+/** Brings the status of a Job home, or releases a Job of which nothing is left, as `decideMirror` says. */
+export interface HomeWriter {
+  /**
+   * Writes, or returns for how many milliseconds that is put off.
+   *
+   * @throws {Error} when the write fails for another reason than a conflict or a Job that is gone.
+   */
+  write(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined>;
+}
+
+export type HomeWriterDeps = Pick<MirrorControllerDeps, 'home' | 'clock' | 'log' | 'metrics' | 'readRecord' | 'isNoted'> & {
+  readonly lag: StatusLag;
+  /** Is given what the API server answered, before a watch brings it. */
+  readonly wrote: (key: string, job: Job) => void;
+};
+
+export const createHomeWriter = (deps: HomeWriterDeps): HomeWriter => new Writer(deps);
+
+class Writer implements HomeWriter {
+  readonly #deps: HomeWriterDeps;
+  readonly #window: StatusWindow;
+  /** When the status of a Job is to be written, where that is being put off. */
+  readonly #dueMs = new Map<string, number>();
+
+  constructor(deps: HomeWriterDeps) {
+    this.#deps = deps;
+    this.#window = createStatusWindow(deps.clock);
+  }
+
+  async write(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined> {
+    if (action.kind === 'None' || local === undefined) {
+      this.#dueMs.delete(key);
+      this.#deps.lag.settled(key);
+      return undefined;
+    }
+    if (action.kind === 'Release') return this.#release(key, local, action);
+    const { home, clock, metrics, readRecord, isNoted } = this.#deps;
+    const nowMs = clock.now();
+    const dueMs = this.#window.dueMs(local, action.status, this.#dueMs.get(key));
+    if (!action.urgent && nowMs < dueMs) {
+      this.#dueMs.set(key, dueMs);
+      return dueMs - nowMs;
+    }
+    this.#dueMs.delete(key);
+    const { uid, resourceVersion } = local.metadata;
+    const finalizers = action.finalizers && finalizersLeft(action.finalizers, () => isNoted(local));
+    const body = {
+      metadata: { uid, resourceVersion, ...omitUndefined({ finalizers, annotations: action.annotations }) },
+      status: action.patch,
+    };
+    const sentMs = clock.monotonic();
+    try {
+      const written = await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      this.#deps.wrote(key, written);
+      this.#window.answered(clock.monotonic() - sentMs);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      // Decided on an old version: the newer one is on its way into the cache, and wakes this Job.
+      if (isConflict(error)) return STATUS_WINDOW_MS;
+      throw new Error(`write the status of Job ${key}`, { cause: error });
+    }
+    this.#deps.lag.written(key);
+    metrics.statusWrites.inc({ cluster: recordIn(readRecord(local))?.cluster ?? '', terminal: String(action.urgent) });
+    return undefined;
+  }
+
+  /** Nothing of the Job is left anywhere: it may go. */
+  async #release(
+    key: string,
+    local: DeepReadonly<Job>,
+    { finalizers: others, patch: status }: HomeAction & { kind: 'Release' },
+  ): Promise<number | undefined> {
+    const { home, isNoted } = this.#deps;
+    const { uid, resourceVersion } = local.metadata;
+    const finalizers = finalizersLeft(others, () => isNoted(local));
+    const body = { metadata: { uid, resourceVersion, finalizers }, ...omitUndefined({ status }) };
+    const options = { fieldManager: MANAGER_FIELD_MANAGER };
+    try {
+      const patch = { type: 'merge', body } as const;
+      const written =
+        status === undefined ? home.patch(JOBS, parseKey(key), patch, options) : home.patchStatus(JOBS, parseKey(key), patch, options);
+      this.#deps.wrote(key, await written);
+      this.#deps.log.info('nothing of a Job is left', { job: key });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      if (isConflict(error)) return STATUS_WINDOW_MS;
+      throw new Error(`take the finalizer off Job ${key}`, { cause: error });
+    }
+    return undefined;
+  }
+}

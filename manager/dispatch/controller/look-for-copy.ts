@@ -1,0 +1,116 @@
+import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
+import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
+import { isPodName, parseKey } from '../../../shared/kube/keys.ts';
+import { DispatchedReason } from '../../api/reasons.ts';
+import type { DispatchProblem } from '../../api/refusals.ts';
+import {
+  copyIdentity,
+  isListed,
+  marksFor,
+  marksOf,
+  missingMarks,
+  otherManager,
+  type CopyIdentity,
+  type CopyMarks,
+} from '../copy/copy-marks.ts';
+import { copyOfOther } from '../writes/copy-writer.ts';
+import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+
+/** What is under the name of a copy. */
+export type Found =
+  /** Nothing, or an object that proves by what never changes of it that the copy is not there; and no pod of the copy. */
+  | { readonly kind: 'Absent' }
+  /** The copy, which is in the list from now on. */
+  | { readonly kind: 'Listed' }
+  /** The copy, or what may be it, which only a user of its cluster can put right. */
+  | { readonly kind: 'Unclear'; readonly problem: DispatchProblem }
+  /** The copy, whose cluster does not keep what it is listed by. */
+  | { readonly kind: 'Unmarkable'; readonly copy: Job; readonly epoch: number; readonly dropped: readonly string[] };
+
+export type Sought = {
+  readonly name: string;
+  /** UID of the Job. */
+  readonly originUid: string;
+  /** Id of this manager. */
+  readonly origin: string;
+  /** The copy was there once: a Job of its name that does not say whose it is may be the copy. */
+  readonly wasDispatched: boolean;
+};
+
+/** Reads the name of a copy that is not in the list, and puts the marks back by which copies are listed. Throws where the cluster does not say. */
+export async function lookForCopy(cluster: RemoteCluster, localKey: string, sought: Sought): Promise<Found> {
+  const { name, origin } = sought;
+  const { unanswered, writer } = cluster;
+  const remembered = unanswered.unlistedCopy(localKey);
+  const { namespace } = parseKey(localKey);
+  const present = await writer.find({ namespace, name });
+  const identity = present && identityOf(present, remembered, sought.originUid);
+  if (present === undefined || identity === undefined) {
+    const unclear = present !== undefined && mayBeCopy(present, remembered, sought);
+    unanswered.settled(localKey);
+    if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
+    const pods = await writer.runningPods({ namespace, name }, sought.originUid);
+    if (pods.length > 0) return { kind: 'Unclear', problem: podsRemain(cluster.name, namespace, pods) };
+    unanswered.absent(localKey);
+    return { kind: 'Absent' };
+  }
+  const other = otherManager(present, origin);
+  if (other !== undefined) {
+    cluster.wrote(localKey, present);
+    unanswered.settled(localKey);
+    return { kind: 'Unclear', problem: copyOfOther(cluster.name, other, origin) };
+  }
+  const marks = marksToRestore(identity, remembered?.metadata.uid === present.metadata.uid ? remembered : undefined, sought);
+  const missing = missingMarks(present.metadata, marks);
+  const copy = missing.length === 0 ? present : await writer.mark(present, marks);
+  if (!isListed(copy.metadata, origin) || copyIdentity(copy)?.originUid !== identity.originUid) {
+    cluster.wrote(localKey, copy);
+    unanswered.settled(localKey);
+    return { kind: 'Unmarkable', copy, epoch: identity.epoch, dropped: missingMarks(copy.metadata, marks) };
+  }
+  cluster.wrote(localKey, copy);
+  unanswered.settled(localKey);
+  return { kind: 'Listed' };
+}
+
+/** Whose copy it is by its template, or by what was known of this very object before. */
+function identityOf(present: Job, remembered: DeepReadonly<Job> | undefined, originUid: string): CopyIdentity | undefined {
+  const known = remembered?.metadata.uid === present.metadata.uid ? copyIdentity(remembered) : undefined;
+  return [copyIdentity(present), known].find((identity) => identity?.originUid === originUid);
+}
+
+/** An object of another UID than the copy had, or whose template says that it is another's, has taken the name after the copy was gone. */
+function mayBeCopy({ metadata, spec }: Job, remembered: DeepReadonly<Job> | undefined, { wasDispatched }: Sought): boolean {
+  if (!wasDispatched || (remembered !== undefined && remembered.metadata.uid !== metadata.uid)) return false;
+  return copyIdentity({ metadata: { namespace: metadata.namespace, name: metadata.name }, spec }) === undefined;
+}
+
+function marksToRestore(identity: CopyIdentity, remembered: DeepReadonly<Job> | undefined, { name, origin }: Sought): CopyMarks {
+  const { labels, annotations } = marksFor(identity, origin, { name });
+  return { labels, annotations: { ...(remembered && marksOf(remembered).annotations), ...annotations } };
+}
+
+const namesNobody = (cluster: string): DispatchProblem => ({
+  reason: DispatchedReason.NameTaken,
+  message:
+    `cluster "${cluster}" has a Job of this name that does not say whose it is, and the copy is not in sight: delete that Job there, or, where it is ` +
+    `the copy, give it the label ${ORIGIN_LABEL} and the annotations of a copy again`,
+});
+
+const PODS_NAMED_MAX = 3;
+const podsRemain = (cluster: string, namespace: string, pods: readonly string[]): DispatchProblem => ({
+  reason: DispatchedReason.PodsRemain,
+  message:
+    `the copy on cluster "${cluster}" is gone, and pods of it are still there: the Job goes on when they have ended; to end them: ` +
+    `kubectl delete pod -n ${namespace} ${pods.filter(isPodName).slice(0, PODS_NAMED_MAX).join(' ')}`,
+});
+
+/** What the answer to a create lacks of what a copy is known by, as paths: what is listed without it today may be lost tomorrow. */
+export function unlistedMarks(answer: Job, sent: Unsaved<Job>): string[] {
+  const [is, wanted] = [templateIdentity(answer), templateIdentity(sent)];
+  const isKept = is?.originUid === wanted?.originUid && is?.epoch === wanted?.epoch;
+  return [...(isKept ? [] : ['spec.template.spec.containers[0].env']), ...missingMarks(answer.metadata, marksOf(sent))];
+}
+
+const templateIdentity = ({ metadata, spec }: Pick<Unsaved<Job>, 'metadata' | 'spec'>): CopyIdentity | undefined =>
+  copyIdentity({ metadata: { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }, spec });

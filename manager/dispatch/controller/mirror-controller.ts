@@ -1,0 +1,219 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { isFinished } from '../../../shared/kube/conditions.ts';
+import { type ReconcileResult, runController } from '../../../shared/kube/controller.ts';
+import { keyOfObject, parseKey } from '../../../shared/kube/keys.ts';
+import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { onAbort } from '../../../shared/runtime/tasks.ts';
+import type { ParsedRecord } from '../../api/records.ts';
+import { isProvenAtRest } from '../../api/rest-proof.ts';
+import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+import { decideMirror } from '../decisions/decide-mirror.ts';
+import { isInPlace } from '../mirror/in-place.ts';
+import { type Copy, isTriedAnyway, isUntold, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
+import { recordedPlace } from '../mirror/recorded-place.ts';
+import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
+import { type CopyActions, createCopyActions } from './copy-actions.ts';
+import { createHomeWriter, type HomeWriter } from './home-writer.ts';
+import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
+import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
+import { createStatusLag, type StatusLag } from './status-lag.ts';
+import { createTraces } from './traces.ts';
+
+/** A cluster that came, went, or is in another contact now. `uid` is undefined while it is not known which one it is. */
+export type ConcernedCluster = { readonly name: string; readonly uid: string | undefined; readonly localKeys: Iterable<string> };
+
+/**
+ * Keeps every Job and its copies as `decideMirror` wants them. A change of any of them puts the Job's key into the home queue. There the
+ * plan's home half is carried out; for the remote half the clusters concerned are woken, and each carries out its own part in its own
+ * queue, from a plan made anew. So no call to a worker cluster is ever waited for by another cluster's Jobs, and nothing is handed over
+ * that could be out of date.
+ */
+export interface MirrorController {
+  /** Has a Job looked at. */
+  wake(localKey: string): void;
+  /** Keys of the Jobs whose record names this cluster, and of those that may be on any, without those that are proven to rest. */
+  heldBy(cluster: string, uid: string | undefined): Iterable<string>;
+  /** When the newest admission that is known was made, by the clock of who made it; epoch milliseconds. */
+  newestAdmissionMs(): number;
+  /** A copy on this cluster has changed. */
+  copyChanged(cluster: string, localKey: string): void;
+  /** Has every Job, or those of one namespace, looked at that could be concerned by a change of flavors or queues. */
+  wakeAll(namespace?: string): void;
+  /** Has every Job looked at that is concerned by this cluster: it is recorded there, or shows something there. Others are not, however often it comes and goes. */
+  wakeJobsOf(cluster: ConcernedCluster): void;
+  /** Whether each of these copies may run, or rests. */
+  inPlace(localKey: string, copies: readonly Copy[]): boolean;
+  /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
+  reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const CONCURRENCY = 32;
+
+/** Call before the informers run. */
+export function createMirrorController(deps: MirrorControllerDeps): MirrorController {
+  return new Mirror(deps);
+}
+
+class Mirror implements MirrorController {
+  readonly #deps: MirrorControllerDeps;
+  readonly #queue: Workqueue;
+  readonly #ownWrites: OwnWrites<Job>;
+  readonly #traces = createTraces();
+  readonly #recorded = createRecordedJobs();
+  readonly #lag: StatusLag;
+  readonly #homeWriter: HomeWriter;
+  readonly #copyActions: CopyActions;
+  /** Since when a copy of another Job has the name of a Job. */
+  readonly #nameHeldSinceMs = new Map<string, number>();
+
+  constructor(deps: MirrorControllerDeps) {
+    this.#deps = deps;
+    this.#lag = createStatusLag(deps);
+    const rateLimit = { baseDelayMs: 20, maxDelayMs: 30_000 };
+    this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit, metrics: deps.metrics.workqueues.of('mirror') });
+    this.#ownWrites = createOwnWrites(deps.jobs);
+    const wrote = (key: string, job: Job): void => this.#ownWrites.wrote(key, job);
+    this.#homeWriter = createHomeWriter({ ...deps, lag: this.#lag, wrote });
+    this.#copyActions = createCopyActions({ ...deps, wrote, wake: (key) => this.#queue.add(key) });
+    const changed = (job: DeepReadonly<Job>): void => {
+      const key = keyOfObject(job);
+      this.#recorded.set(key, recordedIn(job, deps.readRecord(job)));
+      deps.clusters.jobLeft();
+      this.#queue.add(key);
+    };
+    const deleted = (job: DeepReadonly<Job>): void => {
+      const key = keyOfObject(job);
+      // What its clusters said to it is nothing to another of its name.
+      for (const cluster of this.#clustersWith(key)) cluster.forget(key);
+      this.#recorded.set(key, { kind: 'Nowhere' });
+      deps.clusters.jobLeft();
+      this.#queue.add(key);
+    };
+    deps.jobs.addHandler({ added: changed, updated: changed, deleted });
+    deps.flavors.addHandler({ added: () => this.wakeAll(), updated: () => this.wakeAll() });
+  }
+
+  newestAdmissionMs(): number {
+    return this.#recorded.newestMs();
+  }
+
+  wake(localKey: string): void {
+    this.#queue.add(localKey);
+  }
+
+  wakeAll(namespace?: string): void {
+    for (const key of this.#recorded.all(namespace)) this.#queue.add(key);
+  }
+
+  heldBy(cluster: string, uid: string | undefined): Iterable<string> {
+    return [...this.#recorded.on(cluster, uid)].filter((key) => !this.#rests(key));
+  }
+
+  #rests(key: string): boolean {
+    const job = this.#deps.jobs.get(parseKey(key));
+    const record = job && recordIn(this.#deps.readRecord(job));
+    return job?.spec.suspend === true && record !== undefined && isProvenAtRest(job.status, record);
+  }
+
+  copyChanged(cluster: string, localKey: string): void {
+    this.#deps.clusters.jobLeft();
+    this.#traces.note(localKey, cluster);
+    this.#lag.heard(localKey, cluster);
+    this.#queue.add(localKey);
+  }
+
+  wakeJobsOf({ name, uid, localKeys }: ConcernedCluster): void {
+    for (const key of this.#recorded.on(name, uid)) this.#queue.add(key);
+    for (const key of localKeys) this.#queue.add(key);
+  }
+
+  inPlace(localKey: string, copies: readonly Copy[]): boolean {
+    const local = this.#localOf(localKey);
+    const record = local && recordIn(this.#deps.readRecord(local));
+    const place = record && recordedPlace(record, this.#deps.clusters.places);
+    return copies.every((copy) => isInPlace(copy, local, record, place?.kind === 'Known' ? place.cluster : undefined));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { log } = this.#deps;
+    onAbort(signal, () => this.#queue.shutDown());
+    const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcileHome(key);
+    await runController({ name: 'mirror', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log });
+  }
+
+  async #reconcileHome(key: string): Promise<ReconcileResult> {
+    const group = this.#observe(key);
+    this.#lag.looked(key);
+    if (group.local === undefined || isFinished(group.local.status)) this.#forgetWithoutCopy(key);
+    for (const name of group.clusters.keys())
+      this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
+    const plan = decideMirror(group, this.#deps.clock.now());
+    if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
+    else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
+    for (const action of plan.remote) this.#deps.clusters.get(action.cluster)?.wake(key, { now: !isTriedAnyway(group, action) });
+    const waitMs = await this.#homeWriter.write(key, group.local, plan.home);
+    const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(again) ? { requeueAfterMs: again } : undefined;
+  }
+
+  #observe(key: string): MirrorGroup {
+    const { flavors, clusters, origin, readRecord, resolve, judgeLoss } = this.#deps;
+    const local = this.#localOf(key);
+    const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
+    const last = recordIn(record);
+    const place = last && recordedPlace(last, clusters.places);
+    const concerned = new Set(this.#clustersWith(key).map(({ name }) => name));
+    if (place?.kind === 'Known') concerned.add(place.cluster);
+    if (local !== undefined && mayBeAnywhere(local, record)) for (const name of clusters.names()) concerned.add(name);
+    return {
+      local,
+      record,
+      unresolved: record.kind === 'Record' ? resolve(record.record, local?.metadata.namespace ?? '') : undefined,
+      place,
+      loss: place?.kind === 'Known' && last !== undefined && local !== undefined ? judgeLoss(place.cluster, last, local) : undefined,
+      copies: [...concerned].flatMap((name) => clusters.get(name)?.copiesOf(key) ?? []),
+      clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, last && Date.parse(last.since))))),
+      flavors: { get: (name) => flavors.get({ namespace: '', name }) },
+      origin,
+      podFenceImage: this.#deps.podFenceImage,
+      ...omitUndefined({ tracing: this.#deps.tracing }),
+      homeRestored: this.#deps.homeRestored(),
+      nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
+    };
+  }
+
+  #localOf(key: string): DeepReadonly<Job> | undefined {
+    const cached = this.#deps.jobs.get(parseKey(key));
+    return this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
+  }
+
+  /** The clusters that have something of a Job, or may. */
+  #clustersWith(key: string): readonly RemoteCluster[] {
+    const { clusters } = this.#deps;
+    const names = this.#traces.of(key, (name) => clusters.get(name)?.hasTraceOf(key) === true);
+    return names.flatMap((name) => clusters.get(name) ?? []);
+  }
+
+  /** Nothing more is asked for the Job: what its clusters remember of it goes with its last copy. */
+  #forgetWithoutCopy(key: string): void {
+    for (const cluster of this.#clustersWith(key)) if (cluster.copiesOf(key).length === 0) cluster.forget(key);
+  }
+
+  async reconcileRemote(cluster: RemoteCluster, key: string): Promise<ReconcileResult> {
+    const group = this.#observe(key);
+    const plan = decideMirror(group, this.#deps.clock.now());
+    const actions = plan.remote.filter((action) => action.cluster === cluster.name);
+    if (actions.length === 0) this.#copyActions.works(cluster, key);
+    if (actions.every(({ kind }) => kind === 'Delete') && !isUntold(group, cluster.view(key).problem)) cluster.setProblem(key, undefined);
+    if (actions.length > 0) this.#traces.note(key, cluster.name);
+    for (const action of actions) {
+      const result = await this.#copyActions.carryOut(cluster, key, group, action);
+      if (result !== undefined) return result;
+    }
+    return undefined;
+  }
+}
+
+const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);

@@ -1,0 +1,37 @@
+import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { Lister } from '../../../shared/kube/indexer.ts';
+import { parseKey } from '../../../shared/kube/keys.ts';
+import { sleep, type Clock } from '../../../shared/runtime/clock.ts';
+import { copyIdentity } from '../copy/copy-marks.ts';
+import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+
+export type OrphanCollectorDeps = {
+  readonly clusters: () => readonly RemoteCluster[];
+  readonly jobs: Lister<Job>;
+  /** Has a Job looked at: its copies go if it is gone. */
+  readonly wake: (localKey: string) => void;
+  readonly clock: Clock;
+};
+
+const SWEEP_INTERVAL_MS = 60_000;
+
+/**
+ * Finds copies whose Job is gone and that no event has told us of, and those whose deletion was undone, cluster by cluster, in the caches that are there
+ * anyway. What to do with them is decided like everything else.
+ */
+export async function runOrphanCollector(deps: OrphanCollectorDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const cluster of deps.clusters()) {
+      for (const key of [...cluster.undeleted(), ...orphansOf(cluster, deps.jobs)]) deps.wake(key);
+    }
+    await sleep(deps.clock, SWEEP_INTERVAL_MS, signal);
+  }
+}
+
+/** Keys of Jobs that are gone, or came back as others, while a copy is still there. */
+export function orphansOf(cluster: Pick<RemoteCluster, 'localKeys' | 'copiesOf'>, jobs: Lister<Job>): readonly string[] {
+  return [...cluster.localKeys()].filter((key) => {
+    const uid = jobs.get(parseKey(key))?.metadata.uid;
+    return cluster.copiesOf(key).some(({ job, deleting }) => !deleting && copyIdentity(job)?.originUid !== uid);
+  });
+}

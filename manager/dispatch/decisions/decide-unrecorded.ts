@@ -1,0 +1,45 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { DispatchedReason } from '../../api/reasons.ts';
+import { isProvenNowhere, nowhereMessage } from '../../api/rest-proof.ts';
+import { isAtRest, isResumeUnseen } from '../copy/copy-rest.ts';
+import { statusByCopy } from '../mirror/copy-verdict.ts';
+import { claimsCopy, type Copy, isEmptyForSure, isHeld, isOf, type MirrorGroup, recordIn, unseenPlaces } from '../mirror/mirror-group.ts';
+import { notDispatched } from '../status-home/own-conditions.ts';
+import { hasVerdict, toLocalStatus } from '../status-home/to-local-status.ts';
+import { deletions, howToGiveUp, listed, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
+
+/** Rule 3: nobody but admission may set a Job going. A copy without a record is suspended where it is, and kept. */
+export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
+  const { record } = group;
+  const running = copies.filter(
+    ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
+  );
+  const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
+  const unseenResumes = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && isResumeUnseen(job));
+  const unsettled = unseenResumes.map(({ cluster, job }): RemoteAction => ({ kind: 'TakeBackSuspended', cluster, copy: job }));
+  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local))), ...unsettled, ...suspensions];
+  // Where one copy may run and another rests, the Job does not.
+  const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
+  const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;
+  // It was admitted once, and nobody remembers where to: only when every cluster has shown that nothing of it runs there may it be admitted again.
+  const last = recordIn(record);
+  const lost = last === undefined && isHeld(local);
+  if (kept === undefined && problem === undefined && !lost && !claimsCopy(local.status)) return { remote, home: NOTHING };
+  if (lost && running.length === 0 && isProvenNowhere(local)) return { remote, home: NOTHING };
+  const own = copies.filter(({ job }) => isOf(job, local));
+  const unseen = unseenPlaces(group, last);
+  // While a cluster is out of sight that may have a copy, nobody may take the Job for one that rests.
+  const hidden = kept === undefined && (unseen.length > 0 || !isEmptyForSure(group, last));
+  if (hidden && !lost && claimsCopy(local.status)) return { remote, home: NOTHING };
+  const isNowhere = lost && local.spec.suspend === true && unseen.length === 0 && isEmptyForSure(group, undefined) && own.every(restsFully);
+  const why = problem ?? 'the Job has no admission record';
+  const outOfSight =
+    lost && unseen.length > 0 ? `; what runs of it on cluster ${listed(unseen)} cannot be seen. ${howToGiveUp(local)}` : '';
+  const said = isNowhere
+    ? { reason: DispatchedReason.AtRest, message: nowhereMessage(local.metadata.generation) }
+    : { reason: DispatchedReason.NotAdmitted, message: `${why}${outOfSight}` };
+  const told = kept === undefined ? (hidden ? local.status : undefined) : statusByCopy(kept.job, local);
+  return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own: [notDispatched(said)], nowMs })) };
+}
+
+const restsFully = ({ job, deleting }: Copy): boolean => isAtRest(job) && !deleting;

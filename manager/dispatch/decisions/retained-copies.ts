@@ -1,0 +1,24 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { parseWireTime } from '../../../shared/api/wire-time.ts';
+import { finishedCondition, isFinished } from '../../../shared/kube/conditions.ts';
+import { isOf, type Copy, type MirrorGroup } from '../mirror/mirror-group.ts';
+
+export type Retained = { readonly copies: ReadonlySet<Copy>; readonly againAfterMs?: number };
+
+/** Which copies of a Job that has ended stay for now, and when to look again. Those of a Job that is being deleted go, and those that have not ended themselves. */
+export function retainedCopies(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): Retained {
+  const end = finishedCondition(local.status);
+  const endedMs = parseWireTime(end?.lastTransitionTime);
+  if (end === undefined || endedMs === undefined || local.metadata.deletionTimestamp !== undefined) return { copies: new Set() };
+  const kept = copies.flatMap((copy) => {
+    const view = group.clusters.get(copy.cluster);
+    if (copy.deleting || view?.retains === undefined || view.leaving === true) return [];
+    if (!isOf(copy.job, local) || !isFinished(copy.job.status)) return [];
+    // A cluster whose clock is ahead has ended it in our future.
+    const sinceMs = Math.max(0, nowMs - endedMs);
+    const leftMs = (end.type === 'Complete' ? view.retains.completeMs : view.retains.failedMs) - sinceMs;
+    return leftMs > 0 ? [{ copy, leftMs }] : [];
+  });
+  if (kept.length === 0) return { copies: new Set() };
+  return { copies: new Set(kept.map(({ copy }) => copy)), againAfterMs: Math.min(...kept.map(({ leftMs }) => leftMs)) };
+}

@@ -1,0 +1,151 @@
+import { readWorkerAnnouncement, workerLeaseName, type WorkerAnnouncement } from '../../../shared/api/fence-leases.ts';
+import type { DeepReadonly, Lease, ObjectKey } from '../../../shared/api/kubernetes.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  CONTROLLER_NAME_ANNOTATION,
+  FENCE_AFTER_ANNOTATION,
+  FENCE_TOKEN_ANNOTATION,
+  VERSION_ANNOTATION,
+  WORKER_LABEL,
+} from '../../../shared/api/names.ts';
+import { LEASES } from '../../../shared/api/resources.ts';
+import { createInformer, type Informer, type InformerOptions } from '../../../shared/kube/informer.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
+import { essentialsOfLease } from './lease-essentials.ts';
+import { isGone, type AnnouncedWorker, type Pulse, type WorkerFinding } from '../cluster/worker-finding.ts';
+
+export type WorkerWatchOptions = Pick<
+  InformerOptions<Lease>,
+  'client' | 'clock' | 'random' | 'log' | 'budget' | 'onFault' | 'onWentBack'
+> & {
+  readonly namespace: string;
+  readonly jobController: string;
+  /** The Lease of a worker has changed. */
+  readonly onChanged: () => void;
+};
+
+/** The worker of one cluster, as it tells of itself in its Lease. */
+export interface WorkerWatch {
+  /** `inReach`: the cluster answers, so that silence is the worker's. */
+  finding(inReach: boolean): WorkerFinding;
+  /** As far as is known, the built-in Job controller runs the copies, and nothing there has a fence. */
+  isBuiltIn(): boolean;
+  /**
+   * What it asks its manager to answer before copies go on; undefined while it asks nothing, and while its WorkerCluster still shows a shorter fence
+   * than it announces now (`shownFenceSeconds`): once it is answered it goes by its own, and whoever leads next counts on what is shown.
+   */
+  fenceToken(shownFenceSeconds: number | undefined): string | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const ANNOTATIONS = [CONTROLLER_NAME_ANNOTATION, VERSION_ANNOTATION, FENCE_AFTER_ANNOTATION, FENCE_TOKEN_ANNOTATION];
+
+export const createWorkerWatch = (options: WorkerWatchOptions): WorkerWatch => new LeaseWatch(options);
+
+/** What was heard of one Lease before our eyes: since when it has been silent, by a clock that does not step, and whether it was renewed before that. */
+type Heard = { readonly silentSinceMs: number; readonly renewed: boolean };
+
+class LeaseWatch implements WorkerWatch {
+  readonly #clock: Clock;
+  readonly #jobController: string;
+  readonly #key: ObjectKey;
+  readonly #leases: Informer<Lease>;
+  /** By the name of the Lease. */
+  readonly #heard = new Map<string, Heard>();
+
+  constructor(options: WorkerWatchOptions) {
+    const { namespace, jobController, clock, onChanged } = options;
+    this.#clock = clock;
+    this.#jobController = jobController;
+    this.#key = { namespace, name: workerLeaseName(jobController) };
+    this.#leases = createInformer({
+      ...options,
+      resource: LEASES,
+      labelSelector: `${WORKER_LABEL}=true`,
+      transform: (lease: Lease) => essentialsOfLease(lease, ANNOTATIONS),
+    });
+    const seen = ({ metadata }: DeepReadonly<Lease>, renewed: boolean): void => {
+      this.#heard.set(metadata.name, { silentSinceMs: clock.monotonic(), renewed });
+      onChanged();
+    };
+    this.#leases.addHandler({
+      added: (lease, isInInitialList) => seen(lease, !isInInitialList),
+      updated: (lease) => seen(lease, true),
+      deleted: ({ metadata }) => {
+        this.#heard.delete(metadata.name);
+        onChanged();
+      },
+    });
+  }
+
+  finding(inReach: boolean): WorkerFinding {
+    if (!inReach || !this.#leases.hasSynced()) {
+      // Nobody hears a worker that is out of reach.
+      this.#heard.clear();
+      return { kind: 'OutOfSight' };
+    }
+    const where = `${this.#key.namespace}/${this.#key.name}`;
+    const own = this.#announced(this.#leases.get(this.#key));
+    if (own !== undefined) return { kind: 'Announced', where, ...own };
+    if (this.#isForBuiltIn) return { kind: 'BuiltIn' };
+    return this.#other() ?? { kind: 'None', where, mayStart: true };
+  }
+
+  isBuiltIn(): boolean {
+    return this.#isForBuiltIn && this.#announced(this.#leases.get(this.#key)) === undefined;
+  }
+
+  fenceToken(shownFenceSeconds: number | undefined): string | undefined {
+    const lease = this.#leases.get(this.#key);
+    const announcement = lease && readWorkerAnnouncement(lease);
+    if (announcement === undefined || lengthOf(shownFenceSeconds ?? 0) < lengthOf(announcement.fenceAfterSeconds)) return undefined;
+    return announcement.fenceToken;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#leases.run(signal);
+  }
+
+  get #isForBuiltIn(): boolean {
+    return this.#jobController === BUILT_IN_JOB_CONTROLLER_NAME;
+  }
+
+  #announced(lease: DeepReadonly<Lease> | undefined): { readonly pulse: Pulse; readonly worker: AnnouncedWorker } | undefined {
+    const announcement = lease && readWorkerAnnouncement(lease);
+    return announcement && { pulse: this.#pulse(lease), worker: workerOf(lease, announcement) };
+  }
+
+  /** A Lease that its worker has left behind says nothing. */
+  #other(): WorkerFinding | undefined {
+    for (const lease of this.#leases.list()) {
+      const other = this.#announced(lease);
+      if (other !== undefined && !isGone(other.pulse)) return { kind: 'Other', jobController: this.#jobController, worker: other.worker };
+    }
+    return undefined;
+  }
+
+  #pulse({ metadata, spec }: DeepReadonly<Lease>): Pulse {
+    if ((spec?.holderIdentity ?? '') === '') return 'Stopped';
+    const nowMs = this.#clock.monotonic();
+    const heard = this.#heard.get(metadata.name) ?? { silentSinceMs: nowMs, renewed: false };
+    this.#heard.set(metadata.name, heard);
+    if (nowMs - heard.silentSinceMs >= (spec?.leaseDurationSeconds ?? 0) * 1000) return 'Silent';
+    return heard.renewed ? 'Beating' : 'Unproven';
+  }
+}
+
+/** In seconds; 0: copies are never stopped. */
+export const longestFence = (fences: readonly number[]): number => (fences.includes(0) ? 0 : Math.max(...fences));
+
+/** 0: its copies are never stopped. */
+const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);
+
+function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement): AnnouncedWorker {
+  return {
+    name: sanitizeText(spec?.holderIdentity ?? '', 253),
+    version: sanitizeText(version, 64),
+    controllerName: sanitizeText(controllerName, 63),
+    fenceAfterSeconds,
+  };
+}

@@ -1,0 +1,27 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import { isAtRest } from '../copy/copy-rest.ts';
+import type { Copy } from './mirror-group.ts';
+import { copyIdentity } from '../copy/copy-marks.ts';
+import { hasVerdict } from '../status-home/to-local-status.ts';
+
+/** Pods would be made for it, though its Job may have been proven to rest meanwhile: fenced off, or before its cluster was restored. */
+const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
+  spec.suspend !== true && metadata.deletionTimestamp === undefined && !hasVerdict(status);
+
+/**
+ * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests
+ * may be any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left
+ * alone. `place` is the WorkerCluster that the record leads to.
+ */
+export function isInPlace(
+  { cluster, job }: Copy,
+  local: DeepReadonly<Job> | undefined,
+  record: AdmissionRecord | undefined,
+  place: string | undefined,
+): boolean {
+  const identity = copyIdentity(job);
+  if (identity === undefined || (job.spec.suspend === true && isAtRest(job))) return true;
+  const isRecorded = identity.originUid === local?.metadata.uid && place === cluster && record?.epoch === identity.epoch;
+  return isRecorded && !(local.spec.suspend === true && isToBeSuspended(job));
+}

@@ -1,0 +1,71 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { findCondition } from '../../../shared/kube/conditions.ts';
+import { isDispatched } from '../../api/dispatch-proof.ts';
+import { graceSecondsOf } from '../../api/fenced-off.ts';
+import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import type { DispatchProblem } from '../../api/refusals.ts';
+import { isProvenAtRest } from '../../api/rest-proof.ts';
+import { placeOf, recordIn, viewOfPlace, type ClusterView, type MirrorGroup } from './mirror-group.ts';
+import { dispatched, notDispatched } from '../status-home/own-conditions.ts';
+import type { OwnCondition } from '../status-home/to-local-status.ts';
+
+/**
+ * Whether the copy's name is looked up on the recorded cluster before anything is said of a Job that has no copy in the list there. Copies are listed by a
+ * label, which users and webhooks of that cluster can take away: only its name says whether a copy is there. A Job that was never sent anywhere costs no
+ * such call, nor does one that is proven to rest.
+ */
+export function isToBeLookedUp(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): boolean {
+  const { contact, absence } = viewOfPlace(group) ?? {};
+  if (contact !== 'Ready' || absence === undefined) return false;
+  if (absence === 'Unlisted') return true;
+  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
+  return mayStop ? !isProvenAtRest(local.status, record) : wasDispatched(local, record);
+}
+
+type NamedView = readonly [string, ClusterView];
+
+/**
+ * The clusters on which the name of the copy is to be read now, and for how long those keep us waiting where a write may still be carried out. Asked are
+ * those with doubts that the Job is not to run on, and the recorded one where the copy is missing.
+ */
+export function unclearPlaces(group: MirrorGroup, local: DeepReadonly<Job>): { readonly looks: NamedView[]; readonly waitsMs: number[] } {
+  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
+  const record = recordIn(group.record);
+  const isMissing = record !== undefined && isToBeLookedUp(group, local, record);
+  const looks: NamedView[] = [];
+  const waitsMs: number[] = [];
+  for (const [name, view] of group.clusters) {
+    const { doubt, absence } = view;
+    const isPlace = name === placeOf(group);
+    if (doubt.kind === 'Waiting' && (mayStop || !isPlace)) waitsMs.push(doubt.forMs);
+    const isWaiting = doubt.kind === 'Waiting' && mayStop && absence === 'Open';
+    if ((doubt.kind === 'Look' && (mayStop || !isPlace)) || (isMissing && isPlace && !isWaiting)) looks.push([name, view]);
+  }
+  return { looks, waitsMs };
+}
+
+/** Whether the Job says, or said until its copy was missed, that this placement was dispatched. */
+export const wasDispatched = ({ status }: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+  isDispatched(status, record) || isLost(status);
+
+const isLost = (status: DeepReadonly<Job['status']>): boolean =>
+  findCondition(status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.CopyLost;
+
+/** What a Job says while the name of its copy does not tell: not less than before, so that nothing follows from it. */
+export function unclearCopy(local: DeepReadonly<Job>, record: AdmissionRecord, { reason, message }: DispatchProblem): OwnCondition {
+  if (isDispatched(local.status, record)) return dispatched(record, message);
+  return notDispatched({ reason: isLost(local.status) ? DispatchedReason.CopyLost : reason, message });
+}
+
+/** A copy that vanished is made again only after this time and the grace period of its pods, so that they have stopped. */
+export const COPY_LOST_DELAY_MS = 10_000;
+
+export const lostDelayMs = (local: DeepReadonly<Job>): number => COPY_LOST_DELAY_MS + graceSecondsOf(local) * 1000;
+
+/** For how long a Job that says that its copy is lost goes on waiting; at most 0: it does not. */
+export function remainingLostDelayMs(local: DeepReadonly<Job>, nowMs: number): number {
+  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
+  if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
+  return Date.parse(present.lastTransitionTime) + lostDelayMs(local) - nowMs;
+}

@@ -1,0 +1,74 @@
+import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
+import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
+import { dispatchedMessage } from '../../api/dispatch-proof.ts';
+import {
+  CannotStartReason,
+  DispatchedReason,
+  FailReason,
+  QuotaReservedReason,
+  StartedReason,
+  SwitchyardCondition,
+} from '../../api/reasons.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import type { DispatchProblem } from '../../api/refusals.ts';
+import { maxExecutionOf } from '../../api/job-annotations.ts';
+import { podsAtOnce } from '../../api/pod-count.ts';
+import { atRestMessage } from '../../api/rest-proof.ts';
+import { isStartTold, podsReady, startedMessage } from '../../api/start-proof.ts';
+import type { OwnCondition } from './to-local-status.ts';
+
+/** It is on its cluster; `detail` is what keeps it from getting on there. */
+export const dispatched = (record: AdmissionRecord, detail?: string): OwnCondition => ({
+  type: SwitchyardCondition.Dispatched,
+  status: 'True',
+  reason: DispatchedReason.Dispatched,
+  message: detail === undefined ? dispatchedMessage(record) : `${dispatchedMessage(record)}; ${detail}`,
+});
+
+/**
+ * Admission says it in the record, without a status write. A condition that told people to wait is set right on this occasion, unless
+ * admission has done so itself; an evicted Job waits anew, and what admission says of that is left alone.
+ */
+export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallelism, executedSeconds }: AdmissionRecord): OwnCondition[] {
+  const type = SwitchyardCondition.QuotaReserved;
+  if (local.spec.suspend === true) return [];
+  const { Preempted } = SwitchyardCondition;
+  const wasPreempted = hasTrueCondition(local.status?.conditions, Preempted);
+  const again: OwnCondition[] = wasPreempted
+    ? [{ type: Preempted, status: 'False', reason: QuotaReservedReason.QuotaReserved, message: 'admitted again' }]
+    : [];
+  if (hasTrueCondition(local.status?.conditions, type)) return again;
+  const max = maxExecutionOf(local);
+  const isLimited = executedSeconds !== undefined && max.kind === 'MaxExecution' && max.seconds !== undefined;
+  const used = isLimited ? `; of its ${max.seconds}s, ${executedSeconds}s were used before` : '';
+  const pods = podsAtOnce(local);
+  const part = parallelism !== undefined && parallelism < pods ? ` for ${parallelism} of ${pods} pods at once` : '';
+  const message = `quota reserved in ClusterQueue "${clusterQueue}"${part}${used}`;
+  return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }, ...again];
+}
+
+/** That it runs is noted with what else is told, once for each admission: admission judges by it whether it got anywhere. */
+export function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
+  if (record.evicted === true || isStartTold(local.status, record)) return [];
+  const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
+  if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
+  const message = startedMessage(record);
+  const start: OwnCondition = { type: SwitchyardCondition.Started, status: 'True', reason: StartedReason.Started, message };
+  const { CannotStart: type } = SwitchyardCondition;
+  if (!hasTrueCondition(local.status?.conditions, type)) return [start];
+  return [start, { type, status: 'False', reason: CannotStartReason.Started, message }];
+}
+
+export const cannotStart = ({ reason, message }: NonNullable<AdmissionRecord['fail']>): OwnCondition[] =>
+  reason === FailReason.CannotStart
+    ? [{ type: SwitchyardCondition.CannotStart, status: 'True', reason: CannotStartReason.TooManyMoves, message }]
+    : [];
+
+export const atRest = (record: AdmissionRecord): OwnCondition =>
+  notDispatched({ reason: DispatchedReason.AtRest, message: atRestMessage(record) });
+
+export const notDispatched = (problem: DispatchProblem): OwnCondition => ({
+  type: SwitchyardCondition.Dispatched,
+  status: 'False',
+  ...problem,
+});

@@ -1,0 +1,80 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { isJsonObject } from '../../api/json-value.ts';
+import { podsReady } from '../../api/start-proof.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
+import { hasVerdict } from './to-local-status.ts';
+
+/** Its pods are wanted, and none of them is or was ready, as its cluster tells. */
+export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  spec.suspend !== true &&
+  spec.parallelism !== 0 &&
+  podsNotStarted(status) &&
+  !hasVerdict(status);
+
+function podsNotStarted(status: DeepReadonly<Job>['status']): boolean {
+  // An API server that does not count ready pods leaves open whether those that are active have started.
+  const ready = status?.ready === undefined ? 0 : podsReady(status);
+  return ready === 0 && (status?.succeeded ?? 0) === 0 && (status?.failed ?? 0) === 0;
+}
+
+/**
+ * What keeps the pods of a copy from starting, in one line of bounded length: the commonest reason why its pods wait, of those that were looked at, and its newest
+ * Warning event, such as that no pod can be created. Undefined when neither says anything. All is as another cluster has told it, and taken for no more.
+ */
+export function startTrouble(pods: readonly unknown[], events: readonly unknown[], active: number): string | undefined {
+  const waits = pods.flatMap(waitOf);
+  const reasons = waits.map(({ reason }) => reason);
+  const commonest = waits.toSorted((one, other) => timesOf(other.reason, reasons) - timesOf(one.reason, reasons))[0];
+  const waiting =
+    commonest &&
+    `${Math.max(active, pods.length)} ${Math.max(active, pods.length) === 1 ? 'pod waits' : 'pods wait'}: ${textOf(commonest)}`;
+  const warning = events.flatMap(warningOf).toSorted((one, other) => other.atMs - one.atMs)[0];
+  const told = [waiting, warning && textOf(warning)].filter((each) => each !== undefined);
+  return told.length === 0 ? undefined : told.join('; ');
+}
+
+type Said = { readonly reason: string; readonly message: string };
+const textOf = ({ reason, message }: Said): string => (message === '' ? reason : `${reason}: ${message}`);
+const timesOf = (reason: string, all: readonly string[]): number => all.filter((each) => each === reason).length;
+
+/** Why a pod waits: its first container that says so, or that no node takes it. */
+function waitOf(pod: unknown): Said[] {
+  const status = field(pod, 'status');
+  for (const statuses of [field(status, 'initContainerStatuses'), field(status, 'containerStatuses')]) {
+    for (const container of listOf(statuses)) {
+      const said = saidBy(field(field(container, 'state'), 'waiting'));
+      if (said !== undefined) return [said];
+    }
+  }
+  const condition = listOf(field(status, 'conditions')).find(
+    (each) => field(each, 'type') === 'PodScheduled' && field(each, 'status') === 'False',
+  );
+  const said = saidBy(condition);
+  return said === undefined ? [] : [said];
+}
+
+function warningOf(event: unknown): (Said & { readonly atMs: number })[] {
+  if (field(event, 'type') !== 'Warning') return [];
+  const said = saidBy(event);
+  const times = ['lastTimestamp', 'eventTime', 'firstTimestamp'].map((name) => field(event, name));
+  const time = times.find((each) => typeof each === 'string');
+  return said === undefined ? [] : [{ ...said, atMs: (typeof time === 'string' && Date.parse(time)) || 0 }];
+}
+
+const REASON_LENGTH_MAX = 64;
+const MESSAGE_LENGTH_MAX = 256;
+/** Of a list that somebody else has made. */
+const LOOKED_AT_MAX = 20;
+
+function saidBy(object: unknown): Said | undefined {
+  const reason = field(object, 'reason');
+  if (typeof reason !== 'string' || reason === '') return undefined;
+  const message = field(object, 'message');
+  return {
+    reason: sanitizeText(reason, REASON_LENGTH_MAX),
+    message: typeof message === 'string' ? sanitizeText(message, MESSAGE_LENGTH_MAX) : '',
+  };
+}
+const field = (object: unknown, name: string): unknown => (isJsonObject(object) ? object[name] : undefined);
+const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, LOOKED_AT_MAX) : []);

@@ -1,0 +1,357 @@
+import type { ConfigMap, DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../../shared/api/kubernetes.ts';
+import { podIdentity } from '../../../shared/api/copy-identity.ts';
+import { logTailsName } from '../../../shared/api/log-tails.ts';
+import {
+  DISPATCH_EPOCH_ANNOTATION,
+  JOB_NAME_LABEL,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  RESUMED_FROM_ANNOTATION,
+} from '../../../shared/api/names.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
+import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
+import { objectKey } from '../../../shared/kube/keys.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
+import { DispatchedReason } from '../../api/reasons.ts';
+import { refusalOf, type DispatchProblem } from '../../api/refusals.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { withDeadline } from '../../../shared/runtime/deadline.ts';
+import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../copy/copy-marks.ts';
+import type { RemoteAction } from '../decisions/mirror-plan.ts';
+import type { FinishedWork } from '../status-home/finished-work.ts';
+import type { LeasedClient } from '../lease/leased-writes.ts';
+
+/** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
+export interface CopyWriter {
+  /**
+   * Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. While an
+   * earlier create of it `mayBeMadeYet`, no refusal is one for good.
+   */
+  create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
+  /**
+   * Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may
+   * drop them again, or refuse them: what it has is returned.
+   */
+  mark(copy: Job, marks: CopyMarks): Promise<Job>;
+  /** What stands under this name now, whosever it is. */
+  find(key: ObjectKey): Promise<Job | undefined>;
+  /**
+   * Names of the first pods of the copy of this name that have not ended, whether the copy is there or not: a user can delete it and leave
+   * them.
+   */
+  runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
+  update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
+  /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
+  seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
+  /** Takes the condition Suspended of this very version of the copy back; 409 when its Job controller has written to it meanwhile. */
+  takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
+  /** Carries out either of the two. */
+  tell(action: StatusAction): Promise<Job>;
+  /** What the worker has kept of the copy: the ends of logs of its pods; undefined where there is nothing. */
+  tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
+  /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
+  delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
+}
+
+/** A write to the status of a suspended copy. */
+type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
+
+/** The cluster answered, and the answer is no. The Job is told why. */
+export class DispatchRefused extends Error {
+  override readonly name = 'DispatchRefused';
+  readonly problem: DispatchProblem;
+
+  constructor(problem: DispatchProblem, cause?: unknown) {
+    super(problem.message, { cause });
+    this.problem = problem;
+  }
+}
+
+/** What is done about a namespace that is missing on the cluster: the Job is refused, or it is made with these labels. */
+export type NamespacePolicy =
+  | { readonly kind: 'Require' }
+  | { readonly kind: 'Create'; readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> };
+
+/** Longest wait for an answer to one write. */
+const WRITE_TIMEOUT_MS = 15_000;
+/** Pods that are read at a time. */
+const PODS_PAGE = 50;
+/** A cluster that has more pages of pods of one name, none of them the copy's, is not listed to its end. */
+const PODS_PAGES_MAX = 200;
+/** Versions of a copy that its marks are tried on at once. */
+const MARK_TRIES = 5;
+/** A copy does not wait longer for the ends of its logs to be read. */
+const TAILS_TIMEOUT_MS = 2_000;
+
+export function createCopyWriter(options: {
+  readonly cluster: string;
+  readonly client: LeasedClient;
+  /** Id of this manager. */
+  readonly origin: string;
+  readonly namespaces: NamespacePolicy;
+  /** Where the worker's Lease is, and the ends of logs are with it. */
+  readonly leaseNamespace: () => string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}): CopyWriter {
+  const { cluster, client, origin, namespaces, leaseNamespace, clock } = options;
+  const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
+  const fieldManager = MANAGER_FIELD_MANAGER;
+
+  async function create(copy: Unsaved<Job>, { mayBeMadeYet }: { readonly mayBeMadeYet: boolean }): Promise<Job> {
+    try {
+      return await marked(await post(copy), marksOf(copy));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, mayBeMadeYet);
+      throw error;
+    }
+  }
+
+  async function post(copy: Unsaved<Job>): Promise<Job> {
+    const create = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, fieldValidation: 'Strict', signal }));
+    try {
+      return await create();
+    } catch (error) {
+      if (!isNamespaceMissing(error)) throw error;
+      if (namespaces.kind === 'Require') throw namespaceMissing(copy, error);
+    }
+    await createNamespace(copy, namespaces.labelsOf);
+    return create();
+  }
+
+  /**
+   * The cluster said no. Whether nothing of ours is there is another question: an earlier create may have succeeded without our hearing of
+   * it, and one that was not answered may yet. Only when neither can be is the refusal one for good.
+   */
+  async function afterRefusal(
+    copy: Unsaved<Job>,
+    problem: DispatchProblem | undefined,
+    cause: unknown,
+    mayBeMadeYet: boolean,
+  ): Promise<Job> {
+    const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
+      throw problem === undefined ? error : new DispatchRefused(problem, cause);
+    });
+    const identity = present && copyIdentity(present);
+    const wanted = copyIdentity(copy);
+    if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {
+      const other = otherManager(present, origin);
+      if (other !== undefined) throw new DispatchRefused(copyOfOther(cluster, other, origin), cause);
+      const known = await marked(present, marksFor(identity, origin, present.metadata));
+      if (identity.epoch === wanted.epoch) return known;
+      throw new DispatchRefused(
+        { reason: DispatchedReason.NameTaken, message: `cluster "${cluster}" has a copy of another placement` },
+        cause,
+      );
+    }
+    const told = present === undefined ? problem : nameTaken;
+    if (told === undefined) throw cause;
+    throw new DispatchRefused(mayBeMadeYet ? told : refusalOf(epochOf(copy), told), cause);
+  }
+
+  /** What a webhook dropped, or somebody took away, is put back, whatever the Job controller writes meanwhile. */
+  async function marked(present: Job, marks: CopyMarks, tries = MARK_TRIES): Promise<Job> {
+    if (missingMarks(present.metadata, marks).length === 0) return present;
+    try {
+      return await mark(present, marks);
+    } catch (error) {
+      const now = isConflict(error) && tries > 1 ? await find(objectKey(present)) : undefined;
+      if (now?.metadata.uid !== present.metadata.uid || otherManager(now, origin) !== undefined) throw error;
+      return marked(now, marks, tries - 1);
+    }
+  }
+
+  async function mark(copy: Job, { labels, annotations }: CopyMarks): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
+    const body = { metadata: { uid, resourceVersion, labels, annotations } };
+    try {
+      return await timed((signal) => client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+    } catch (error) {
+      if (problemOf(error) === undefined || isNotFound(error)) throw error;
+      return copy;
+    }
+  }
+
+  const nameTaken: DispatchProblem = {
+    reason: DispatchedReason.NameTaken,
+    message: `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
+  };
+
+  function namespaceMissing(copy: Unsaved<Job>, cause: unknown): DispatchRefused {
+    const name = copy.metadata.namespace ?? '';
+    const remedy = `create it there, or set namespaces: Create in the WorkerCluster`;
+    const message = `namespace "${name}" does not exist on cluster "${cluster}"; ${remedy}`;
+    return new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, cause);
+  }
+
+  async function createNamespace(copy: Unsaved<Job>, labelsOf: (namespace: string) => Readonly<Record<string, string>>): Promise<void> {
+    const name = copy.metadata.namespace ?? '';
+    const labels = { ...labelsOf(name), [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' };
+    const namespace: Unsaved<Namespace> = { metadata: { name, labels } };
+    try {
+      await timed((signal) => client.create(NAMESPACES, namespace, { fieldManager, signal }));
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      if (!isForbidden(error)) throw error;
+      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${sanitizeText(error.message)}`;
+      throw new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, error);
+    }
+  }
+
+  /** An answer that will be the same next time is a refusal; a cluster in trouble is not. */
+  function problemOf(error: unknown): DispatchProblem | undefined {
+    if (error instanceof DispatchRefused) return error.problem;
+    if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 408, 409, 429].includes(error.code))
+      return undefined;
+    const said = sanitizeText(error.message);
+    if (error.code === 400 && said.includes('strict decoding error')) {
+      const message = `cluster "${cluster}" does not know fields of the Job; leave them out, or bring that cluster to a version that has them: ${said}`;
+      return { reason: DispatchedReason.FieldsUnknown, message };
+    }
+    return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${said}` };
+  }
+
+  async function find(key: ObjectKey): Promise<Job | undefined> {
+    try {
+      return await timed((signal) => client.get(JOBS, key, { signal }));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
+    const selectors = { labelSelector: `${JOB_NAME_LABEL}=${name}`, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+    let continueToken: string | undefined;
+    for (let page = 0; page < PODS_PAGES_MAX; page++) {
+      const options = { namespace, ...selectors, limit: PODS_PAGE, ...omitUndefined({ continueToken }) };
+      const pods = await timed((signal) => client.list(PODS, { ...options, signal })).catch((error: unknown) => {
+        if (!isForbidden(error)) throw error;
+        throw new DispatchRefused(podsUnseen(namespace), error);
+      });
+      const own = pods.items.filter((pod) => podIdentity(pod.spec)?.originUid === originUid);
+      continueToken = pods.continueToken;
+      if (own.length > 0 || continueToken === undefined || continueToken === '') return own.map((pod) => pod.metadata.name);
+    }
+    throw new Error(`cluster "${cluster}" lists more pods of Job ${namespace}/${name} than can be`);
+  }
+
+  const podsUnseen = (namespace: string): DispatchProblem => ({
+    reason: DispatchedReason.PodsRemain,
+    message:
+      `the copy on cluster "${cluster}" is gone, and whether pods of it are still there cannot be seen: let the manager list pods in namespace ` +
+      `"${namespace}" there (chart switchyard-worker, managerAccess)`,
+  });
+
+  async function seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
+    const body = { metadata: { uid, resourceVersion }, status: work };
+    let seeded: Job;
+    try {
+      seeded = await timed((signal) => client.patchStatus(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined || isNotFound(error)) throw error;
+      const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
+      const message = `cluster "${cluster}" does not let the Job go on with what it has finished elsewhere: ${(error as Error).message}${remedy}`;
+      throw new DispatchRefused({ reason: problem.reason, message }, error);
+    }
+    const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field as keyof FinishedWork] !== value);
+    if (dropped === undefined) return seeded;
+    const message = `cluster "${cluster}" does not keep what the Job has finished elsewhere: its API server drops status.${dropped[0]}`;
+    throw new DispatchRefused({ reason: DispatchedReason.Refused, message });
+  }
+
+  /**
+   * A Job controller that sees the suspension sets the condition again, when the pods are told to end; a write that it has made of an
+   * earlier version meets a conflict. No mark is left of the resumption: the condition that follows may be of the same second as the one
+   * before.
+   */
+  async function takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
+    const now = toWireTime(clock.now());
+    const times = { lastProbeTime: now, lastTransitionTime: now };
+    const resumed = { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed', ...times };
+    const metadata = { uid, resourceVersion, annotations: { [RESUMED_FROM_ANNOTATION]: null } };
+    const body = { metadata, status: { conditions: [resumed] } };
+    try {
+      return await timed((signal) => client.patchStatus(JOBS, objectKey(copy), { type: 'strategic', body }, { fieldManager, signal }));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined || isNotFound(error)) throw error;
+      const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
+      const said = sanitizeText((error as Error).message);
+      const message = `cluster "${cluster}" does not let its Job controller be asked whether it has seen that the Job is suspended: ${said}${remedy}`;
+      throw new DispatchRefused({ reason: problem.reason, message }, error);
+    }
+  }
+
+  return {
+    create,
+    mark,
+    find,
+    runningPods,
+    takeBackSuspended,
+    tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
+    update: (copy, spec, annotations) =>
+      timed((signal) => {
+        const { uid, resourceVersion } = copy.metadata;
+        // Whether a copy rests that is resumed here, and suspended again, is told by what is known of it now (copy-rest.ts).
+        const condition = spec['suspend'] === false ? { resourceVersion } : {};
+        const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
+        return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+      }).catch((error: unknown) => {
+        const problem = problemOf(error);
+        throw problem === undefined ? error : new DispatchRefused(problem, error);
+      }),
+    seed,
+    async tails({ metadata: { namespace, uid } }) {
+      const name = logTailsName(uid);
+      return withDeadline(clock, TAILS_TIMEOUT_MS, options.signal, async (signal) => {
+        const read = async (where: string): Promise<ConfigMap | ApiError> => {
+          try {
+            return await client.get(CONFIG_MAPS, { namespace: where, name }, { signal });
+          } catch (error) {
+            if (isNotFound(error) || isForbidden(error)) return error;
+            throw error;
+          }
+        };
+        const kept = await read(leaseNamespace());
+        if (!(kept instanceof ApiError)) return kept;
+        // A worker of an earlier release puts them beside the copy, and so does one that has such a manager. Rights there end with these.
+        const beside = await read(namespace);
+        if (!(beside instanceof ApiError)) return beside;
+        if (isForbidden(kept)) throw kept;
+        return undefined;
+      });
+    },
+    async delete(copy, propagationPolicy) {
+      const { uid } = copy.metadata;
+      try {
+        await timed((signal) => client.delete(JOBS, objectKey(copy), { propagationPolicy, uid, signal }));
+      } catch (error) {
+        // Gone, or another object has its name: either way this one is no more.
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      }
+    },
+  };
+}
+
+const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotations?.[DISPATCH_EPOCH_ANNOTATION]);
+
+const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
+
+/** Another manager may be there, and take the copy for its own: only a user puts that right. */
+export const copyOfOther = (cluster: string, other: string, origin: string): DispatchProblem => ({
+  reason: DispatchedReason.NameTaken,
+  message:
+    `the copy of this Job on cluster "${cluster}" says that manager "${sanitizeText(other)}" made it, and this manager is "${origin}": delete that Job there, ` +
+    `or, where no manager of that id is and its label ${ORIGIN_LABEL} was changed, give it the value "${origin}"`,
+});
+
+/** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof DispatchRefused || (error instanceof ApiError && error.code < 500 && error.code !== 408);

@@ -1,0 +1,95 @@
+import { ApiError } from '../../../shared/kube/api-error.ts';
+import { connectionFailure } from '../../../shared/kube/connection-failure.ts';
+import { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
+import { DispatchedReason } from '../../api/reasons.ts';
+import type { DispatchProblem } from '../../api/refusals.ts';
+import { sanitizeText } from '../../api/sanitize-text.ts';
+import type { RemoteAction } from '../decisions/mirror-plan.ts';
+import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
+
+/** Writes to one cluster that fail and are tried again, as their Jobs are told of them. */
+export interface WriteTroubles {
+  /** A write for the Job has failed once more. Told: there is something new to say; `first`: of a kind that it was not told before. */
+  failed(localKey: string, trouble: Trouble, nowMs: number): { readonly told: boolean; readonly first: boolean };
+  /** What the Job is told; undefined while there is nothing to tell. */
+  told(localKey: string): DispatchProblem | undefined;
+  /** A write has succeeded, or none is needed any more. */
+  over(localKey: string): void;
+  keys(): readonly string[];
+}
+/** What fails, and how long it must go on before the Job is told. */
+export type Trouble = { readonly problem: DispatchProblem; readonly patienceMs: number };
+
+/** What the next tries may mend is not worth a write. */
+const PATIENCE_MS = 1_000;
+/** Conflicts and throttling belong to a cluster that works. */
+const USUAL_PATIENCE_MS = 10_000;
+/** Words that change all the time are told once in this time. */
+const NEWS_EVERY_MS = 10_000;
+
+type Going = {
+  readonly sinceMs: number;
+  readonly told: DispatchProblem | undefined;
+  readonly toldMs: number;
+  readonly reasons: readonly string[];
+};
+
+export function createWriteTroubles(): WriteTroubles {
+  const going = new Map<string, Going>();
+  return {
+    failed(localKey, { problem, patienceMs }, nowMs) {
+      const before = going.get(localKey) ?? { sinceMs: nowMs, told: undefined, toldMs: Number.NEGATIVE_INFINITY, reasons: [] };
+      const silent = nowMs - before.sinceMs < patienceMs || nowMs - before.toldMs < NEWS_EVERY_MS || isSameNews(before.told, problem);
+      if (silent) {
+        going.set(localKey, before);
+        return { told: false, first: false };
+      }
+      const first = !before.reasons.includes(problem.reason);
+      going.set(localKey, {
+        ...before,
+        told: problem,
+        toldMs: nowMs,
+        reasons: first ? [...before.reasons, problem.reason] : before.reasons,
+      });
+      return { told: true, first };
+    },
+    told: (localKey) => going.get(localKey)?.told,
+    over: (localKey) => void going.delete(localKey),
+    keys: () => [...going.keys()],
+  };
+}
+
+/** Numbers and identifiers differ from one answer to the next, and say nothing new. */
+const isSameNews = (told: DispatchProblem | undefined, { reason, message }: DispatchProblem): boolean =>
+  told?.reason === reason && isSameText(told.message, message);
+/** True when only numbers and identifiers differ. */
+export const isSameText = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
+const withoutNumbers = (message: string): string => message.replace(/[\da-f]*\d[\da-f]*/gi, '#');
+
+/** What to say of a write that failed, and is no refusal for good. */
+export function troubleOf(error: unknown, cluster: string, kind: RemoteAction['kind']): Trouble {
+  const { reason, words } = cause(error);
+  const message = `the copy on cluster "${cluster}" cannot be ${DONE[kind]} now, which is tried again: ${words}`;
+  return { problem: { reason, message }, patienceMs: USUAL.includes(reason) ? USUAL_PATIENCE_MS : PATIENCE_MS };
+}
+
+const DONE = {
+  Create: 'created',
+  Update: 'changed',
+  Seed: 'told what is finished',
+  TakeBackSuspended: 'asked whether its suspension is seen',
+  Delete: 'deleted',
+  Look: 'read',
+} as const satisfies Record<RemoteAction['kind'], string>;
+const USUAL: readonly DispatchedReason[] = [DispatchedReason.WriteConflict, DispatchedReason.Throttled];
+
+function cause(error: unknown): { readonly reason: DispatchedReason; readonly words: string } {
+  if (error instanceof UnusableAnswer) return { reason: DispatchedReason.ClusterError, words: sanitizeText(error.message) };
+  if (error instanceof LeaseNotHeld) return { reason: DispatchedReason.NoAnswer, words: error.message };
+  if (!(error instanceof ApiError)) return { reason: DispatchedReason.NoAnswer, words: connectionFailure(error) };
+  const words = `${sanitizeText(error.message)} (${error.code})`;
+  if (error.code === 401 || error.code === 403) return { reason: DispatchedReason.NotAllowed, words };
+  if (error.code === 429) return { reason: DispatchedReason.Throttled, words };
+  if (error.code === 404 || error.code === 409) return { reason: DispatchedReason.WriteConflict, words };
+  return { reason: DispatchedReason.ClusterError, words };
+}

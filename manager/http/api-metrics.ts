@@ -1,0 +1,24 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { LATENCY_BUCKETS } from '../../shared/runtime/latency-buckets.ts';
+
+export type ApiMetrics = ReturnType<typeof createApiMetrics>;
+
+/** Of the HTTP API. Routes are patterns of paths, so that no client makes up series. */
+export function createApiMetrics(registers: Registry[]) {
+  return {
+    requests: new Counter({
+      name: 'switchyard_api_requests_total',
+      help: 'Requests to the HTTP API that were answered, by route, method and status; route and method are other where none matched.',
+      labelNames: ['route', 'method', 'code'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'switchyard_api_request_duration_seconds',
+      help: 'Time until a request to the HTTP API was answered, streams not counted.',
+      labelNames: ['route', 'method'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+    streams: new Gauge({ name: 'switchyard_api_streams', help: 'Streams of events of the HTTP API that are open.', registers }),
+  };
+}

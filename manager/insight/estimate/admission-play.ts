@@ -1,0 +1,169 @@
+import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import type { AdmissionCache } from '../../admission/cache/admission-cache.ts';
+import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
+import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
+import type { PriorityClasses } from '../../admission/workload/priority.ts';
+import { putInQueue, queueEntry } from '../../admission/queues/queue-entry.ts';
+import { atOnce } from '../../admission/cache/sliced-work.ts';
+import { hasPlace, type Reservation } from '../../admission/workload/reservation.ts';
+import { nextMost, runCycle } from '../../admission/queues/scheduling-cycle.ts';
+import type { Workload } from '../../admission/workload/workload.ts';
+
+/** Where admission is played forward, to see when one Workload is admitted. */
+export type Stage = {
+  /** What is held now, in a copy that nobody else looks at: it is as it was when the play is over. */
+  readonly cache: AdmissionCache;
+  readonly priorityClasses: PriorityClasses;
+  /** What a LocalQueue has used; undefined where that does not order its ClusterQueue. */
+  readonly usageOf?: ((localQueue: string) => number | undefined) | undefined;
+  /** Those that take part, in the order of their queues. */
+  readonly lanes: readonly Lane[];
+  /** Those whose end may matter to it. */
+  readonly running: readonly Reservation[];
+  /** Key of the Workload that it is about, and of those of its ClusterQueue that go before it. */
+  readonly target: string;
+  readonly before: ReadonlySet<string>;
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+};
+export type Lane = { readonly clusterQueue: string; readonly strict: boolean; readonly waiting: readonly QueuedWorkload[] };
+
+/** What chance has it, in epoch milliseconds or as a time. */
+export type Fate = {
+  /** When one that runs now ends. */
+  readonly endMs: (reservation: Reservation) => number;
+  /** How long one that is admitted holds its place. */
+  readonly holdMs: (workload: Workload, record: AdmissionRecord) => number;
+  /** How long one takes to stop that gives its place up. */
+  readonly stopMs: (workload: Workload) => number;
+};
+
+/** What became of the Workload. */
+export type Course =
+  | { readonly kind: 'Admitted'; readonly atMs: number }
+  /** So many ends of Jobs were played, and it was not admitted yet, but so many of those before it were. */
+  | { readonly kind: 'CutOff'; readonly atMs: number; readonly admittedBefore: number }
+  /** All that run have ended, and it still waits. */
+  | { readonly kind: 'Never' };
+
+/** A play ends when so many Jobs have ended in it. */
+export const ENDS_MAX = 128;
+
+/** Something that happens: a Job ends, or stops and waits again, or something is to be tried again. */
+type Happening = { readonly key: string; readonly atMs: number; readonly kind: 'End' | 'Stop'; readonly retry?: () => void };
+
+/** So many ends are played at a time. */
+const SLICE = 4;
+
+/**
+ * Admits, by the scheduling cycles of the manager, whoever fits; lets the next Job end; and so on, until this Workload is admitted. Nobody new comes.
+ * The work is done in steps, of some milliseconds each.
+ */
+export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course> {
+  const { cache, lanes, target } = stage;
+  const queues = createPendingQueues(stage.usageOf);
+  const happenings = new IndexedHeap<Happening>(
+    ({ key }) => key,
+    (a, b) => a.atMs - b.atMs || (a.key < b.key ? -1 : 1),
+  );
+  const ended: Reservation[] = [];
+  const assumed = new Map<string, Workload>();
+  let admittedBefore = 0;
+  let { nowMs } = stage;
+  let admittedMs: number | undefined;
+  let retries = 0;
+
+  const admit = (workload: Workload, record: AdmissionRecord): void => {
+    const { key } = workload;
+    queues.delete(key);
+    cache.assume(workload, record);
+    assumed.set(key, workload);
+    happenings.set({ key, kind: 'End', atMs: nowMs + fate.holdMs(workload, record) });
+    if (stage.before.has(key)) admittedBefore++;
+    if (key === target) admittedMs = nowMs;
+  };
+  const settle = (): void => {
+    let most = 1;
+    for (;;) {
+      const result = runCycle(
+        {
+          cache,
+          queues,
+          admit: ({ head, record }) => {
+            admit(head.queued.workload, record);
+            return true;
+          },
+          at: (atMs, retry) => happenings.set({ key: `retry ${retries++}`, kind: 'Stop', atMs, retry }),
+        },
+        nowMs,
+        most,
+      );
+      if (result.tried === 0 || !result.progressed || admittedMs !== undefined) break;
+      most = nextMost(most, result);
+    }
+    for (const { reservation } of cache.displaced()) {
+      const { workload } = reservation;
+      const known = happenings.get(workload.key);
+      const atMs = nowMs + fate.stopMs(workload);
+      if (known?.kind !== 'Stop' && (known === undefined || known.atMs > atMs)) happenings.set({ key: workload.key, kind: 'Stop', atMs });
+    }
+  };
+  const leave = ({ key, kind, retry }: Happening): void => {
+    if (retry !== undefined) return retry();
+    const gone = cache.forget(key);
+    if (gone === undefined) return;
+    if (!assumed.delete(key)) ended.push(gone);
+    cache.shapes.released(gone.workload);
+    queues.wake(cache.rootOf(gone.record.clusterQueue));
+    queues.wakeWaitingForCluster();
+    if (kind === 'End') return;
+    const workload: Workload = { ...gone.workload, phase: 'Pending' };
+    const entry = queueEntry(workload, 0, { queueing: cache.queueing(), priorityClasses: stage.priorityClasses });
+    if (!('reason' in entry)) putInQueue(queues, cache, entry);
+  };
+  function* play(): Generator<undefined, Course> {
+    settle();
+    for (let ends = 0; admittedMs === undefined; ) {
+      if (ends >= ENDS_MAX) return { kind: 'CutOff', atMs: nowMs, admittedBefore };
+      const next = happenings.peek();
+      if (next === undefined) return { kind: 'Never' };
+      nowMs = Math.max(nowMs, next.atMs);
+      for (let due: Happening | undefined = next; due !== undefined && due.atMs <= nowMs; due = happenings.peek()) {
+        happenings.delete(due.key);
+        leave(due);
+        ends++;
+      }
+      settle();
+      if (ends % SLICE === 0) yield;
+    }
+    return { kind: 'Admitted', atMs: admittedMs };
+  }
+
+  for (const { waiting, ...queue } of lanes) for (const queued of waiting) putInQueue(queues, cache, { ...queue, queued });
+  yield;
+  for (const each of firstEnds(stage, fate)) happenings.set(each);
+  yield;
+  const course = yield* play();
+  cache.withdraw(() => false);
+  for (const [key, workload] of assumed) {
+    cache.forget(key);
+    cache.shapes.released(workload);
+  }
+  for (const { workload, record } of ended) cache.admit(workload, record);
+  return course;
+}
+
+/** The same at once. */
+export const playForward = (stage: Stage, fate: Fate): Course => atOnce(playing(stage, fate));
+
+/** More of them than are played would not be looked at. One that is stopping already is gone soon, and is not let in again before that. */
+const firstEnds = ({ running, nowMs }: Stage, { endMs, stopMs }: Fate): Happening[] =>
+  running
+    .map((reservation): Happening => {
+      const { workload } = reservation;
+      if (reservation.assumed || hasPlace(workload)) return { key: workload.key, kind: 'End', atMs: endMs(reservation) };
+      return { key: workload.key, kind: 'Stop', atMs: nowMs + stopMs(workload) };
+    })
+    .toSorted((a, b) => a.atMs - b.atMs || (a.key < b.key ? -1 : 1))
+    .slice(0, ENDS_MAX);

@@ -1,0 +1,193 @@
+import { createAdmissionCache, type AdmissionCache } from '../../admission/cache/admission-cache.ts';
+import { ENDS_MAX, playing, type Course, type Lane, type Stage } from './admission-play.ts';
+import { capacityOf, type ClusterState } from '../../admission/quota/cluster-state.ts';
+import { createRunTimeSampler, type Basis, type Past } from './run-time-sampler.ts';
+import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
+import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
+import type { PriorityClasses } from '../../admission/workload/priority.ts';
+import type { Reservation } from '../../admission/workload/reservation.ts';
+import { LONGEST_MS } from './run-time-chances.ts';
+import { runCycle } from '../../admission/queues/scheduling-cycle.ts';
+import { atOnce } from '../../admission/cache/sliced-work.ts';
+import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
+
+/** When a Job that waits is likely to be admitted, as far as that can be told. Times are RFC 3339. */
+export type StartEstimate =
+  | {
+      readonly kind: 'Estimate';
+      /** As likely earlier as later. */
+      readonly at: string;
+      /** Between these with the probability `confidence`: it is as likely before the one as after the other. No `latest`: nothing can be said of that. */
+      readonly earliest: string;
+      readonly latest?: string;
+      readonly confidence: number;
+      /** The run times that it was told from. */
+      readonly basis: readonly Basis[];
+      /** Why it may be worse than it looks, in words. */
+      readonly limits: readonly string[];
+    }
+  | { readonly kind: 'Unknown'; readonly reason: UnknownStart; readonly message: string };
+export type UnknownStart =
+  /** No Job has ended from whose run time anything could be told. */
+  | 'NoHistory'
+  /** With all that is there it would not fit. */
+  | 'NeverFits'
+  /** It is too far away. */
+  | 'TooFar';
+
+/** What is to be known for it: all that holds something, and who waits where, in order. */
+export type StartQuestion = {
+  readonly queueing: QueueingSetup;
+  readonly clusters: readonly ClusterState[];
+  readonly priorityClasses: PriorityClasses;
+  readonly reservations: readonly Pick<Reservation, 'workload' | 'record'>[];
+  readonly usageOf?: Stage['usageOf'];
+  readonly target: { readonly clusterQueue: string; readonly queued: QueuedWorkload };
+  /** How many of its ClusterQueue go before it. */
+  readonly position: number;
+  /** ClusterQueues in which somebody waits; the first so many of each, in its order. */
+  readonly waiting: readonly {
+    readonly clusterQueue: string;
+    readonly strict: boolean;
+    readonly first: (most: number) => readonly QueuedWorkload[];
+  }[];
+  readonly nowMs: number;
+};
+
+/** Of an estimate the work is bounded by these: so often is admission played forward, with so many that wait before it, behind it, and in other ClusterQueues. */
+const PLAYS = 40;
+const BEFORE_MAX = 256;
+const BEHIND_MAX = 32;
+const OTHERS_MAX = 256;
+const CONFIDENCE = 0.8;
+/** So many reservations are counted at a time. */
+const SLICE = 250;
+
+/**
+ * Estimates when it is admitted: admission is played forward by its own scheduling cycles, some tens of times, each time with other run times of those that run and of
+ * those that are let in meanwhile, drawn from what their queues have seen. Nothing else is supposed to happen: nobody comes, goes, or changes a queue.
+ * The same question is answered the same; the Jobs of one that is changed have the same luck. The work is done in steps, a few milliseconds each.
+ */
+export function* estimating(question: StartQuestion, past: Past): Generator<undefined, StartEstimate> {
+  const problem = neverFits(question);
+  if (problem !== undefined) return { kind: 'Unknown', reason: 'NeverFits', message: problem };
+  // Who waits changes between the steps.
+  const lanes = lanesOf(question);
+  const cache = emptyCache(question);
+  for (const [index, { workload, record }] of question.reservations.entries()) {
+    cache.admit(workload, record);
+    if (index % SLICE === SLICE - 1) yield;
+  }
+  const stage = stageOf(question, cache, lanes);
+  const fates = createRunTimeSampler(stage, past);
+  const startsMs: number[] = [];
+  let isCut = stage.before.size < question.position;
+  for (let play = 0; play < PLAYS; play++) {
+    yield;
+    const course = yield* playing(stage, fates.of(play));
+    const unknown = fates.unknown();
+    if (unknown !== undefined) return { kind: 'Unknown', reason: 'NoHistory', message: unknown };
+    isCut ||= course.kind === 'CutOff';
+    startsMs.push(startOf(course, question));
+  }
+  return answer(startsMs, question, fates.basis(), [...fates.limits(), ...(isCut ? [cutOff(question.position, stage.before.size)] : [])]);
+}
+
+/** The same at once. */
+export const estimateStart = (question: StartQuestion, past: Past): StartEstimate => atOnce(estimating(question, past));
+
+function answer(startsMs: readonly number[], { nowMs }: StartQuestion, basis: readonly Basis[], limits: readonly string[]): StartEstimate {
+  const [earliest, at, latest] = quantiles(startsMs, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2]).map((startMs) =>
+    startMs - nowMs > LONGEST_MS ? undefined : new Date(startMs).toISOString(),
+  );
+  if (earliest === undefined || at === undefined) {
+    const message = 'it is further away than anything can be said of';
+    return { kind: 'Unknown', reason: 'TooFar', message: [message, ...limits].join('; ') };
+  }
+  return { kind: 'Estimate', at, earliest, ...(latest === undefined ? {} : { latest }), confidence: CONFIDENCE, basis, limits };
+}
+
+/** Of a sample, as of what it is from: one more is below the first of n with the probability 1 / (n + 1). */
+function quantiles(sample: readonly number[], shares: readonly number[]): number[] {
+  const sorted = sample.toSorted((a, b) => a - b);
+  return shares.map((share) => {
+    const place = Math.min(sorted.length - 1, Math.max(0, share * (sorted.length + 1) - 1));
+    const [low = 0, high = 0] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+    return low === high ? low : low + (high - low) * (place - Math.floor(place));
+  });
+}
+
+/** Those that were not let in before the play was over are taken to follow as fast as those before them. */
+function startOf(course: Course, { position, nowMs }: StartQuestion): number {
+  if (course.kind === 'Admitted') return course.atMs;
+  if (course.kind === 'Never' || course.admittedBefore === 0) return Number.POSITIVE_INFINITY;
+  return nowMs + ((course.atMs - nowMs) * (position + 1)) / course.admittedBefore;
+}
+
+const cutOff = (position: number, before: number): string =>
+  `only the next ${ENDS_MAX} ends of Jobs were played${position > before ? `, with the first ${before} of the ${position} Jobs before it` : ''}; those after that are taken to follow as fast`;
+
+/** Why it is not admitted where nobody else is; undefined when it is. */
+function neverFits(question: StartQuestion): string | undefined {
+  const { clusterQueue, queued } = question.target;
+  const cache = emptyCache(question);
+  const queues = createPendingQueues();
+  queues.add(clusterQueue, false, queued);
+  let admits = false;
+  const admit = (): boolean => (admits = true);
+  runCycle({ cache, queues, admit, at: () => undefined }, question.nowMs);
+  const told = queues.inadmissibilityOf(queued.workload.key)?.message;
+  return admits ? undefined : `also with nobody else there: ${told ?? 'its cluster queue is stopped'}`;
+}
+
+function emptyCache({ queueing, clusters, priorityClasses }: StartQuestion): AdmissionCache {
+  const cache = createAdmissionCache(queueing, () => priorityClasses);
+  cache.setClusters(clusters);
+  return cache;
+}
+
+/** All ClusterQueues with the same root share quota. */
+const rootOf = ({ queueing }: StartQuestion, clusterQueue: string): string | undefined =>
+  queueing.tree.clusterQueues.get(clusterQueue)?.rootId;
+
+/** The clusters that have a limit to what it asks for. */
+function scarceFor({ clusters, target }: StartQuestion): ReadonlySet<string> {
+  const resources = [...target.queued.workload.requests.keys()];
+  const isScarce = (cluster: ClusterState): boolean => resources.some((resource) => Number.isFinite(capacityOf(cluster, resource)));
+  return new Set(clusters.filter(isScarce).map(({ name }) => name));
+}
+
+/** Who of those that wait may matter to it: of its own ClusterQueue, of those that share its quota, and, where clusters have limits, of all. */
+function lanesOf(question: StartQuestion): Lane[] {
+  const { target, position, waiting } = question;
+  const shares = (clusterQueue: string): boolean => rootOf(question, clusterQueue) === rootOf(question, target.clusterQueue);
+  const isRoomScarce = scarceFor(question).size > 0;
+  const others = waiting
+    .filter(({ clusterQueue }) => clusterQueue !== target.clusterQueue && (isRoomScarce || shares(clusterQueue)))
+    .toSorted((a, b) => Number(shares(b.clusterQueue)) - Number(shares(a.clusterQueue)))
+    .slice(0, OTHERS_MAX);
+  const own = waiting.find(({ clusterQueue }) => clusterQueue === target.clusterQueue);
+  const ownMost = position < BEFORE_MAX ? position + 1 + BEHIND_MAX : BEFORE_MAX;
+  const othersMost = Math.ceil(OTHERS_MAX / others.length);
+  return [
+    { clusterQueue: target.clusterQueue, strict: own?.strict === true, waiting: own?.first(ownMost) ?? [] },
+    ...others.map(({ clusterQueue, strict, first }) => ({ clusterQueue, strict, waiting: first(othersMost) })),
+  ];
+}
+
+/** With those that run, as far as their end may matter to it. */
+function stageOf(question: StartQuestion, cache: AdmissionCache, lanes: readonly Lane[]): Stage {
+  const { target, position, priorityClasses, usageOf, nowMs } = question;
+  const root = rootOf(question, target.clusterQueue);
+  const scarce = scarceFor(question);
+  return {
+    cache,
+    priorityClasses,
+    usageOf,
+    lanes,
+    running: [...cache.reservations()].filter(({ record }) => rootOf(question, record.clusterQueue) === root || scarce.has(record.cluster)),
+    target: target.queued.workload.key,
+    before: new Set(lanes[0]?.waiting.slice(0, position).map(({ workload }) => workload.key)),
+    nowMs,
+  };
+}

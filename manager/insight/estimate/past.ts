@@ -1,0 +1,23 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { keyOfObject } from '../../../shared/kube/keys.ts';
+import { writtenRecordOf } from '../../api/records.ts';
+import type { Past } from './run-time-sampler.ts';
+import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
+
+/** What these Jobs tell of run times, as their records say, whoever wrote them. */
+export function pastOf(jobs: readonly DeepReadonly<Job>[]): Past {
+  const runTimes = createRunTimes();
+  const byKey = new Map(jobs.map((job) => [keyOfObject(job), job]));
+  const runs = jobs.flatMap((job) => {
+    const written = writtenRecordOf(job);
+    return (written.kind === 'Record' ? runOf(job, written.record) : undefined) ?? [];
+  });
+  for (const run of runs.toSorted((a, b) => a.endedMs - b.endedMs)) runTimes.observe(run);
+  return {
+    runTimes,
+    factsOf: (key) => {
+      const job = byKey.get(key);
+      return job && runFactsOf(job);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { seededRandom, type Random } from '../../../shared/runtime/random.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import type { Fate, Stage } from './admission-play.ts';
+import { chancesOf, LONGEST_MS, type Chances } from './run-time-chances.ts';
+import { textHash } from './text-hash.ts';
+import type { History, RunFacts, RunTimes } from './run-times.ts';
+
+/** What is known of Jobs that have ended, and of those that there are. */
+export type Past = { readonly runTimes: RunTimes; readonly factsOf: (key: string) => RunFacts | undefined };
+
+/** How long Jobs hold their place in one play and another, drawn from what is known of their like. What a Job draws follows from its key and the number of the play alone. */
+export interface RunTimeSampler {
+  of(play: number): Fate;
+  /** Why one that was asked for could not be told; undefined when all could. */
+  unknown(): string | undefined;
+  /** What was drawn from; the most first. */
+  basis(): readonly Basis[];
+  /** What makes it worth less, in words. */
+  limits(): readonly string[];
+}
+/** So many run times: of a family, of a ClusterQueue, or of all. */
+export type Basis = { readonly runTimes: number; readonly clusterQueue?: string; readonly family?: string };
+
+export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>, { runTimes, factsOf }: Past): RunTimeSampler {
+  const asked = new Map<string, History>();
+  const strangers = new Set<string>();
+  let unknown: string | undefined;
+  const factsCache = new Map<string, RunFacts | undefined>();
+  const facts = (key: string): RunFacts | undefined => {
+    if (!factsCache.has(key)) factsCache.set(key, factsOf(key));
+    return factsCache.get(key);
+  };
+  const historyOf = (key: string, clusterQueue: string): History | undefined => {
+    const history = runTimes.of(clusterQueue, facts(key)?.family ?? '');
+    if (history === undefined) return undefined;
+    asked.set(nameOf(history), history);
+    if (history.clusterQueue === undefined) strangers.add(clusterQueue);
+    return history;
+  };
+  const elapsedMs = ({ since }: AdmissionRecord): number => Math.max(0, nowMs - Date.parse(since));
+  const outran = new Map<string, number>();
+  for (const { workload, record } of running) {
+    const history = historyOf(workload.key, record.clusterQueue);
+    const longest = history?.runs.at(-1)?.ranMs;
+    if (history === undefined || longest === undefined || elapsedMs(record) <= longest) continue;
+    outran.set(nameOf(history), (outran.get(nameOf(history)) ?? 0) + 1);
+  }
+
+  const of = (play: number): Fate => {
+    const chances = new Map<string, Chances>();
+    /** The whole time; undefined where nothing is known of it. */
+    const drawn = (key: string, clusterQueue: string, ranMs: number): number | undefined => {
+      const history = historyOf(key, clusterQueue);
+      if (history === undefined) return undefined;
+      const name = nameOf(history);
+      const known = chances.get(name) ?? chancesOf(history, outran.get(name) ?? 0, seedOf(name, play));
+      chances.set(name, known);
+      return known(ranMs, seedOf(key, play)());
+    };
+    const holdMs = (key: string, clusterQueue: string, ranMs: number, record?: AdmissionRecord): number => {
+      const longest = facts(key)?.longestMs(record);
+      const ms = drawn(key, clusterQueue, ranMs) ?? longest;
+      if (ms === undefined) unknown ??= clusterQueue;
+      return Math.min(ms ?? LONGEST_MS, longest ?? Number.POSITIVE_INFINITY);
+    };
+    return {
+      endMs: ({ workload, record }) =>
+        Math.max(nowMs, Date.parse(record.since) + holdMs(workload.key, record.clusterQueue, elapsedMs(record), record)),
+      holdMs: ({ key }, { clusterQueue }) => holdMs(key, clusterQueue, 0),
+      stopMs: ({ key, graceSeconds }) => seedOf(`${key} stops`, play)() * graceSeconds * 1000,
+    };
+  };
+
+  return {
+    of,
+    unknown: () =>
+      unknown === undefined
+        ? undefined
+        : `no Job of cluster queue ${unknown} has ended yet, nor of any other: nothing is known of run times`,
+    basis: (): Basis[] =>
+      [...asked.values()]
+        .map(({ runs, ...of }) => ({ runTimes: runs.length, ...of }))
+        .toSorted((a, b) => b.runTimes - a.runTimes || (nameOf(a) < nameOf(b) ? -1 : 1))
+        .slice(0, BASES_MAX),
+    limits: (): string[] => {
+      const many = [...outran.values()].reduce((sum, count) => sum + count, 0);
+      return [
+        ...(many === 0 ? [] : [`${many} of ${running.length} Jobs run longer already than any that ended before`]),
+        ...(strangers.size === 0
+          ? []
+          : [`nothing has ended yet of cluster queue ${[...strangers].toSorted().slice(0, BASES_MAX).join(', ')}: others tell for it`]),
+      ];
+    },
+  };
+}
+
+const BASES_MAX = 5;
+const nameOf = ({ clusterQueue, family }: Omit<History, 'runs'>): string => `${clusterQueue ?? ''} ${family ?? ''}`;
+
+/** The luck of whoever is called so in one play. */
+const seedOf = (name: string, play: number): Random => seededRandom(textHash(name) ^ Math.imul(play + 1, 0x9e3779b1));

@@ -1,0 +1,131 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { controllerOf } from '../../../shared/kube/controller-of.ts';
+import { finishedCondition } from '../../../shared/kube/conditions.ts';
+import { maxExecutionOf } from '../../api/job-annotations.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+
+/**
+ * How long Jobs have held their place, by ClusterQueue, and within it by family. Memory only, and bounded: the newest of each. It is learned from the Jobs that
+ * have ended and are still there, so that whoever starts anew, or reads them once, knows it without anything having been written.
+ */
+export interface RunTimes {
+  observe(run: Run): void;
+  /** Of the family, where enough of it have ended; else of its ClusterQueue; else, where none of that has ended, of all. Undefined: nothing has ended. */
+  of(clusterQueue: string, family: string): History | undefined;
+}
+
+/** One Job, from its last admission until it ended, however it did. */
+export type Run = { readonly clusterQueue: string; readonly family: string; readonly ranMs: number; readonly endedMs: number };
+
+/** What has been seen; `family` and `clusterQueue` say of whom, where not of all. The shortest first. */
+export type History = {
+  readonly clusterQueue?: string;
+  readonly family?: string;
+  readonly runs: readonly { readonly ranMs: number; readonly weight: number }[];
+};
+
+/** So many of a ClusterQueue are remembered, and of all; so many of one family, and so many families. */
+const RUNS_MAX = 256;
+const FAMILY_RUNS_MAX = 48;
+const FAMILIES_MAX = 2_048;
+/** A family of fewer tells less than its ClusterQueue. */
+const FAMILY_RUNS_MIN = 8;
+/** A run that so many came after counts half: what Jobs do changes with the time. */
+const HALF_WEIGHT_AFTER = 128;
+
+export function createRunTimes(): RunTimes {
+  const all = createRecent({}, RUNS_MAX);
+  const queues = new Map<string, Recent>();
+  /** The one that ended last is last. */
+  const families = new Map<string, Recent>();
+  return {
+    observe: (run) => {
+      const { clusterQueue, family } = run;
+      const key = familyKey(clusterQueue, family);
+      const own = queues.get(clusterQueue) ?? createRecent({ clusterQueue }, RUNS_MAX);
+      const like = families.get(key) ?? createRecent({ clusterQueue, family }, FAMILY_RUNS_MAX);
+      queues.set(clusterQueue, own);
+      families.delete(key);
+      families.set(key, like);
+      if (families.size > FAMILIES_MAX) families.delete(families.keys().next().value ?? '');
+      for (const recent of [all, own, like]) recent.add(run);
+    },
+    of: (clusterQueue, family) => {
+      const like = families.get(familyKey(clusterQueue, family));
+      if (like !== undefined && like.size() >= FAMILY_RUNS_MIN) return like.history();
+      const known = queues.get(clusterQueue) ?? all;
+      return known.size() === 0 ? undefined : known.history();
+    },
+  };
+}
+
+const familyKey = (clusterQueue: string, family: string): string => `${clusterQueue} ${family}`;
+
+/** The runs that ended last. */
+type Recent = { add(run: Run): void; size(): number; history(): History };
+
+function createRecent(of: Omit<History, 'runs'>, most: number): Recent {
+  /** In the order in which they ended. */
+  const runs: Run[] = [];
+  let sorted: History | undefined;
+  return {
+    add: (run) => {
+      let place = runs.length;
+      while (place > 0 && (runs[place - 1]?.endedMs ?? 0) > run.endedMs) place--;
+      if (place === 0 && runs.length === most) return;
+      runs.splice(place, 0, run);
+      if (runs.length > most) runs.shift();
+      sorted = undefined;
+    },
+    size: () => runs.length,
+    history: () => (sorted ??= { ...of, runs: weighted(runs) }),
+  };
+}
+
+const weighted = (runs: readonly Run[]): History['runs'] =>
+  runs
+    .map(({ ranMs }, index) => ({ ranMs, weight: 2 ** (-(runs.length - 1 - index) / HALF_WEIGHT_AFTER) }))
+    .toSorted((a, b) => a.ranMs - b.ranMs);
+
+/** How long a Job that has ended held its place by this record; undefined where it has not ended, or did not hold one then. */
+export function runOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): Run | undefined {
+  const ended = finishedCondition(job.status);
+  if (ended === undefined || record === undefined || record.evicted === true || record.checks !== undefined) return undefined;
+  const endedMs = Date.parse(job.status?.completionTime ?? ended.lastTransitionTime ?? '');
+  const ranMs = endedMs - Date.parse(record.since);
+  return ranMs >= 0 ? { clusterQueue: record.clusterQueue, family: familyOf(job), ranMs, endedMs } : undefined;
+}
+
+/** What is known of a Job beforehand. */
+export type RunFacts = {
+  readonly family: string;
+  /** The longest that it may hold its place from an admission on; undefined: for ever. */
+  longestMs(record: AdmissionRecord | undefined): number | undefined;
+};
+
+export const runFactsOf = (job: DeepReadonly<Job>): RunFacts => ({
+  family: familyOf(job),
+  longestMs: (record) => longestOf(job, record),
+});
+
+/** By its own deadline, which counts from its start, and by the time that it may be admitted for in all. */
+function longestOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): number | undefined {
+  const { activeDeadlineSeconds: deadline } = job.spec;
+  const { startTime } = job.status ?? {};
+  const beforeMs = record === undefined || startTime === undefined ? 0 : Math.max(0, Date.parse(startTime) - Date.parse(record.since)) || 0;
+  const execution = maxExecutionOf(job);
+  const seconds = execution.kind === 'MaxExecution' ? execution.seconds : undefined;
+  const bounds = [
+    ...(typeof deadline === 'number' ? [beforeMs + deadline * 1000] : []),
+    ...(seconds === undefined ? [] : [Math.max(0, seconds - (record?.executedSeconds ?? 0)) * 1000]),
+  ];
+  return bounds.length === 0 ? undefined : Math.min(...bounds);
+}
+
+/** Jobs of one family are likely to take about as long as one another: those of one controller, or of one name but for its number. */
+export function familyOf({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): string {
+  const { namespace, name, generateName } = metadata;
+  const owner = controllerOf({ metadata });
+  if (owner !== undefined) return `${namespace}/${owner.kind}/${owner.name}`;
+  return `${namespace}/${generateName || name.replace(/(?:[-.]?[0-9]+)+$/, '') || name}`;
+}

@@ -1,0 +1,281 @@
+import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
+import { formatAmount, minus, parseAmount, plus, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
+import type { ClusterQueue } from '../../api/cluster-queue.ts';
+import { forPods } from '../../api/job-requests.ts';
+import { capacityOf } from '../../admission/quota/cluster-state.ts';
+import { largest } from '../../admission/scheduling/partial-admission.ts';
+import { available, flavorResource } from '../../admission/quota/quota-tree.ts';
+import type { Reservation } from '../../admission/workload/reservation.ts';
+import { scheduleUntilIdle } from '../world/schedule-until-idle.ts';
+import { freeOn } from '../../admission/quota/usage.ts';
+import type { Workload } from '../../admission/workload/workload.ts';
+import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from '../world/world.ts';
+
+/** One change after which a Workload is admitted at once, whatever else waits; amounts are quantities. */
+export type Change =
+  /** It asks for so many pods at once; so it would run with one pod more no longer. */
+  | { readonly kind: 'FewerPods'; readonly pods: number }
+  /** Each of its pods asks for so much; not at all where that is 0. */
+  | { readonly kind: 'LowerRequest'; readonly resource: string; readonly perPod: string }
+  /** Its ClusterQueue has so much more nominal quota in one flavor. */
+  | { readonly kind: 'MoreQuota'; readonly clusterQueue: string; readonly flavor: string; readonly by: Quantities }
+  /** A cluster has so much more capacity. */
+  | { readonly kind: 'MoreRoom'; readonly cluster: string; readonly by: Quantities }
+  /** A cluster that is closed takes Jobs again. */
+  | { readonly kind: 'ClusterOpens'; readonly cluster: string }
+  /** These Jobs end; none of them can be left out, and fewer were not found. */
+  | { readonly kind: 'JobsEnd'; readonly jobs: readonly string[] };
+export type Quantities = Readonly<Record<string, string>>;
+
+/** So many clusters are looked at for Jobs whose end would help, and so many of those Jobs are tried one by one. */
+const CLUSTERS_MAX = 4;
+const JOBS_MAX = 16;
+/** So many amounts are told apart below the one that is enough. */
+const SUMS_MAX = 64;
+const BYTES_STEP = 2 ** 20;
+
+/** The smallest changes of each kind after which this pending Workload is admitted at once. Each has been tried: scheduling was run on the world as it would be then. */
+export function smallestChanges(world: World, key: string, clusterQueue: string): readonly Change[] {
+  const workload = world.workloads.find((each) => each.key === key);
+  if (workload === undefined) return [];
+  const runs = (changed: World): boolean => scheduleUntilIdle(changed, key).get(key)?.kind === 'Admit';
+  return [
+    ...fewerPods(world, workload, runs),
+    ...lowerRequests(world, workload, runs),
+    ...moreQuota(world, workload, clusterQueue, runs),
+    ...moreRoom(world, workload, clusterQueue, runs),
+    ...jobsEnd(world, workload, clusterQueue, runs),
+  ];
+}
+
+type Runs = (changed: World) => boolean;
+
+export const withWorkload = (world: World, changed: Workload): World => ({
+  ...world,
+  workloads: world.workloads.map((each) => (each.key === changed.key ? changed : each)),
+});
+
+/** The Workload as its Job would be if it asked for this. */
+export const asking = (workload: Workload, requests: Requests): Workload => ({
+  ...workload,
+  requests,
+  schedulingHash: `${workload.schedulingHash} ${JSON.stringify([...requests])}`,
+});
+
+export const without = (world: World, keys: ReadonlySet<string>): World => ({
+  ...world,
+  workloads: world.workloads.filter(({ key }) => !keys.has(key)),
+});
+
+/** More nominal quota of a ClusterQueue in one flavor, where it has that flavor. */
+export function withMoreQuota(world: World, name: string, flavor: string, by: Requests): World {
+  const clusterQueues = world.objects.clusterQueues.map((queue) => (queue.metadata.name === name ? raised(queue, flavor, by) : queue));
+  return { ...world, objects: { ...world.objects, clusterQueues } };
+}
+
+const raised = (queue: DeepReadonly<ClusterQueue>, flavor: string, by: Requests): DeepReadonly<ClusterQueue> => ({
+  ...queue,
+  spec: {
+    ...queue.spec,
+    resourceGroups: (queue.spec.resourceGroups ?? []).map((group) => ({
+      ...group,
+      flavors: group.flavors.map((each) =>
+        each.name !== flavor
+          ? each
+          : {
+              ...each,
+              resources: each.resources.map((quota) => ({
+                ...quota,
+                nominalQuota: formatAmount(quota.name, plus(parseAmount(quota.name, quota.nominalQuota), by.get(quota.name) ?? ZERO)),
+              })),
+            },
+      ),
+    })),
+  },
+});
+
+export const withMoreRoom = (world: World, name: string, by: Requests): World => ({
+  ...world,
+  clusters: world.clusters.map((cluster) =>
+    cluster.name !== name
+      ? cluster
+      : {
+          ...cluster,
+          capacity: new Map([...cluster.capacity, ...[...by].map(([key, more]) => [key, plus(capacityOf(cluster, key), more)] as const)]),
+        },
+  ),
+});
+
+export const withOpen = (world: World, name: string): World => ({
+  ...world,
+  clusters: world.clusters.map((cluster) => (cluster.name === name ? { ...cluster, closed: undefined } : cluster)),
+});
+
+function fewerPods(world: World, workload: Workload, runs: Runs): Change[] {
+  const asked = workload.requests.get('pods') ?? 0;
+  if (asked <= 1) return [];
+  const pods = largest(1, asked - 1, (count) => {
+    const { minPods: _none, podsNeeded: _all, ...rest } = workload;
+    const smaller = asking({ ...rest, minPods: undefined, podsNeeded: undefined }, forPods(workload.requests, count));
+    return runs(withWorkload(world, smaller)) ? count : undefined;
+  });
+  return pods === undefined ? [] : [{ kind: 'FewerPods', pods }];
+}
+
+function lowerRequests(world: World, workload: Workload, runs: Runs): Change[] {
+  const pods = workload.requests.get('pods') ?? 1;
+  return [...workload.requests].flatMap(([resource, total]): Change[] => {
+    if (resource === 'pods' || total === ZERO || pods === 0) return [];
+    const step = total / pods >= BYTES_STEP ? BYTES_STEP : 1;
+    const most = Math.ceil(total / pods / step) - 1;
+    const steps = largest(0, most, (count) => {
+      const amount = parseAmount('pods', count * step * pods);
+      return runs(withWorkload(world, asking(workload, new Map([...workload.requests, [resource, amount]])))) ? count : undefined;
+    });
+    return steps === undefined
+      ? []
+      : [{ kind: 'LowerRequest', resource, perPod: formatAmount(resource, parseAmount('pods', steps * step)) }];
+  });
+}
+
+/** What those ask for who may take of what comes: those before it in its ClusterQueue, and then those of the other ClusterQueues that reach it. */
+function rivals(world: World, key: string, clusterQueue: string, reaching: (clusterQueue: string) => boolean): readonly Requests[] {
+  const waiting = waitingByQueue(world, queueingOf(world));
+  const own = waiting.get(clusterQueue) ?? [];
+  const place = own.findIndex(({ queued }) => queued.workload.key === key);
+  const others = [...waiting].flatMap(([name, each]) => (name !== clusterQueue && reaching(name) ? each : []));
+  return [...own.slice(0, Math.max(0, place)), ...others].map(({ queued }) => queued.workload.requests);
+}
+
+/**
+ * The least amounts, from what is missing on, with which it runs: what is missing, and what rivals take of that before it. First so many rivals as it takes, then of each
+ * resource the least of the sums that some of them ask for. Every answer has been tried; more than some 20 are not.
+ */
+function leastThatRuns(missing: Requests, rivalry: readonly Requests[], runs: (by: Requests) => boolean): Requests | undefined {
+  const sums = [missing];
+  for (const asked of rivalry) {
+    const last = sums.at(-1) ?? missing;
+    if ([...missing.keys()].some((resource) => (asked.get(resource) ?? ZERO) > ZERO))
+      sums.push(new Map([...last].map(([resource, amount]) => [resource, plus(amount, asked.get(resource) ?? ZERO)])));
+  }
+  const last = sums.length - 1;
+  const spared = largest(0, last, (count) => (runs(sums[last - count] ?? missing) ? count : undefined));
+  if (spared === undefined) return undefined;
+  let least = sums[last - spared] ?? missing;
+  if (least === missing) return missing;
+  for (const [resource, lowest] of missing) {
+    const current = least;
+    const highest = current.get(resource) ?? lowest;
+    if (highest === lowest) continue;
+    const asked = rivalry.map((each) => each.get(resource) ?? ZERO);
+    const lower = sumsBetween(lowest, highest, asked);
+    const found = largest(0, lower.length - 1, (index) => {
+      const by = new Map([...current, [resource, lower[index] ?? highest]]);
+      return runs(by) ? by : undefined;
+    });
+    least = found ?? least;
+  }
+  return least;
+}
+
+/** Amounts below the highest, the greatest first, which are the lowest and what some of these ask for together; so many as are worth a try. */
+function sumsBetween(lowest: Amount, highest: Amount, asked: readonly Amount[]): readonly Amount[] {
+  const sums = new Set([lowest]);
+  for (const amount of asked) {
+    if (sums.size >= SUMS_MAX) break;
+    for (const sum of Array.from(sums, (each) => plus(each, amount))) if (sum < highest) sums.add(sum);
+  }
+  return [...sums].toSorted((a, b) => b - a);
+}
+
+function moreQuota(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
+  const queueing = queueingOf(world);
+  const queue = queueing.queues.get(clusterQueue);
+  if (queue === undefined) return [];
+  const usage = cacheOf(world, queueing).usage();
+  const sharers = sharingWith(queueing, clusterQueue);
+  const rivalry = rivals(world, workload.key, clusterQueue, (name) => sharers.has(name));
+  return queue.groups.flatMap(({ resources, flavors }) =>
+    flavors.flatMap(({ name }): Change[] => {
+      const missing = positive(
+        [...workload.requests].flatMap(([resource, amount]) =>
+          resources.includes(resource)
+            ? [[resource, minus(amount, available(queue.node, usage, flavorResource(name, resource)))] as const]
+            : [],
+        ),
+      );
+      if (missing.size === 0) return [];
+      const by = leastThatRuns(missing, rivalry, (more) => runs(withMoreQuota(world, clusterQueue, name, more)));
+      return by === undefined ? [] : [{ kind: 'MoreQuota', clusterQueue, flavor: name, by: quantities(by) }];
+    }),
+  );
+}
+
+function moreRoom(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
+  const usage = cacheOf(world, queueingOf(world)).usage();
+  const rivalry = rivals(world, workload.key, clusterQueue, () => true);
+  return world.clusters.flatMap((cluster): Change[] => {
+    if (cluster.closed !== undefined) return runs(withOpen(world, cluster.name)) ? [{ kind: 'ClusterOpens', cluster: cluster.name }] : [];
+    const missing = positive(
+      [...workload.requests].flatMap(([resource, amount]) =>
+        capacityOf(cluster, resource) === UNLIMITED ? [] : [[resource, minus(amount, freeOn(cluster, usage, resource))] as const],
+      ),
+    );
+    if (missing.size === 0) return [];
+    const by = leastThatRuns(missing, rivalry, (more) => runs(withMoreRoom(world, cluster.name, more)));
+    return by === undefined ? [] : [{ kind: 'MoreRoom', cluster: cluster.name, by: quantities(by) }];
+  });
+}
+
+/** The fewest that were found: those on one cluster, or those that share its quota. */
+function jobsEnd(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
+  const queueing = queueingOf(world);
+  const cache = cacheOf(world, queueing);
+  const sharers = sharingWith(queueing, clusterQueue);
+  const asked = [...workload.requests.keys()];
+  const holders = [...cache.reservations()]
+    .filter(({ held }) => asked.some((resource) => (held.get(resource) ?? ZERO) > ZERO))
+    .toSorted((a, b) => sizeFor(workload, b) - sizeFor(workload, a) || (a.workload.key < b.workload.key ? -1 : 1));
+  let best: readonly string[] | undefined;
+  for (const cluster of world.clusters.slice(0, CLUSTERS_MAX)) {
+    const keys = holders
+      .filter(({ record }) => record.cluster === cluster.name || sharers.has(record.clusterQueue))
+      .toSorted((a, b) => Number(b.record.cluster === cluster.name) - Number(a.record.cluster === cluster.name))
+      .map(({ workload: { key } }) => key);
+    const found = fewest(keys, (ended) => runs(without(world, new Set(ended))));
+    if (found !== undefined && (best === undefined || found.length < best.length)) best = found;
+  }
+  return best === undefined ? [] : [{ kind: 'JobsEnd', jobs: best }];
+}
+
+/** How much of what is asked for it would free, as a share of that. */
+const sizeFor = (workload: Workload, { held }: Reservation): number =>
+  [...workload.requests].reduce(
+    (most, [resource, amount]) => (amount === ZERO ? most : Math.max(most, (held.get(resource) ?? 0) / amount)),
+    0,
+  );
+
+/**
+ * Of a list the shortest beginning that is enough, less those that it does not need: none of those that are left can be left out. Undefined: all of it is not
+ * enough, or it takes too many to be worth telling.
+ */
+function fewest(keys: readonly string[], isEnough: (keys: readonly string[]) => boolean): readonly string[] | undefined {
+  if (keys.length === 0) return undefined;
+  const spare = largest(0, keys.length - 1, (count) => (isEnough(keys.slice(0, keys.length - count)) ? count : undefined));
+  if (spare === undefined || keys.length - spare > JOBS_MAX) return undefined;
+  let kept = keys.slice(0, keys.length - spare);
+  // Of two that may each be left out the larger stays. Who may go is asked anew where one has gone: it may have taken what another left.
+  for (let before = -1; before !== kept.length; ) {
+    before = kept.length;
+    for (const key of kept.toReversed()) {
+      const others = kept.filter((each) => each !== key);
+      if (others.length > 0 && isEnough(others)) kept = others;
+    }
+  }
+  return kept;
+}
+
+const positive = (amounts: readonly (readonly [string, Amount])[]): Requests => new Map(amounts.filter(([, amount]) => amount > ZERO));
+
+const quantities = (amounts: Requests): Quantities =>
+  Object.fromEntries([...amounts].map(([resource, amount]) => [resource, formatAmount(resource, amount)]));

@@ -1,0 +1,131 @@
+import { Worker } from 'node:worker_threads';
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { isFinished } from '../../../shared/kube/conditions.ts';
+import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
+import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
+import type { SimulationResult, SimulationQuery } from './simulation-queries.ts';
+import type { FromThread, ToThread } from './simulation-worker.ts';
+
+/** Asks about all that waits and runs. Deciding on 20,000 Jobs takes seconds, so it is done in another thread; one question at a time. */
+export interface SimulationClient {
+  /** Rejects where the thread has failed, or has taken too long. */
+  ask(question: SimulationQuery): Promise<SimulationResult>;
+  close(): Promise<void>;
+}
+
+export type SimulationClientDeps = {
+  /** What the caches have now; the Jobs of it must stay as they are. */
+  readonly objects: () => WorldObjects;
+  readonly flags: ManagerFlags;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** What was sent is asked again for so long. */
+const CACHE_TTL_MS = 1_000;
+/** And for so many times as long as it took to be sent: a tenth of the manager's thread at most. */
+const KEPT_FACTOR = 9;
+const SLICE_MS = 8;
+const JOBS_AT_ONCE = 100;
+/** Of Jobs that are over, the last ones tell how long Jobs like them run. */
+const OVER_MAX = 2_000;
+const ANSWER_MS = 60_000;
+/** Then the thread goes, and its memory with it. */
+const IDLE_MS = 30_000;
+const MEMORY_MIB = 768;
+
+type Thread = { readonly worker: Worker; sentMs: number; keptMs: number };
+
+export function createSimulationClient({ objects, flags, clock, log }: SimulationClientDeps): SimulationClient {
+  let thread: Thread | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let idle: Timer | undefined;
+
+  const end = async (): Promise<void> => {
+    const ended = thread;
+    thread = undefined;
+    await ended?.worker.terminate();
+  };
+
+  const start = (): Thread => {
+    const worker = new Worker(new URL('./simulation-worker.ts', import.meta.url), {
+      name: 'world',
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
+    });
+    // It must not keep a process that has nothing else to do.
+    worker.unref();
+    const started = { worker, sentMs: Number.NEGATIVE_INFINITY, keptMs: 0 };
+    worker.on('error', (error) => {
+      log.warn('the thread that explains Jobs has failed', { error });
+      if (thread === started) thread = undefined;
+    });
+    return started;
+  };
+
+  const sendWorld = async (to: Thread): Promise<void> => {
+    const send = (message: ToThread): void => to.worker.postMessage(message);
+    const { jobs, ...others } = objects();
+    const all = [...jobs];
+    const nowMs = clock.now();
+    send({ kind: 'World', objects: others, flags, nowMs });
+    const slices = createTimeSlices(clock, SLICE_MS);
+    let spentMs = 0;
+    const over: DeepReadonly<Job>[] = [];
+    const open: DeepReadonly<Job>[] = [];
+    for (let from = 0; from < all.length; from += JOBS_AT_ONCE) {
+      const sinceMs = clock.monotonic();
+      for (const job of all.slice(from, from + JOBS_AT_ONCE)) (isFinished(job.status) ? over : open).push(job);
+      send({ kind: 'Jobs', jobs: open.splice(0) });
+      spentMs += clock.monotonic() - sinceMs;
+      await slices.nextWhenOver();
+    }
+    for (let from = Math.max(0, over.length - OVER_MAX); from < over.length; from += JOBS_AT_ONCE) {
+      const sinceMs = clock.monotonic();
+      send({ kind: 'Jobs', jobs: over.slice(from, from + JOBS_AT_ONCE) });
+      spentMs += clock.monotonic() - sinceMs;
+      await slices.nextWhenOver();
+    }
+    to.sentMs = clock.monotonic();
+    to.keptMs = Math.max(CACHE_TTL_MS, KEPT_FACTOR * spentMs);
+  };
+
+  const answerTo = async (question: SimulationQuery): Promise<SimulationResult> => {
+    idle?.cancel();
+    const asked = (thread ??= start());
+    if (clock.monotonic() - asked.sentMs > asked.keptMs) await sendWorld(asked);
+    const answered = Promise.withResolvers<FromThread>();
+    const failed = (error: Error): void => answered.reject(error);
+    const exited = (): void => answered.reject(new Error('the thread that explains Jobs has ended'));
+    asked.worker.once('message', answered.resolve).once('error', failed).once('exit', exited);
+    const timer = clock.schedule(() => answered.reject(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
+    try {
+      asked.worker.postMessage({ kind: 'Ask', question } satisfies ToThread);
+      const answer = await answered.promise;
+      if ('problem' in answer) throw new Error(answer.problem);
+      return answer.answer;
+    } catch (error) {
+      // What it is still at, nobody waits for any more.
+      await end();
+      throw error;
+    } finally {
+      timer.cancel();
+      asked.worker.off('message', answered.resolve).off('error', failed).off('exit', exited);
+      idle = clock.schedule(() => void end(), IDLE_MS);
+    }
+  };
+
+  return {
+    ask(question) {
+      const answer = last.then(() => answerTo(question));
+      // Whoever asked hears of a failure; the next one is not kept by it.
+      last = Promise.allSettled([answer]);
+      return answer;
+    },
+    async close() {
+      idle?.cancel();
+      await end();
+    },
+  };
+}

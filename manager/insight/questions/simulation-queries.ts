@@ -1,0 +1,80 @@
+import { edited, type Edit } from '../world/edited-object.ts';
+import { explain, type Explanation } from '../explain/explain.ts';
+import { pastOf } from '../estimate/past.ts';
+import { runToFixpoint } from '../world/simulate-evictions.ts';
+import { whatIf, type WhatIf } from '../what-if/what-if.ts';
+import { queueingOf, waitingByQueue } from '../world/world.ts';
+import { worldOf, type ManagerFlags, type WorldObjects } from '../world/world-objects.ts';
+
+/** What is asked of all that waits and runs: everything plays a part in the answer. */
+export type SimulationQuery =
+  | { readonly kind: 'Explain'; readonly uid: string }
+  /** Who goes first in a ClusterQueue. */
+  | { readonly kind: 'Order'; readonly clusterQueue: string }
+  /** What becomes of all Jobs in the end if these objects were otherwise. */
+  | { readonly kind: 'WhatIf'; readonly edits: readonly ObjectEdit[] };
+
+export type ObjectEdit = { readonly object: 'ClusterQueue' | 'WorkerCluster'; readonly name: string; readonly edit: Edit };
+
+export type SimulationResult =
+  | { readonly kind: 'Explained'; readonly explanation: Explanation }
+  | { readonly kind: 'Ordered'; readonly waiting: number; readonly first: readonly OrderedJob[] }
+  | { readonly kind: 'Compared'; readonly outcome: WhatIf }
+  /** There is no such Job, or it is not the manager's; or no such object to edit. */
+  | { readonly kind: 'Nothing' };
+
+export type OrderedJob = { readonly key: string; readonly priority: number };
+
+export type AnswerQuery = (question: SimulationQuery) => SimulationResult;
+
+const ORDERED_MAX = 5_000;
+
+/** Answers about the world that these objects describe, of which each part is made once, by the first question that needs it. */
+export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerQuery {
+  const { jobs } = objects;
+  const world = once(() => worldOf(objects, flags, nowMs));
+  const past = once(() => pastOf(jobs));
+  const orders = once(() => waitingByQueue(world(), queueingOf(world())));
+  const end = once(() => runToFixpoint(world()));
+  return (question) => {
+    switch (question.kind) {
+      case 'Explain': {
+        const job = jobs.find(({ metadata }) => metadata.uid === question.uid);
+        const workload = job && world().workloads.find(({ uid }) => uid === question.uid);
+        if (job === undefined || workload === undefined) return { kind: 'Nothing' };
+        return { kind: 'Explained', explanation: explain(world(), job, workload, past()) };
+      }
+      case 'Order': {
+        const order = orders().get(question.clusterQueue) ?? [];
+        const first = order.slice(0, ORDERED_MAX).map(({ queued }) => ({ key: queued.workload.key, priority: queued.priority }));
+        return { kind: 'Ordered', waiting: order.length, first };
+      }
+      case 'WhatIf': {
+        const changed = withEdits(objects, question.edits, nowMs);
+        if (changed === undefined) return { kind: 'Nothing' };
+        return { kind: 'Compared', outcome: whatIf(world(), worldOf(changed, flags, nowMs), end()) };
+      }
+    }
+  };
+}
+
+function withEdits(objects: WorldObjects, edits: readonly ObjectEdit[], nowMs: number): WorldObjects | undefined {
+  let { clusterQueues, workerClusters } = objects;
+  /** With the one of that name in its place; undefined where there is none. */
+  const replaced = <T extends { readonly metadata: { readonly name: string } }>(all: readonly T[], name: string, edit: Edit) =>
+    all.some(({ metadata }) => metadata.name === name)
+      ? all.map((each) => (each.metadata.name === name ? (edited(each, edit, name, nowMs) as T) : each))
+      : undefined;
+  for (const { object, name, edit } of edits) {
+    const queues = object === 'ClusterQueue' ? replaced(clusterQueues, name, edit) : clusterQueues;
+    const clusters = object === 'WorkerCluster' ? replaced(workerClusters, name, edit) : workerClusters;
+    if (queues === undefined || clusters === undefined) return undefined;
+    [clusterQueues, workerClusters] = [queues, clusters];
+  }
+  return { ...objects, clusterQueues, workerClusters };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

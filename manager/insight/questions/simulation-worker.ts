@@ -1,0 +1,43 @@
+/** Started by simulation-client.ts as a thread of its own: it is sent a world, and answers questions about it while the manager goes on. */
+import { parentPort, type MessagePort } from 'node:worker_threads';
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
+import { answering, type AnswerQuery, type SimulationResult, type SimulationQuery } from './simulation-queries.ts';
+
+export type ToThread =
+  | { readonly kind: 'World'; readonly objects: Omit<WorldObjects, 'jobs'>; readonly flags: ManagerFlags; readonly nowMs: number }
+  /** Of that world, in parts. */
+  | { readonly kind: 'Jobs'; readonly jobs: readonly DeepReadonly<Job>[] }
+  | { readonly kind: 'Ask'; readonly question: SimulationQuery };
+export type FromThread = { readonly answer: SimulationResult } | { readonly problem: string };
+
+if (parentPort !== null) serve(parentPort);
+
+function serve(port: MessagePort): void {
+  let world: Extract<ToThread, { kind: 'World' }> | undefined;
+  let jobs: DeepReadonly<Job>[] = [];
+  let answer: AnswerQuery | undefined;
+
+  const answered = (question: SimulationQuery): FromThread => {
+    if (world === undefined) return { problem: 'no world was sent' };
+    try {
+      answer ??= answering({ ...world.objects, jobs }, world.flags, world.nowMs);
+      return { answer: answer(question) };
+    } catch (error) {
+      return { problem: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+  };
+
+  port.on('message', (message: ToThread) => {
+    switch (message.kind) {
+      case 'World':
+        [world, jobs, answer] = [message, [], undefined];
+        return;
+      case 'Jobs':
+        for (const job of message.jobs) jobs.push(job);
+        return;
+      case 'Ask':
+        port.postMessage(answered(message.question));
+    }
+  });
+}

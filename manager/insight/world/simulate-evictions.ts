@@ -1,0 +1,183 @@
+import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
+import { fencedJob, judgeLoss } from '../../api/fenced-off.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
+import { recordWorld, unresolved } from '../../api/record-resolution.ts';
+import { FailReason } from '../../api/reasons.ts';
+import type { AdmissionCache } from '../../admission/cache/admission-cache.ts';
+import type { Decision } from '../../admission/scheduling/decision.ts';
+import { evictedRecord } from '../../admission/eviction/evicted-record.ts';
+import { EvictionReason, findEvictions, outOfTime, stoppedReservations, type Eviction } from '../../admission/eviction/evictions.ts';
+import { hasPlace } from '../../admission/workload/reservation.ts';
+import { DEFAULT_REQUEUING_TIMESTAMP } from '../../admission/eviction/requeuing.ts';
+import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
+import { scheduleUntilIdle } from './schedule-until-idle.ts';
+import type { Workload } from '../../admission/workload/workload.ts';
+import { cacheOf, queueingOf, type World } from './world.ts';
+
+/** What becomes of a world in the end if nobody ends his work and nobody comes: all who are to stop have stopped, and queue again. */
+export type Outcome = {
+  readonly world: World;
+  /** What was decided last of those that wait in it. */
+  readonly decisions: ReadonlyMap<string, Decision>;
+  /** How each that had to give a place up lost it, in order. */
+  readonly evictions: ReadonlyMap<string, readonly SimulatedEviction[]>;
+  /** False: it was given up after many rounds, and goes on. */
+  readonly isFixpoint: boolean;
+};
+
+/** That an admitted Workload was suspended, and why; `preempted`: for whose sake, and by which rule. */
+export type SimulatedEviction = { readonly reason: EvictionReason; readonly message: string; readonly preempted?: Preempted };
+
+/** After so many rounds it is not waited for any more. */
+const ROUNDS_MAX = 500;
+const ROUND_MS = 1_000;
+/** Where the manager is not told otherwise: --worker-lost-timeout. */
+const WORKER_LOST_TIMEOUT_MS = 900_000;
+
+/**
+ * Rounds, until nothing moves any more:
+ *
+ * 1. Evict: as the manager does it, those whose queue is stopped or whose cluster drains or is lost, whose admission does not stand any more, who grew, are held or out of time.
+ * 2. Schedule: cycles until nobody is admitted any more; others may be told to give their place up.
+ * 3. Stop: those that were told so, now or before, stop, all at once, and queue again. A second has passed, so that who was admitted later is known to be.
+ */
+export function runToFixpoint(start: World): Outcome {
+  const evictions = new Map<string, SimulatedEviction[]>();
+  const note = (key: string, loss: SimulatedEviction): void => void evictions.set(key, [...(evictions.get(key) ?? []), loss]);
+  let world = start;
+  for (let round = 1; ; round++) {
+    const queueing = queueingOf(world);
+    const cache = cacheOf(world, queueing);
+    const told = new Map<string, AdmissionRecord>();
+    for (const eviction of evictionsIn(world, queueing, cache)) {
+      const { key } = eviction.reservation.workload;
+      if (told.has(key)) continue;
+      told.set(key, evictedRecord(eviction, cache, DEFAULT_REQUEUING_TIMESTAMP, world.nowMs));
+      note(key, { reason: eviction.reason, message: eviction.message });
+    }
+    world = withWorkloads(world, (workload) => leaving(workload, told.get(workload.key))); // 1
+    const decisions = scheduleUntilIdle(world); // 2
+    const admitted = new Map<string, AdmissionRecord>();
+    for (const [key, decision] of decisions) {
+      if (decision.kind === 'Admit') admitted.set(key, decision.record);
+      if (decision.kind !== 'Preempt') continue;
+      for (const { admitted: victim, rule } of decision.victims) {
+        const { reservation } = victim;
+        const { workload } = reservation;
+        if (told.has(workload.key) || !hasPlace(workload) || reservation.assumed) continue;
+        const by = { key, uid: decision.head.queued.workload.uid, clusterQueue: decision.head.clusterQueue };
+        const preempted = { by: key, clusterQueue: by.clusterQueue, rule };
+        const message = preemptedMessage(preempted);
+        const eviction = { reservation, reason: EvictionReason.Preempted, message, displacement: { by, rule } };
+        told.set(workload.key, evictedRecord(eviction, cache, DEFAULT_REQUEUING_TIMESTAMP, world.nowMs));
+        note(workload.key, { reason: EvictionReason.Preempted, message, preempted });
+      }
+    }
+    let moved = admitted.size > 0;
+    const before = world;
+    world = withWorkloads({ ...world, nowMs: world.nowMs + ROUND_MS }, (workload) => {
+      const record = admitted.get(workload.key);
+      if (record !== undefined) return placed(workload, record);
+      const isLeaving = workload.phase === 'Evicting' || workload.phase === 'Unrecorded' || told.has(workload.key);
+      if (!isLeaving || !canStop(workload, before, queueing)) return workload;
+      moved = true;
+      return stopped(workload, told.get(workload.key) ?? workload.record, before);
+    }); // 3
+    if (!moved || round === ROUNDS_MAX) return { world, decisions, evictions, isFixpoint: !moved };
+  }
+}
+
+const withWorkloads = (world: World, change: (workload: Workload) => Workload): World => ({
+  ...world,
+  workloads: world.workloads.map(change),
+});
+
+function evictionsIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): readonly Eviction[] {
+  return [
+    ...findEvictions(cache, queueing, world.clusters),
+    ...outOfTime(cache.executions.overdue(world.nowMs).found),
+    ...stoppedReservations(cache.reserved(), queueing),
+    ...unresolvedIn(world, cache),
+    ...lostIn(world, queueing, cache),
+  ].filter(({ reservation }) => hasPlace(reservation.workload));
+}
+
+function unresolvedIn({ objects, clusters }: World, cache: AdmissionCache): Eviction[] {
+  const named = <T extends { readonly metadata: { readonly name: string } }>(items: readonly T[]) => {
+    const byName = new Map(items.map((item) => [item.metadata.name, item]));
+    return { get: ({ name }: { readonly name: string }) => byName.get(name) };
+  };
+  const uids = new Map(clusters.map(({ name, uid }) => [name, { uid }]));
+  const there = {
+    ...recordWorld({
+      clusterQueues: named(objects.clusterQueues),
+      flavors: named(objects.resourceFlavors),
+      clusters: { get: () => undefined },
+      namespaces: named(objects.namespaces),
+    }),
+    cluster: (name: string) => uids.get(name),
+  };
+  return [...cache.reservations()].flatMap((reservation): Eviction[] => {
+    const why = unresolved(reservation.record, reservation.workload.namespace, there);
+    return why === undefined ? [] : [{ reservation, reason: EvictionReason.AdmissionUnresolved, message: why }];
+  });
+}
+
+function lostIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): Eviction[] {
+  if (world.losses === undefined || world.losses.size === 0) return [];
+  return [...cache.reservations()].flatMap((reservation): Eviction[] => {
+    const { workload, record } = reservation;
+    const judgement = fateOf(workload, record, world, queueing);
+    if (workload.phase !== 'Admitted' || judgement?.kind !== 'FencedOff') return [];
+    const message = `${record.cluster}: ${judgement.message}`;
+    const ends = queueing.queues.get(record.clusterQueue)?.onLoss.onClusterLost === 'Fail';
+    const fail = ends ? { fail: { reason: FailReason.ClusterLost, message } } : {};
+    return [{ reservation, reason: EvictionReason.ClusterLost, message, ...fail }];
+  });
+}
+
+/** What becomes of one whose cluster is lost; undefined: it is not. */
+function fateOf({ graceSeconds }: Workload, record: AdmissionRecord, world: World, queueing: QueueingSetup) {
+  const loss = world.losses?.get(record.cluster);
+  if (loss === undefined) return undefined;
+  const job = fencedJob(graceSeconds, record, queueing.queues.get(record.clusterQueue)?.onLoss);
+  return judgeLoss(loss, job, world.workerLostTimeoutMs ?? WORKER_LOST_TIMEOUT_MS);
+}
+
+/** Of one whose cluster does not answer nobody learns that it has stopped, unless its fence has seen to that. */
+function canStop(workload: Workload, world: World, queueing: QueueingSetup): boolean {
+  const { record } = workload;
+  const fate = record && fateOf(workload, record, world, queueing);
+  return fate === undefined || fate.kind === 'FencedOff';
+}
+
+const leaving = (workload: Workload, record: AdmissionRecord | undefined): Workload =>
+  record === undefined ? workload : { ...workload, phase: 'Evicting', record };
+
+const placed = (workload: Workload, record: AdmissionRecord): Workload => ({
+  ...workload,
+  phase: record.checks === undefined ? 'Admitted' : 'Reserved',
+  record,
+});
+
+/** Nothing of it runs any more. It queues again, or goes. */
+function stopped(workload: Workload, record: AdmissionRecord | undefined, { rested }: World): Workload {
+  const { refusal: _refusal, untrusted: _untrusted, queuedSinceMs: _queuedSinceMs, ...atRest } = rested?.get(workload.key) ?? workload;
+  const { phase, schedulingHash } = atRest;
+  // Whoever suspends a Job himself holds it, unless he says otherwise.
+  const hold = workload.unmarked ? (workload.hold ?? true) : workload.hold;
+  return {
+    ...atRest,
+    phase: record?.fail !== undefined || phase === 'Finished' ? 'Finished' : 'Pending',
+    record,
+    hold,
+    queuedSinceMs: record?.queuedSince === undefined ? undefined : Date.parse(record.queuedSince),
+    schedulingHash: `${schedulingHash} ${JSON.stringify([record?.cluster, record?.clusterUID, record?.avoid])}`,
+    refusal: undefined,
+    untrusted: undefined,
+    podsTold: 0,
+    dispatched: false,
+    started: false,
+    unmarked: false,
+  };
+}

@@ -1,0 +1,105 @@
+import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
+import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
+import { QuantityError } from '../../../shared/kube/quantity.ts';
+import type { PodAdjustments } from '../../api/adjusted-pod.ts';
+import type { LostCluster } from '../../api/fenced-off.ts';
+import type { LimitRange } from '../../api/limit-range.ts';
+import { fenceThere } from '../../api/lost-clusters.ts';
+import type { PriorityClass } from '../../api/priority-class.ts';
+import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
+import { writtenRecordOf } from '../../api/records.ts';
+import { atRestMessage } from '../../api/rest-proof.ts';
+import type { RuntimeClass } from '../../api/runtime-class.ts';
+import type { WorkerCluster } from '../../api/worker-cluster.ts';
+import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts';
+import { clusterStateOf, type ClusterState } from '../../admission/quota/cluster-state.ts';
+import { endedRecord } from '../../admission/cache/execution-time.ts';
+import type { FairSharingConfig } from '../../admission/fair-sharing/fair-strategy.ts';
+import type { UsagePolicy } from '../../admission/fair-sharing/local-queue-usage.ts';
+import { priorityClassesOf } from '../../admission/workload/priority.ts';
+import type { QueueingObjects } from '../../admission/snapshot/snapshot.ts';
+import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
+import { workloadsOf, type World } from './world.ts';
+
+/** All objects of the manager cluster that admission looks at. */
+export type WorldObjects = QueueingObjects & {
+  readonly jobs: readonly DeepReadonly<Job>[];
+  readonly workerClusters: readonly DeepReadonly<WorkerCluster>[];
+  readonly workloadPriorityClasses: readonly DeepReadonly<WorkloadPriorityClass>[];
+  readonly priorityClasses: readonly DeepReadonly<PriorityClass>[];
+  readonly limitRanges: readonly DeepReadonly<LimitRange>[];
+  readonly runtimeClasses: readonly DeepReadonly<RuntimeClass>[];
+};
+
+/** What flags of the manager say about admission; absent: as where none is given. */
+export type ManagerFlags = {
+  /** How ClusterQueues share what their cohorts lend; absent: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
+  readonly admissionFairSharing?: UsagePolicy | undefined;
+  /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
+  readonly workerLostTimeoutMs?: number;
+};
+
+/** The world that these objects describe. */
+export function worldOf(objects: WorldObjects, flags: ManagerFlags, nowMs: number): World {
+  const { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces, jobs, workerClusters, limitRanges, runtimeClasses } = objects;
+  const overheads = new Map(runtimeClasses.map(({ metadata, overhead }) => [metadata.name, overhead?.podFixed]));
+  const adjustments: PodAdjustments = {
+    limitRanges: (namespace) => limitRanges.filter(({ metadata }) => metadata.namespace === namespace),
+    overhead: (name) => overheads.get(name),
+  };
+  const workloads = workloadsOf(jobs, adjustments);
+  const placed = new Set(workloads.flatMap(({ uid, phase }) => (phase === 'Pending' || phase === 'Finished' ? [] : [uid])));
+  const rested = jobs.flatMap((job) => (placed.has(job.metadata.uid) ? (restedWorkload(job, adjustments, nowMs) ?? []) : []));
+  return {
+    objects: { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces },
+    clusters: workerClusters.flatMap(readable),
+    losses: new Map(workerClusters.flatMap((cluster) => lossOf(cluster) ?? [])),
+    priorityClasses: priorityClassesOf(objects.workloadPriorityClasses, objects.priorityClasses),
+    workloads,
+    rested: new Map(rested.map((workload) => [workload.key, workload])),
+    nowMs,
+    ...flags,
+  };
+}
+
+/** The Workload of a Job that holds something, as it will be once it has been suspended and nothing of it runs: Finished where it then goes. */
+export function restedWorkload(job: DeepReadonly<Job>, adjustments: PodAdjustments, nowMs: number): Workload | undefined {
+  const written = writtenRecordOf(job);
+  const record = written.kind === 'Record' ? endedRecord(written.record, nowMs) : undefined;
+  const { conditions, startTime: _ended, ...status } = job.status ?? {};
+  const others = (conditions ?? []).filter(({ type }) => type !== SwitchyardCondition.Dispatched);
+  const atRest: JobCondition[] =
+    record === undefined
+      ? []
+      : [{ type: SwitchyardCondition.Dispatched, status: 'False', reason: DispatchedReason.AtRest, message: atRestMessage(record) }];
+  // The finalizer goes once nothing is left, and with it the last that keeps one that is being deleted.
+  const finalizers = (job.metadata.finalizers ?? []).filter((each) => each !== COPIES_FINALIZER);
+  const rested: DeepReadonly<Job> = {
+    ...job,
+    metadata: { ...job.metadata, finalizers },
+    spec: { ...job.spec, suspend: true },
+    status: { ...status, active: 0, terminating: 0, conditions: [...others, ...atRest] },
+  };
+  return workloadOf(rested, record === undefined ? { kind: 'None' } : { kind: 'Record', record }, adjustments);
+}
+
+/** A cluster whose capacity cannot be read takes no Jobs; the others do. */
+function readable(cluster: DeepReadonly<WorkerCluster>): ClusterState[] {
+  try {
+    return [clusterStateOf(cluster)];
+  } catch (error) {
+    if (error instanceof QuantityError) return [];
+    throw error;
+  }
+}
+
+/** A cluster that is lost, as it is once all times have passed in which it might come back. */
+function lossOf(cluster: DeepReadonly<WorkerCluster>): (readonly [string, LostCluster])[] | undefined {
+  const since = cluster.status?.lostSince;
+  if (since === undefined) return undefined;
+  const forEver = Number.POSITIVE_INFINITY;
+  const givenUpMs = cluster.spec.state === 'Lost' ? forEver : undefined;
+  return [[cluster.metadata.name, { ...fenceThere(cluster), since, lostMs: forEver, givenUpMs }]];
+}

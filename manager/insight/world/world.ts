@@ -1,0 +1,131 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { PodAdjustments } from '../../api/adjusted-pod.ts';
+import type { LostCluster } from '../../api/fenced-off.ts';
+import type { ParsedRecord } from '../../api/records.ts';
+import { writtenRecordOf } from '../../api/records.ts';
+import { createAdmissionCache, type AdmissionCache } from '../../admission/cache/admission-cache.ts';
+import type { ClusterState } from '../../admission/quota/cluster-state.ts';
+import type { FairSharingConfig } from '../../admission/fair-sharing/fair-strategy.ts';
+import { localQueueOf } from '../../admission/fair-sharing/local-queue-order.ts';
+import type { UsagePolicy } from '../../admission/fair-sharing/local-queue-usage.ts';
+import { compareQueued } from '../../admission/workload/ordering.ts';
+import type { PriorityClasses } from '../../admission/workload/priority.ts';
+import { queueEntry, type QueueEntry } from '../../admission/queues/queue-entry.ts';
+import { createReplayedUsage, type ReplayedUsage, type ReplayedUsageDeps } from './replayed-usage.ts';
+import {
+  buildQueueingSetup,
+  type InadmissibleReason,
+  type QueueingObjects,
+  type QueueingSetup,
+} from '../../admission/snapshot/snapshot.ts';
+import { createUnaccountedJobs } from '../../admission/snapshot/unaccounted-jobs.ts';
+import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
+
+/** All that admission looks at, as it stands at one moment: what is asked of it is answered by deciding anew on a changed copy. Nothing here is ever changed. */
+export type World = {
+  readonly objects: QueueingObjects;
+  readonly clusters: readonly ClusterState[];
+  readonly priorityClasses: PriorityClasses;
+  /** In order of arrival. */
+  readonly workloads: readonly Workload[];
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** How what LocalQueues have used orders those of ClusterQueues that ask for it. Absent: it does not. */
+  readonly admissionFairSharing?: UsagePolicy | undefined;
+  /** Those that hold something, as they will be once nothing of them runs any more, by key: Finished where they go then. Absent: as they are, and waiting. */
+  readonly rested?: ReadonlyMap<string, Workload>;
+  /** Clusters that are lost, by name, as they are when all times have passed in which they might come back. */
+  readonly losses?: ReadonlyMap<string, LostCluster>;
+  /** After this time their Jobs are moved; 0: never. */
+  readonly workerLostTimeoutMs?: number;
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+};
+
+/** The Workloads of these Jobs as their records say, whoever wrote them: whether admission did only its key can tell. */
+export const workloadsOf = (jobs: readonly DeepReadonly<Job>[], adjustments: PodAdjustments): readonly Workload[] =>
+  jobs.toSorted((a, b) => compareText(keyForAge(a), keyForAge(b))).flatMap((job) => workloadOf(job, writtenOn(job), adjustments) ?? []);
+
+const keyForAge = ({ metadata }: DeepReadonly<Job>): string => `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function writtenOn(job: DeepReadonly<Job>): ParsedRecord {
+  const written = writtenRecordOf(job);
+  if (written.kind !== 'Record') return written;
+  const { record } = written;
+  if (record.evicted === true && job.spec.suspend !== true)
+    return { kind: 'Forged', problem: 'it was released although its record says that it was suspended', last: record };
+  return { kind: 'Record', record };
+}
+
+export const queueingOf = ({ objects, fairSharing }: World): QueueingSetup => buildQueueingSetup(objects, fairSharing);
+
+/** What LocalQueues have used, as their statuses and the Jobs tell that hold something: those are told by {@link cacheOf}. Undefined where that plays no part. */
+export function usageIn(
+  { admissionFairSharing: policy, objects, nowMs }: World,
+  queueing: QueueingSetup,
+  changed: ReplayedUsageDeps['changed'] = () => undefined,
+): ReplayedUsage | undefined {
+  if (policy === undefined) return undefined;
+  return createReplayedUsage({
+    policy,
+    cache: () => ({ queueing: () => queueing }),
+    localQueues: objects.localQueues,
+    changed,
+    now: () => nowMs,
+  });
+}
+
+/** Who holds what: as admission counts it when it starts. */
+export function cacheOf(world: World, queueing: QueueingSetup, usage = usageIn(world, queueing)): AdmissionCache {
+  const cache = createAdmissionCache(queueing, () => world.priorityClasses, usage?.holdings, usage?.usageOf);
+  cache.setClusters(world.clusters);
+  for (const workload of world.workloads) {
+    cache.shapes.observe(workload, world.nowMs);
+    const { phase, record } = workload;
+    if (record !== undefined && phase !== 'Pending' && phase !== 'Finished') cache.admit(workload, record);
+  }
+  return cache;
+}
+
+/** Finds where a Workload of this world waits, or why it is in no queue. */
+export function waitingIn(
+  { priorityClasses, workloads }: World,
+  queueing: QueueingSetup,
+): (workload: Workload, arrival: number) => QueueEntry | InadmissibleReason {
+  const unaccounted = createUnaccountedJobs();
+  for (const workload of workloads) unaccounted.observe(workload);
+  const keptOut = ({ namespace }: Workload): InadmissibleReason | undefined => unaccounted.reasonIn(namespace);
+  return (workload, arrival) => queueEntry(workload, arrival, { queueing, priorityClasses, keptOut });
+}
+
+/** Those that wait, by ClusterQueue, in the order of the queue as things stand. */
+export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyMap<string, readonly QueueEntry[]> {
+  const entryOf = waitingIn(world, queueing);
+  const queues = new Map<string, QueueEntry[]>();
+  for (const [arrival, workload] of world.workloads.entries()) {
+    if (workload.phase !== 'Pending') continue;
+    const entry = entryOf(workload, arrival);
+    if ('reason' in entry) continue;
+    const queue = queues.get(entry.clusterQueue) ?? [];
+    queues.set(entry.clusterQueue, queue);
+    queue.push(entry);
+  }
+  const used = usedIn(world, queueing);
+  for (const queue of queues.values()) queue.sort((a, b) => used(a) - used(b) || compareQueued(a.queued, b.queued));
+  return queues;
+}
+
+/** What the LocalQueue of one that waits has used, where that orders its ClusterQueue. */
+function usedIn(world: World, queueing: QueueingSetup): (entry: QueueEntry) => number {
+  const usage = usageIn(world, queueing);
+  if (usage === undefined) return () => 0;
+  cacheOf(world, queueing, usage);
+  // A weight of 0 makes it more than any number, and two of these must still compare.
+  return ({ queued }) => Math.min(usage.usageOf(localQueueOf(queued.workload)) ?? 0, Number.MAX_VALUE);
+}
+
+/** The ClusterQueues that share quota with this one, itself included. */
+export function sharingWith({ tree }: QueueingSetup, clusterQueue: string): ReadonlySet<string> {
+  const rootId = tree.clusterQueues.get(clusterQueue)?.rootId;
+  return new Set([...tree.clusterQueues].filter(([, node]) => node.rootId === rootId).map(([name]) => name));
+}

@@ -1,0 +1,225 @@
+import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  KUEUE_MAX_EXEC_TIME_LABEL,
+  KUEUE_MIN_PARALLELISM_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  MANAGER_CONTROLLER_NAME,
+  MAX_EXEC_TIME_LABEL,
+  MIN_PARALLELISM_ANNOTATION,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
+} from '../../shared/api/names.ts';
+import type { FieldProblem } from '../api/field-problem.ts';
+import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '../api/job-annotations.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
+import { isJsonObject } from '../api/json-value.ts';
+import { unmetPodFence } from '../api/unmet-wishes.ts';
+import { podsAtOnce } from '../api/pod-count.ts';
+import { SWITCHYARDS_NAMES } from './job-parts.ts';
+import { fieldOf, hasName } from './write-rule.ts';
+
+/** A Job that is not stored yet. */
+export type JobManifest = Unsaved<Job>;
+
+export type Preparation<J> =
+  | { readonly kind: 'Prepared'; readonly job: J }
+  | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] };
+
+/**
+ * Makes a Job ours: suspended until it is admitted, and managed by the manager. `spec.managedBy` is immutable, so this must happen
+ * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
+ */
+export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
+  const job = withOurWords(given, rules);
+  const problems = preparationProblems(job);
+  if (problems.length > 0) return { kind: 'Refused', problems };
+  return { kind: 'Prepared', job: prepared(job) };
+}
+
+/**
+ * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's words, where the administrator has it
+ * so and ours are absent. From then on ours alone count: Kueue's belong to whoever wrote them, and may be on Jobs that are none of ours.
+ */
+export function withOurWords<J extends JobManifest | Job>(job: J, rules: JobRules): J {
+  return wordsFromKueues(job, rules).reduce(
+    (all, { place, name, value }) => ({ ...all, metadata: { ...all.metadata, [place]: { ...all.metadata[place], [name]: value } } }),
+    job,
+  );
+}
+
+/** What such a Job gets. Where a word of ours is absent Kueue's is there. */
+export function wordsFromKueues({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): Word[] {
+  const queue = metadata.labels?.[KUEUE_QUEUE_NAME_LABEL] ?? '';
+  if (!kueueQueueLabel || queue === '' || metadata.labels?.[QUEUE_NAME_LABEL] !== undefined) return [];
+  return KUEUES_WORDS.flatMap(({ place, kueues, ours }) => {
+    const value = metadata[place]?.[ours] === undefined ? metadata[place]?.[kueues] : undefined;
+    return value === undefined ? [] : [{ place, name: ours, value }];
+  });
+}
+
+type Word = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly value: string };
+const KUEUES_WORDS: readonly { readonly place: Word['place']; readonly kueues: string; readonly ours: string }[] = [
+  { place: 'labels', kueues: KUEUE_QUEUE_NAME_LABEL, ours: QUEUE_NAME_LABEL },
+  { place: 'labels', kueues: KUEUE_MAX_EXEC_TIME_LABEL, ours: MAX_EXEC_TIME_LABEL },
+  { place: 'annotations', kueues: KUEUE_MIN_PARALLELISM_ANNOTATION, ours: MIN_PARALLELISM_ANNOTATION },
+];
+
+/** The Job as the manager takes it, whether it may or not. */
+export const prepared = <J extends JobManifest | Job>(job: J): J => ({
+  ...job,
+  spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME },
+});
+
+/** Why a Job cannot be made ours. */
+const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [...ownershipProblems(job), ...wishProblems(job)];
+
+/** Checks that a submitted manifest, of whatever shape it came, is a Job that may be created. Give the result to {@link prepareJob}. */
+export function readJobManifest(
+  manifest: unknown,
+):
+  | { readonly kind: 'Manifest'; readonly manifest: JobManifest }
+  | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] } {
+  const problems = shapeProblems(manifest);
+  if (problems.length === 0 && isJobManifest(manifest)) return { kind: 'Manifest', manifest: withoutServerFields(manifest) };
+  return { kind: 'Refused', problems };
+}
+
+function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+  const problems = [...controllerProblems(job), ...problemsOfNames(job)];
+  if (queueNameOf(job) === undefined) {
+    problems.push({
+      field: `metadata.labels[${QUEUE_NAME_LABEL}]`,
+      problem: 'is missing; set it to the name of a LocalQueue of the namespace',
+    });
+  }
+  return problems;
+}
+
+/** Whether another controller than the manager is named. */
+export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const { managedBy } = job.spec;
+  // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
+  if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
+    problems.push({
+      field: 'spec.managedBy',
+      problem: `is ${JSON.stringify(managedBy)}, but a Job with the label ${QUEUE_NAME_LABEL} is managed by ${MANAGER_CONTROLLER_NAME}; leave the field out`,
+    });
+  }
+  return problems;
+}
+
+/**
+ * Names of Switchyard's own in a Job that is to be created; but for those that tell where a submission came from, which the consumer has
+ * put there.
+ */
+const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
+  SWITCHYARDS_NAMES.filter(({ place, name }) => !OF_THE_CONSUMER.includes(name) && hasName(job, place, name)).map(({ place, name }) => ({
+    field: fieldOf(place, name),
+    problem: 'is written by Switchyard only; remove it',
+  }));
+
+const OF_THE_CONSUMER = [
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMITTED_BY_ANNOTATION,
+];
+
+/** Why wishes cannot be read. */
+export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
+  wrongWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
+
+/** The wishes that cannot be read, or not met. */
+export function wrongWishes(job: DeepReadonly<JobManifest | Job>): UnreadableWish[] {
+  const wishes = wishesOf(job);
+  const unreadable = [...unreadableWishes(wishes), ...unmetPodFence(job, wishes)];
+  const { minParallelism: least } = wishes;
+  const pods = podsAtOnce(job);
+  if (least.kind === 'Invalid' || least.pods === undefined || least.pods < pods) return unreadable;
+  const problem = `is ${least.pods}; it must be less than the ${pods} pods that the Job may have at once, or be left out`;
+  return [...unreadable, { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
+}
+
+function shapeProblems(manifest: unknown): FieldProblem[] {
+  if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];
+  const problems: FieldProblem[] = [];
+  if (manifest['apiVersion'] !== 'batch/v1') problems.push({ field: 'apiVersion', problem: 'must be batch/v1' });
+  if (manifest['kind'] !== 'Job') problems.push({ field: 'kind', problem: 'must be Job' });
+  const metadata = manifest['metadata'];
+  if (!isJsonObject(metadata)) problems.push({ field: 'metadata', problem: 'is missing; name at least a queue in its labels' });
+  else problems.push(...metadataProblems(metadata));
+  const spec = manifest['spec'];
+  if (!isJsonObject(spec)) problems.push({ field: 'spec', problem: 'is missing' });
+  else if (!isJsonObject(spec['template'])) problems.push({ field: 'spec.template', problem: 'is missing' });
+  else if (!isJsonObject(spec['template']['spec'])) problems.push({ field: 'spec.template.spec', problem: 'is missing' });
+  else problems.push(...podProblems(spec['template']['spec']));
+  return problems;
+}
+
+const NAMESPACE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const field of ['name', 'generateName', 'namespace']) {
+    const value = metadata[field];
+    if (value !== undefined && typeof value !== 'string') problems.push({ field: `metadata.${field}`, problem: 'must be a string' });
+  }
+  const { namespace } = metadata;
+  if (typeof namespace === 'string' && !NAMESPACE_NAME.test(namespace)) {
+    problems.push({
+      field: 'metadata.namespace',
+      problem: `is ${JSON.stringify(namespace.slice(0, 64))}, which no namespace is called; name one, or leave the field out`,
+    });
+  }
+  for (const field of ['labels', 'annotations']) {
+    const value = metadata[field];
+    if (value === undefined || value === null) continue;
+    if (!isJsonObject(value)) problems.push({ field: `metadata.${field}`, problem: 'must be an object of strings' });
+    else
+      for (const [key, each] of Object.entries(value)) {
+        if (typeof each !== 'string') problems.push({ field: `metadata.${field}[${key}]`, problem: 'must be a string; put it in quotes' });
+      }
+  }
+  if (metadata['ownerReferences'] !== undefined) {
+    // The garbage collector would delete the Job when that owner is not of this cluster.
+    problems.push({ field: 'metadata.ownerReferences', problem: 'is not allowed in a submission; remove it' });
+  }
+  return problems;
+}
+
+function podProblems(pod: Record<string, unknown>): FieldProblem[] {
+  return ['containers', 'initContainers'].flatMap((field) => {
+    const containers = pod[field] ?? [];
+    const isList = Array.isArray(containers) && containers.every(isJsonObject);
+    return isList ? [] : [{ field: `spec.template.spec.${field}`, problem: 'must be a list of objects' }];
+  });
+}
+
+/** What an API server writes into every object. A manifest read back from a cluster carries it; a new Job must not. */
+function withoutServerFields(manifest: JobManifest): JobManifest {
+  const { status: _status, ...job } = manifest;
+  const {
+    uid: _uid,
+    resourceVersion: _resourceVersion,
+    creationTimestamp: _creationTimestamp,
+    generation: _generation,
+    managedFields: _managedFields,
+    deletionTimestamp: _deletionTimestamp,
+    deletionGracePeriodSeconds: _deletionGracePeriodSeconds,
+    ...metadata
+  } = manifest.metadata;
+  return { ...job, metadata };
+}
+
+/** The rest of the shape is for the API server to judge. */
+const isJobManifest = (value: unknown): value is JobManifest =>
+  isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

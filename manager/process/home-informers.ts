@@ -1,0 +1,85 @@
+import type { DeepReadonly, Job, KubeObject } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
+import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import type { ReflectorOptions } from '../../shared/kube/reflector.ts';
+import type { RevisionTracker } from '../../shared/kube/revision-tracker.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { AdmissionInformers } from '../admission/admission.ts';
+import { CLUSTER_QUEUES } from '../api/cluster-queue.ts';
+import { COHORTS } from '../api/cohort.ts';
+import { compactJob } from '../api/compact-job.ts';
+import { formatProblems } from '../api/field-problem.ts';
+import { ruleProblems, type JobRules } from '../api/job-rules.ts';
+import { LIMIT_RANGES } from '../api/limit-range.ts';
+import { RUNTIME_CLASSES } from '../api/runtime-class.ts';
+import { LOCAL_QUEUES } from '../api/local-queue.ts';
+import { PRIORITY_CLASSES } from '../api/priority-class.ts';
+import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission-queue.ts';
+import { RESOURCE_FLAVORS } from '../api/resource-flavor.ts';
+import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
+import { WORKLOAD_PRIORITY_CLASSES } from '../api/workload-priority-class.ts';
+
+/** Caches of all that the manager reads on its own cluster. Nothing starts before they run. */
+export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log' | 'onRestart'> & {
+  readonly rules: JobRules;
+  /** How many labels of a Job are known beside ours while it waits and once it has ended; absent: none. */
+  readonly usersLabelsMax?: number;
+  /** Whether admission has admitted this Job. */
+  readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
+  /** The manager cluster has gone back in time: what is known of it did not happen there. */
+  readonly onWentBack: (error: Error) => void;
+  /** Of the manager cluster. */
+  readonly course: RevisionTracker;
+};
+
+export type HomeInformers = Required<AdmissionInformers> & { readonly submissionQueues: Informer<SubmissionQueueObject> };
+
+export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
+  const { client, clock, random, log, onWentBack, course, onRestart } = options;
+  const common = { client, clock, random, log, onWentBack, course, ...omitUndefined({ onRestart }) };
+  const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
+  return {
+    jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, options) }),
+    namespaces: of(NAMESPACES),
+    workerClusters: of(WORKER_CLUSTERS),
+    resourceFlavors: of(RESOURCE_FLAVORS),
+    clusterQueues: of(CLUSTER_QUEUES),
+    localQueues: of(LOCAL_QUEUES),
+    cohorts: of(COHORTS),
+    workloadPriorityClasses: of(WORKLOAD_PRIORITY_CLASSES),
+    priorityClasses: of(PRIORITY_CLASSES),
+    limitRanges: of(LIMIT_RANGES),
+    runtimeClasses: of(RUNTIME_CLASSES),
+    submissionQueues: of(SUBMISSION_QUEUES),
+  };
+}
+
+/**
+ * What is kept of a Job. In order:
+ *
+ * 1. Of one that is not the manager's it is enough to know that it is not.
+ * 2. One that has been admitted and has not finished is kept whole: its copy is made from it.
+ * 3. Of any other what decisions look at: of one that waits, of one that has finished, and the least of one that is not taken.
+ */
+export function cachedJob(
+  job: Job,
+  { rules, isAdmitted, usersLabelsMax }: Pick<HomeInformersOptions, 'rules' | 'isAdmitted' | 'usersLabelsMax'>,
+): Job {
+  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) {
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
+    return {
+      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+      spec: { ...omitUndefined({ managedBy: job.spec.managedBy }), template: {} },
+    }; // 1
+  }
+  const labels = omitUndefined({ usersLabelsMax });
+  if (isFinished(job.status)) return compactJob(job, labels); // 3
+  if (isAdmitted(job)) {
+    delete job.metadata.managedFields;
+    return job; // 2
+  }
+  const problems = ruleProblems(job, rules);
+  return compactJob(job, problems.length === 0 ? labels : { ...labels, problem: formatProblems(problems) }); // 3
+}

@@ -1,0 +1,14 @@
+import { Gauge, type Registry } from 'prom-client';
+
+export type IdentityMetrics = ReturnType<typeof createIdentityMetrics>;
+
+/** Registers the metrics of the user that the manager is. Call once for a registry: a second time throws. */
+export function createIdentityMetrics(registers: Registry[]) {
+  return {
+    shared: new Gauge({
+      name: 'switchyard_manager_identity_shared',
+      help: '1 when the user that the manager is was seen to be used by others, or may do everything as administrators may; else 0.',
+      registers,
+    }),
+  };
+}

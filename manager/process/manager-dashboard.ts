@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { EVENTS, JOBS } from '../../shared/api/resources.ts';
+import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
+import type { RawClient, ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
+import type { ManagerFlags } from '../insight/world/world-objects.ts';
+import { createSimulationClient } from '../insight/questions/simulation-client.ts';
+import type { NamespaceIdentities } from '../api/namespace-identities.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { ProxyTrust } from '../config/dashboard-flags.ts';
+import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts';
+import { seesIt, type Rights } from '../dashboard/rights.ts';
+import { createHistory } from '../history/history.ts';
+import type { KeyValueStore } from '../history/key-value-store.ts';
+import { createNamespaceHistory } from '../history/namespace-history.ts';
+import type { HomeInformers } from './home-informers.ts';
+import type { ApiServer } from '../http/server.ts';
+import { createLiveLogs } from '../live-logs/live-logs.ts';
+import { createWorkerReaders, type WorkerReadersDeps } from '../live-logs/worker-readers.ts';
+import { redactExplanation, type VisibleNames } from '../dashboard/redact-explanation.ts';
+import { redactWhatIf } from '../dashboard/redact-what-if.ts';
+
+/** By how many labels of its user's a Job can be found that waits or is over: what a tenant writes there is kept for every Job. */
+export const SHOWN_LABELS_MAX = 32;
+
+/** How the dashboard is served, and whose word is taken for who looks. */
+export type DashboardService = {
+  /** Without a rate limit of its own. */
+  readonly reviewer: RawClient;
+  readonly proxy?: ProxyTrust;
+  /** Where traces of Jobs are to be seen, with `{traceId}` in it. */
+  readonly traceUrl?: string;
+  /** Whether viewers may do here what they may do by themselves; absent: they only look. */
+  readonly actions?: boolean;
+  /** Says who did what here; absent: none is kept. */
+  readonly audit?: Pick<AuditLog, 'note'> | undefined;
+  /** By which pods and logs of worker clusters are read for viewers; absent: none are. */
+  readonly liveLogs?: Pick<WorkerReadersDeps, 'home' | 'connect'>;
+  readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
+};
+
+export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
+  readonly informers: HomeInformers;
+  readonly identities: NamespaceIdentities;
+  readonly client: ReadClient & WriteClient;
+  readonly history?: { readonly store: KeyValueStore } | undefined;
+  readonly clusterSecretsNamespace?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** The dashboard over the caches of the manager. Every replica serves it: what it shows is what the API server has. Must be made before the caches run. */
+export function createManagerDashboard(
+  service: DashboardService,
+  {
+    informers,
+    identities,
+    client,
+    history,
+    clusterSecretsNamespace,
+    clock,
+    log,
+    workerLostTimeoutMs,
+    fairSharing,
+    admissionFairSharing,
+  }: ManagerDashboardDeps,
+): { run(signal: AbortSignal): Promise<void> } {
+  const { proxy } = service;
+
+  const world = createSimulationClient({
+    objects: () => ({
+      jobs: informers.jobs.list(),
+      namespaces: informers.namespaces.list(),
+      workerClusters: informers.workerClusters.list(),
+      resourceFlavors: informers.resourceFlavors.list(),
+      clusterQueues: informers.clusterQueues.list(),
+      localQueues: informers.localQueues.list(),
+      cohorts: informers.cohorts.list(),
+      workloadPriorityClasses: informers.workloadPriorityClasses.list(),
+      priorityClasses: informers.priorityClasses.list(),
+      limitRanges: informers.limitRanges?.list() ?? [],
+      runtimeClasses: informers.runtimeClasses?.list() ?? [],
+    }),
+    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
+    clock,
+    log,
+  });
+
+  /** As `switchyard explain` does, from the caches instead of lists. */
+  const explained = async (job: DeepReadonly<Job>, seen: Rights): Promise<object> => {
+    const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
+    if (answer.kind !== 'Explained')
+      return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
+    return redactExplanation(answer.explanation, mayName(seen));
+  };
+
+  const { workerClusters } = informers;
+  const readers =
+    service.liveLogs && createWorkerReaders({ ...service.liveLogs, workerClusters, secretsNamespace: clusterSecretsNamespace, clock });
+
+  const dashboard = createDashboard({
+    informers,
+    identities,
+    reviewer: service.reviewer,
+    proxy: proxy && { ...proxy, from: createAddressRanges(proxy.from) },
+    explain: explained,
+    async order(clusterQueue) {
+      const answer = await world.ask({ kind: 'Order', clusterQueue });
+      return answer.kind === 'Ordered'
+        ? { ...answer, kind: 'Order' }
+        : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
+    },
+    async whatIf(queue, edits, seen) {
+      const answer = await world.ask({ kind: 'WhatIf', edits });
+      return answer.kind === 'Compared'
+        ? { kind: 'WhatIf', view: redactWhatIf(answer.outcome, { queue, edits }, mayName(seen)) }
+        : { kind: 'NoWhatIf', problem: 'the queue or cluster is not known there yet; try again' };
+    },
+    traceUrl: service.traceUrl,
+    async readEvents(namespace, uid) {
+      try {
+        const { items } = await client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_MAX });
+        return items;
+      } catch (error) {
+        if (isForbidden(error)) return undefined;
+        throw error;
+      }
+    },
+    async readJob(key) {
+      try {
+        const job = await client.get(JOBS, key);
+        const { managedFields: _managedFields, ...metadata } = job.metadata as Job['metadata'] & { managedFields?: unknown };
+        return { apiVersion: 'batch/v1', kind: 'Job', ...job, metadata };
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    kept: history && createNamespaceHistory(createHistory(history.store), identities),
+    live: readers && createLiveLogs({ readers, workerClusters, clock, log }),
+    writer: service.actions === true ? client : undefined,
+    audit: service.audit,
+    newId: () => randomBytes(9).toString('base64url'),
+    clock,
+    log,
+  });
+
+  return {
+    async run(signal) {
+      // What is not listed yet would be said not to exist.
+      await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal))).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (signal.aborted) return;
+      const server = await service.serve(dashboard.open);
+      log.info('the dashboard is served', { url: server.url });
+      await aborted(signal);
+      await server.close();
+      await readers?.close();
+      await world.close();
+    },
+  };
+}
+
+/** Of one Job; its story has a dozen. */
+const EVENTS_MAX = 500;
+
+const mayName = ({ namespaces, queues, clusters }: Rights): VisibleNames => ({
+  namespace: (name) => seesIt(namespaces, name),
+  queue: (name) => seesIt(queues, name),
+  cluster: (name) => seesIt(clusters, name),
+});

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { ObjectKey, Secret } from '../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER, MANAGER_ID_ANNOTATION } from '../../shared/api/names.ts';
+import { SECRETS } from '../../shared/api/resources.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient } from '../../shared/kube/client.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
+import { sealedByOther, sealedJob, type RecordKeyDeps } from './record-origin.ts';
+
+/** The key of this name seals; those of other names are accepted beside it. */
+export const CURRENT_KEY = 'current';
+const KEY_BYTES = 32;
+const RETRY_MS = 5_000;
+
+/**
+ * The keys that seal admission records, from their Secret, which is made where it is absent. It is not made while Jobs carry sealed records:
+ * somebody has lost it, and with another key all of them would be suspended. Then this waits until the Secret is there again, or an empty
+ * one, which says that they shall be. Nor are they used while a manager of another id has sealed with them what is not over. Undefined when `signal` aborted first.
+ */
+export async function recordKeys(deps: RecordKeyDeps, signal: AbortSignal): Promise<RecordKeys | undefined> {
+  const { clock, log, onMissing } = deps;
+  while (!signal.aborted) {
+    try {
+      const keys = await readOrMake(deps, signal);
+      if (typeof keys !== 'string') return keys;
+      onMissing(keys);
+      log.error('records cannot be checked', { why: keys });
+    } catch (error) {
+      if (!signal.aborted) {
+        onMissing(`${named(deps.secret)} with the key of admission records cannot be read or written`);
+        log.warn('the key of admission records cannot be read yet', { secret: named(deps.secret), error });
+      }
+    }
+    await sleep(clock, RETRY_MS, signal);
+  }
+  return undefined;
+}
+
+/** The keys, or what is missing. */
+async function readOrMake(deps: RecordKeyDeps, signal: AbortSignal): Promise<RecordKeys | string> {
+  const { client, secret, origin, log } = deps;
+  const present = await read(client, secret, signal);
+  const problem = present && (await sealedByOther(deps, present, signal));
+  if (problem !== undefined) return problem;
+  if (present !== undefined && Object.keys(present.data ?? {}).length > 0) return keysOf(present);
+  const sealed = present === undefined ? await sealedJob(client, signal) : undefined;
+  if (sealed !== undefined) {
+    return `${named(secret)} with the key of admission records is gone, and Jobs are sealed with it (${sealed}): restore the Secret, or create an empty one to have all Jobs suspended and admitted anew`;
+  }
+  const data = { [CURRENT_KEY]: randomBytes(KEY_BYTES).toString('base64') };
+  const options = { fieldManager: MANAGER_FIELD_MANAGER, signal };
+  try {
+    const annotations = { [MANAGER_ID_ANNOTATION]: origin };
+    if (present === undefined) await client.create(SECRETS, { metadata: { ...secret, annotations }, data }, options);
+    else {
+      const body = { metadata: { resourceVersion: present.metadata.resourceVersion, annotations }, data };
+      await client.patch(SECRETS, secret, { type: 'merge', body }, options);
+    }
+    log.info('made a key for admission records', { secret: named(secret) });
+  } catch (error) {
+    // Another replica was faster: its key counts.
+    if (!isAlreadyExists(error) && !isConflict(error)) throw error;
+  }
+  const stored = await read(client, secret, signal);
+  return stored === undefined ? `${named(secret)} with the key of admission records has vanished` : keysOf(stored);
+}
+
+async function read(client: ReadClient, secret: ObjectKey, signal: AbortSignal): Promise<Secret | undefined> {
+  try {
+    return await client.get(SECRETS, secret, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What stands in the Secret; nothing of it is repeated. */
+function keysOf(secret: Secret): RecordKeys | string {
+  const where = named(secret.metadata);
+  const keys = new Map(Object.entries(secret.data ?? {}).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
+  const short = [...keys].find(([, key]) => key.length < KEY_BYTES);
+  if (short !== undefined) return `key "${short[0]}" of ${where} has ${short[1].length} bytes; write at least ${KEY_BYTES} random ones`;
+  const current = keys.get(CURRENT_KEY);
+  if (current === undefined) return `${where} has no key "${CURRENT_KEY}"; name the one that shall seal admission records so`;
+  return { current, others: [...keys].flatMap(([name, key]) => (name === CURRENT_KEY ? [] : [key])) };
+}
+
+const named = ({ namespace, name }: ObjectKey): string => `Secret ${namespace}/${name}`;

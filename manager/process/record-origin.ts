@@ -1,0 +1,89 @@
+import type { DeepReadonly, Job, ObjectKey, Secret } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, MANAGER_ID_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { writtenRecordOf } from '../api/records.ts';
+
+export type RecordKeyDeps = {
+  readonly client: ReadClient & WriteClient;
+  /** The Secret with the keys. */
+  readonly secret: ObjectKey;
+  /** Id of this manager. */
+  readonly origin: string;
+  /** Told what is missing, in words that say what to do about it. */
+  readonly onMissing: (problem: string) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+const RETRY_MS = 5_000;
+const PAGE = 500;
+
+/**
+ * Why this manager may not go on from the records that are sealed with these keys: a manager of another id has sealed them, and so its copies on worker
+ * clusters are out of sight, and would be made a second time. Undefined where it may.
+ */
+export async function sealedByOther(
+  { client, secret, origin }: Pick<RecordKeyDeps, 'client' | 'secret' | 'origin'>,
+  { metadata }: Pick<Secret, 'metadata'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const other = metadata.annotations?.[MANAGER_ID_ANNOTATION];
+  if (other === undefined || other === origin) return undefined;
+  const job = await sealedJob(client, signal);
+  if (job === undefined) return undefined;
+  return (
+    `this manager has the id "${origin}", and a manager of the id "${other}" has sealed the records of Jobs (${job}), whose copies have its mark: start it with ` +
+    `--manager-id=${other}; or let these Jobs end under that id first; or, where no copy of them is left on any worker cluster, set the annotation ` +
+    `${MANAGER_ID_ANNOTATION} of ${named(secret)} to "${origin}"`
+  );
+}
+
+/** Writes beside the keys whose records are sealed with them from now on. Only who leads may: another may seal records until then. False: `signal` aborted first. */
+export async function claimRecords(deps: RecordKeyDeps, signal: AbortSignal): Promise<boolean> {
+  const { client, secret, origin, onMissing, clock, log } = deps;
+  while (!signal.aborted) {
+    try {
+      const present = await client.get(SECRETS, secret, { signal });
+      if (present.metadata.annotations?.[MANAGER_ID_ANNOTATION] === origin) return true;
+      const problem = await sealedByOther(deps, present, signal);
+      if (problem === undefined) {
+        const metadata = { resourceVersion: present.metadata.resourceVersion, annotations: { [MANAGER_ID_ANNOTATION]: origin } };
+        await client.patch(SECRETS, secret, { type: 'merge', body: { metadata } }, { fieldManager: MANAGER_FIELD_MANAGER, signal });
+        return true;
+      }
+      onMissing(problem);
+      log.error('records were sealed by a manager of another id', { why: problem });
+    } catch (error) {
+      if (signal.aborted) return false;
+      const isUnwritable = isForbidden(error) || isNotFound(error);
+      log.warn('the id of this manager cannot be kept with the key of admission records', { secret: named(secret), error });
+      if (isUnwritable) return true;
+      if (isConflict(error)) continue;
+    }
+    await sleep(clock, RETRY_MS, signal);
+  }
+  return false;
+}
+
+/** Name of an unfinished Job with a record that has a seal; undefined when there is none. A few pages, and only where something is wrong with the Secret. */
+export async function sealedJob(client: ReadClient, signal: AbortSignal): Promise<string | undefined> {
+  let continueToken: string | undefined;
+  do {
+    const page = await client.list(JOBS, { limit: PAGE, signal, ...omitUndefined({ continueToken }) });
+    const sealed = page.items.find(isSealedAndUnfinished);
+    if (sealed !== undefined) return `${sealed.metadata.namespace}/${sealed.metadata.name}`;
+    continueToken = page.continueToken;
+  } while (continueToken !== undefined && continueToken !== '');
+  return undefined;
+}
+
+const isSealedAndUnfinished = (job: DeepReadonly<Job>): boolean =>
+  job.spec.managedBy === MANAGER_CONTROLLER_NAME && !isFinished(job.status) && writtenRecordOf(job).kind === 'Record';
+
+const named = ({ namespace, name }: ObjectKey): string => `Secret ${namespace}/${name}`;

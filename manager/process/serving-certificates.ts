@@ -1,0 +1,52 @@
+import type { Registry } from 'prom-client';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Random } from '../../shared/runtime/random.ts';
+import { createCertificateGauge } from '../../shared/runtime/certificate-gauge.ts';
+import { certificateFromFiles, toldSource, type CertificateSource } from '../../shared/runtime/serving-certificate.ts';
+import type { CertificateChoice, CertificateSecretConfig } from '../config/certificate-flags.ts';
+import { createCertificateKeeper, type CertificateKeeper } from '../certificates/certificate-keeper.ts';
+
+export type ServingCertificatesDeps = {
+  readonly own: CertificateSecretConfig | undefined;
+  /** Where the Secret is when that is not said. */
+  readonly namespace: string;
+  readonly client: KubeClient;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+};
+
+export type ServingCertificates = {
+  /** Absent: all certificates come from files. */
+  readonly keeper: CertificateKeeper | undefined;
+  /** The certificate of one server, by what the server is: `webhook`. */
+  of(server: string, choice: CertificateChoice): CertificateSource;
+};
+
+/** The certificates of the manager's servers, and a metric of when they end. Call once for a registry. */
+export function createServingCertificates({ own, namespace, ...deps }: ServingCertificatesDeps): ServingCertificates {
+  const { registry, clock, log } = deps;
+  const notAfter = createCertificateGauge(registry);
+  const keeper =
+    own &&
+    createCertificateKeeper({
+      ...deps,
+      secret: { namespace: own.secret.namespace ?? namespace, name: own.secret.name },
+      configuration: own.configuration,
+      names: own.names,
+      // What makes certificates is loaded when one is to be made.
+      makeKeyPair: async (...args) => (await import('../certificates/make-key-pair.ts')).makeKeyPair(...args),
+      log: log.with({ part: 'certificates' }),
+    });
+  return {
+    keeper,
+    of(server, choice) {
+      const source = choice === 'Own' ? keeper : certificateFromFiles({ of: server, ...choice, clock, log });
+      if (source === undefined) throw new Error(`no Secret holds a certificate for the ${server}`);
+      return toldSource(source, (seconds) => notAfter.set({ certificate: server }, seconds));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { LATENCY_BUCKETS } from '../../shared/runtime/latency-buckets.ts';
+import { fromZero } from '../../shared/runtime/zero-series.ts';
+
+export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
+
+/** Registers the metrics of the webhooks. Call once for a registry: a second time throws. */
+export function createWebhookMetrics(registers: Registry[]) {
+  const requests = new Counter({
+    name: 'switchyard_webhook_requests_total',
+    help: 'Reviews that an API server asked the webhooks for (mutate, validate, override), by outcome: allowed, refused, or error, where none could be given.',
+    labelNames: ['webhook', 'outcome'],
+    registers,
+  });
+  fromZero(requests, { webhook: ['mutate', 'validate', 'override'], outcome: ['allowed', 'refused', 'error'] });
+  return {
+    requests,
+    duration: new Histogram({
+      name: 'switchyard_webhook_duration_seconds',
+      help: 'Time until a review was answered.',
+      labelNames: ['webhook'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { waitingConditions } from '../../../../../manager/admission/controllers/waiting-reporter.ts';
+import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
+
+const nowMs = Date.UTC(2026, 0, 1, 0, 1, 5);
+const inadmissibleReason = { reason: 'InsufficientQuota', message: 'short of 1 cpu' } as const;
+const told = (parts: object) =>
+  aHomeJob({
+    status: { conditions: [aCondition('Suspended'), aCondition('QuotaReserved', { status: 'False', ...inadmissibleReason, ...parts })] },
+  });
+
+describe('telling a Job why it waits', () => {
+  test('a Job that was told nothing is told, and shown as suspended', () => {
+    const conditions = [
+      {
+        type: 'QuotaReserved',
+        status: 'False',
+        ...inadmissibleReason,
+        lastProbeTime: '2026-01-01T00:01:05Z',
+        lastTransitionTime: '2026-01-01T00:01:05Z',
+      },
+      expect.objectContaining({ type: 'Suspended', status: 'True', reason: 'JobSuspended' }) as object,
+    ];
+    expect(waitingConditions(aHomeJob(), inadmissibleReason, nowMs)).toEqual(conditions);
+  });
+  test('a Job that was told the same is left alone', () => {
+    expect(waitingConditions(told({}), inadmissibleReason, nowMs)).toBeUndefined();
+  });
+  test('another reason is told, and the time since when it waits stays', () => {
+    const conditions = waitingConditions(told({ reason: 'NoClusterFits' }), inadmissibleReason, nowMs);
+    expect(conditions).toMatchObject([{ lastProbeTime: '2026-01-01T00:01:05Z', lastTransitionTime: '2026-01-01T00:01:00Z' }]);
+    expect(conditions).toHaveLength(1);
+  });
+  test('a Job that had quota before begins to wait now', () => {
+    expect(waitingConditions(told({ status: 'True' }), inadmissibleReason, nowMs)).toMatchObject([
+      { lastTransitionTime: '2026-01-01T00:01:05Z' },
+    ]);
+  });
+  test('a Job that is being evicted is not shown as suspended before its copy says so', () => {
+    expect(waitingConditions(aHomeJob(), { reason: 'Evicted', message: 'evicted' }, nowMs)?.map(({ type }) => type)).toEqual([
+      'QuotaReserved',
+    ]);
+  });
+  test('one that was preempted says for whom, once, also where nothing else has changed', () => {
+    const preempted = { by: 'team/train', clusterQueue: 'cq', rule: 'InClusterQueue' };
+    const [condition] = waitingConditions(told({}), inadmissibleReason, nowMs, preempted) ?? [];
+    expect(condition).toMatchObject({
+      type: 'Preempted',
+      status: 'True',
+      reason: 'InClusterQueue',
+      message: 'preempted by Job team/train of cluster queue cq (InClusterQueue: it goes first in the same cluster queue)',
+    });
+    const job = told({});
+    const again = { ...job, status: { conditions: [...(job.status?.conditions ?? []), ...(condition === undefined ? [] : [condition])] } };
+    expect(waitingConditions(again, inadmissibleReason, nowMs, preempted)).toBeUndefined();
+    const types = waitingConditions(told({ reason: 'Evicted' }), inadmissibleReason, nowMs, preempted)?.map(({ type }) => type);
+    expect(types).toEqual(['QuotaReserved', 'Preempted']);
+  });
+});

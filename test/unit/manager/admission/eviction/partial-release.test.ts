@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { partiallyReleased } from '../../../../../manager/admission/eviction/partial-release.ts';
+import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
+import { parseRequests } from '../../../../../manager/api/amount.ts';
+import { aRecord } from '../../../../support/jobs.ts';
+import { aCluster, aWorkload } from '../setup.ts';
+
+const lowered = (parts: Partial<Workload> = {}, cluster = aCluster('eu-1')) => {
+  const asked = parseRequests({ cpu: '2', pods: '2' });
+  const workload = aWorkload('a', {}, { phase: 'Admitted', requests: asked, podsTold: 2, ...parts });
+  const record = aRecord({ requests: { cpu: '4', pods: '4' } });
+  return partiallyReleased({ workload, record, held: parseRequests(record.requests), assumed: false }, [cluster])?.requests;
+};
+
+test('an admitted Job that asks for less holds less once its cluster tells of no more pods than that', () => {
+  expect(lowered()).toEqual({ cpu: '2', pods: '2' });
+  expect(lowered({ podsTold: 1 })).toEqual({ cpu: '2', pods: '2' });
+});
+
+test.each<[string, Partial<Workload>]>([
+  ['more pods are there', { podsTold: 3 }],
+  ['no pod is there, which proves nothing', { podsTold: 0 }],
+  ['it is being evicted', { phase: 'Evicting' }],
+  ['it asks for as much', { requests: parseRequests({ cpu: '4', pods: '4' }) }],
+  ['it asks for more of one thing', { requests: parseRequests({ cpu: '2', memory: '1Gi', pods: '2' }) }],
+  ['it cannot be read', { problem: 'resources of the pod template: no' }],
+])('it holds what it held while %s', (_why, parts) => {
+  expect(lowered(parts)).toBeUndefined();
+});
+
+test('it holds what it held while its cluster is away, or is not known', () => {
+  expect(lowered({}, aCluster('eu-1', { connected: false }))).toBeUndefined();
+  expect(lowered({}, aCluster('us-1'))).toBeUndefined();
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { preemptionPolicies, type PreemptionPolicies } from '../../../../../manager/admission/quota/preemption-policies.ts';
+import { standingInCohort, standingInQueue, type Preemptor } from '../../../../../manager/admission/preemption/preemption-rules.ts';
+import { admittedOf } from './preemption-world.ts';
+import { aClusterQueue, aSnapshot, aWorkload, queueOf } from '../setup.ts';
+
+const preemptor = (policies: Partial<PreemptionPolicies>, priority = 5): Preemptor => ({
+  workload: aWorkload('in', {}, { createdMs: 10_000 }),
+  priority,
+  queue: {
+    ...queueOf(aSnapshot([aClusterQueue('main', { default: '1' })], []), 'main'),
+    preemption: { ...preemptionPolicies(undefined), ...policies },
+  },
+});
+const holding = (priority: number, created = 0) => admittedOf({ name: 'x', queue: 'main', requests: { cpu: '1' }, priority, created });
+
+test('a ClusterQueue that says nothing preempts nobody', () => {
+  expect([standingInQueue(preemptor({}), holding(0)), standingInCohort(preemptor({}), holding(0), true)]).toEqual([undefined, undefined]);
+});
+
+test.each<[PreemptionPolicies['withinClusterQueue'], number, number, boolean]>([
+  ['Never', 4, 20, false],
+  ['LowerPriority', 4, 0, true],
+  ['LowerPriority', 5, 20, false],
+  ['LowerPriority', 6, 20, false],
+  ['LowerOrNewerEqualPriority', 4, 0, true],
+  ['LowerOrNewerEqualPriority', 5, 20, true],
+  ['LowerOrNewerEqualPriority', 5, 10, false],
+  ['LowerOrNewerEqualPriority', 5, 5, false],
+  ['LowerOrNewerEqualPriority', 6, 20, false],
+])('within its queue, %s: one of priority %i for one of 5, made at %i and 10: %s', (withinClusterQueue, priority, created, goes) => {
+  const standing = standingInQueue(preemptor({ withinClusterQueue }), holding(priority, created));
+  expect(standing).toEqual(goes ? { rule: 'InClusterQueue', withoutBorrowing: false } : undefined);
+});
+
+describe('in the cohort', () => {
+  const reclaimed = { rule: 'InCohortReclamation', withoutBorrowing: false };
+  const unlessBorrowing = { rule: 'InCohortReclamation', withoutBorrowing: true };
+  const whileBorrowing = { rule: 'InCohortReclaimWhileBorrowing', withoutBorrowing: false };
+  const upTo3 = { policy: 'LowerPriority', maxPriorityThreshold: 3 } as const;
+  test.each<[string, Partial<PreemptionPolicies>, number, boolean, unknown]>([
+    ['Never', { reclaimWithinCohort: 'Never' }, 0, true, undefined],
+    ['LowerPriority, below', { reclaimWithinCohort: 'LowerPriority' }, 4, true, reclaimed],
+    ['LowerPriority, equal', { reclaimWithinCohort: 'LowerPriority' }, 5, true, undefined],
+    ['Any, above', { reclaimWithinCohort: 'Any' }, 9, true, reclaimed],
+    ['Any, without advantage', { reclaimWithinCohort: 'Any' }, 0, false, unlessBorrowing],
+    ['to the threshold', { reclaimWithinCohort: 'Any', borrowWithinCohort: upTo3 }, 3, false, whileBorrowing],
+    ['above the threshold', { reclaimWithinCohort: 'Any', borrowWithinCohort: upTo3 }, 4, false, unlessBorrowing],
+    ['no threshold', { reclaimWithinCohort: 'Any', borrowWithinCohort: { policy: 'LowerPriority' } }, 4, false, whileBorrowing],
+    ['no threshold, equal', { reclaimWithinCohort: 'Any', borrowWithinCohort: { policy: 'LowerPriority' } }, 5, false, unlessBorrowing],
+    ['the threshold says nothing of an advantage', { reclaimWithinCohort: 'Any', borrowWithinCohort: upTo3 }, 9, true, reclaimed],
+  ])('%s', (_, policies, priority, advantage, standing) => {
+    expect(standingInCohort(preemptor(policies), holding(priority), advantage)).toEqual(standing);
+  });
+});

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest';
-import { DoorProblem } from '../../../../manager/api/submission-door.ts';
-
-test('a problem keeps its code for programs, its words for people, and what it comes from', () => {
-  const cause = new Error('there is another one');
-  const problem = new DoorProblem('Conflict', 'choose another key', { cause });
-  expect(problem).toMatchObject({ name: 'DoorProblem', code: 'Conflict', message: 'choose another key', cause });
-});

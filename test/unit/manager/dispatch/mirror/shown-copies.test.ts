@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { shownCopy } from '../../../../../manager/dispatch/mirror/shown-copies.ts';
+import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
+import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
+
+const annotations = { [ORIGIN_UID_ANNOTATION]: 'uid-home-1', [DISPATCH_EPOCH_ANNOTATION]: '2' };
+const copy = (parts: Partial<Job>, cpu = '500m') => {
+  const job = aHomeJob({ metadata: { uid: 'copy-1', annotations }, spec: { parallelism: 4, completions: 3, suspend: false } });
+  job.spec.template.spec = { containers: [{ name: 'main', image: 'i', resources: { requests: { cpu } } }] };
+  return { cluster: 'eu-1', deleting: false, job: { ...job, ...parts } };
+};
+
+test('of a copy counts what its pods request that are active, and how many it may have', () => {
+  expect(shownCopy(copy({ status: { active: 2, terminating: 1 } }), true)).toEqual({
+    cluster: 'eu-1',
+    inSight: true,
+    uid: 'copy-1',
+    originUid: 'uid-home-1',
+    epoch: 2,
+    suspended: false,
+    deleting: false,
+    active: 2,
+    terminating: 1,
+    podsAtOnce: 3,
+    running: new Map([
+      ['cpu', 1000],
+      ['pods', 2],
+    ]),
+  });
+});
+
+test('nothing runs of a copy that has ended, whatever numbers its cluster left there', () => {
+  const status = { active: 2, terminating: 1, conditions: [aCondition('Complete')] };
+  expect(shownCopy(copy({ status }), true)).toMatchObject({ active: 0, terminating: 0 });
+});
+
+test('what a cluster writes that is no quantity says nothing of what runs', () => {
+  expect(shownCopy(copy({ status: { active: 1 } }, 'much'), true)?.running).toBeUndefined();
+});
+
+test('a copy that does not say whose it is is nobody’s', () => {
+  const nobodys = copy({});
+  nobodys.job.metadata = { ...nobodys.job.metadata, annotations: {} };
+  expect(shownCopy(nobodys, true)).toBeUndefined();
+});
