@@ -44,6 +44,8 @@ export type TailStoreOptions = {
 
 /** In one write: a batch that comes on top of all that there was before a restart still fits into a ConfigMap. */
 const BATCH_BYTES_MAX = 256 * 1024;
+/** Names of Jobs may be longer where these have selectors of their own. */
+const LABEL_VALUE_MAX = 63;
 /** Longest wait for the answer to a write; those who wait for it have given up by then. */
 const WRITE_MS = 3_000;
 
@@ -90,7 +92,8 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
       const { blockOwnerDeletion: _, ...owner } = ownerReferenceTo(job);
       return { labels: origin, ownerReferences: [owner] };
     }
-    const copy = { [LOG_TAILS_JOB_NAMESPACE_LABEL]: namespace, [LOG_TAILS_JOB_NAME_LABEL]: name };
+    const named = name.length <= LABEL_VALUE_MAX ? { [LOG_TAILS_JOB_NAME_LABEL]: name } : {};
+    const copy = { [LOG_TAILS_JOB_NAMESPACE_LABEL]: namespace, ...named };
     return { labels: { ...origin, ...copy, [LOG_TAILS_LABEL]: workerLeaseName(controllerName) } };
   }
 

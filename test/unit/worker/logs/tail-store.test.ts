@@ -124,6 +124,18 @@ test('they stand where the Leases are, with labels that say whose they are, or b
   expect([kept, beside.kept]).toEqual([['u1'], []]);
 });
 
+test('a name that is too long for a label keeps nothing from being stored', async () => {
+  const { writes, store } = aServer();
+  const long = { metadata: { ...COPY.metadata, name: 'x'.repeat(64) } } as Job;
+  void store.keep(long, 'a', Buffer.from('1'), forEver);
+  await settle();
+  expect(writes[0]?.metadata.labels).toEqual({
+    'switchyard.dev/origin': '',
+    'switchyard.dev/log-tails': 'switchyard-worker',
+    'switchyard.dev/job-namespace': 'team',
+  });
+});
+
 test('what is kept of a copy is removed after the last write of it, and only once', async () => {
   const { writes, store } = aServer();
   void store.keep(COPY, 'a', Buffer.from('1'), forEver);
