@@ -1,3 +1,4 @@
+/** Run by `npm test` (everything), or `npm run unit -- FILE` (one file or folder): both start the Node that the project needs. */
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
@@ -9,6 +10,9 @@ const WAITING = [
   'test/scenario/{submission,submission-queue,submission-wishes,any-submission,client,many-outcomes,import-kueue,worker-namespaces}.test.ts',
   'test/simulation/durability.test.ts',
 ];
+
+if (Number(process.versions.node.split('.')[0]) < 24)
+  throw new Error(`Node ${process.versions.node} is too old for the tests; run them with: npm run unit -- FILE`);
 
 export default defineConfig({
   test: {

@@ -18,20 +18,21 @@ const EXIT_USAGE = 2;
 const PROMETHEUS = path.join(ROOT, 'node_modules', '.cache', 'prometheus');
 const STAMP = path.join(ROOT, 'node_modules', '.switchyard-installed');
 
-/** Each program is a list of command lines, run in order until one fails. The user's arguments go to the last. */
+/** Compiler, linter and formatter. A checker beyond the number of cores repeats the work of the others. */
+const CHECKS = [
+  ['tsc', '-p', '.', '--checkers', '2'],
+  ['tsc', '-p', 'manager/dashboard/page'],
+  ['oxlint', '--type-aware', '--deny-warnings'],
+  ['biome', 'format', '.'],
+];
+
+/** Each program is a list of command lines, run in order until one fails; with `all` the others run as well. The user's arguments go to the last. */
 const PROGRAMS = {
   start: { redis: true, commands: [['node', 'manager/cli/local.ts']] },
-  test: {
-    redis: true,
-    commands: [
-      // Each checker beyond what there are cores finds out once more what the others know.
-      ['tsc', '-p', '.', '--checkers', '2'],
-      ['tsc', '-p', 'manager/dashboard/page'],
-      ['oxlint', '--type-aware', '--deny-warnings'],
-      ['biome', 'format', '.'],
-      ['vitest', 'run'],
-    ],
-  },
+  test: { redis: true, commands: [...CHECKS, ['vitest', 'run']] },
+  // One test file or folder, or a few: nothing else is checked. With --watch again after each change.
+  unit: { redis: true, commands: [process.argv.includes('--watch') ? ['vitest'] : ['vitest', 'run']] },
+  check: { redis: false, all: true, commands: [...CHECKS, ['vitest', 'run', 'test/layers.test.ts', 'test/tidy.test.ts']] },
   // What documents tell operators to do, the ways to install, a release, a real Prometheus, and more of what npm test does a little of: minutes, as root.
   'test-operations': {
     redis: true,
@@ -258,7 +259,10 @@ checkNode();
 if (program.redis) provideRedis();
 const asksPrometheus = name === 'test-operations' || (name === 'test' && process.env.SWITCHYARD_SLOW === '1');
 if (asksPrometheus || args.includes('--prometheus')) providePrometheus();
+let failure = 0;
 for (const [index, [command, ...fixed]] of program.commands.entries()) {
   const code = await run(command, index === program.commands.length - 1 ? [...fixed, ...args] : fixed);
-  if (code !== 0) process.exit(code);
+  if (code !== 0 && program.all !== true) process.exit(code);
+  failure ||= code;
 }
+process.exit(failure);

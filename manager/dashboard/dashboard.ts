@@ -92,6 +92,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   };
   const explanations = createExplanations({ explain: deps.explain, order: deps.order, whatIf: deps.whatIf, openJobs, clock, log });
   const turns = createFairScheduler({ clock, waitingMax: LOOKS_WAITING_MAX });
+  const clusterQueueOf = (localQueue: string): string | undefined => informers.localQueues.get(parseKey(localQueue))?.spec.clusterQueue;
   const openSession = createSessions({
     index,
     sources: { ...informers, index },
@@ -101,11 +102,11 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     feeds,
     rights,
     explanations,
-    table: createJobTable({ index, turns, clock }),
+    table: createJobTable({ index, clusterQueueOf, turns, clock }),
     timeLines: createTimeLines({
       index,
       ended: kept && ((sinceMs, limit) => kept.endedSince(sinceMs, limit)),
-      clusterQueueOf: (key) => informers.localQueues.get(parseKey(key))?.spec.clusterQueue,
+      clusterQueueOf,
       nominalOf: (name) => nominalOf(informers.clusterQueues.get({ namespace: '', name })?.spec.resourceGroups),
       turns,
       clock,

@@ -37,8 +37,12 @@ const GROUPS_MAX = 500;
 /** A label's prefix, name and value may be so long together. */
 const TEXT_LENGTH_MAX = 253 + 1 + 63 + 1 + 63;
 
-/** The labels of a Job. */
-export type LabelsOf = (line: JobLine) => Readonly<Record<string, string>>;
+/** What the line of a Job leaves out. */
+export type JobLookups = {
+  readonly labelsOf: (line: JobLine) => Readonly<Record<string, string>>;
+  /** The ClusterQueue that a LocalQueue (namespace/name) leads to: Jobs that wait have no record that names it. */
+  readonly clusterQueueOf: (localQueue: string) => string | undefined;
+};
 
 /** The query of a URL, or what is wrong with it. */
 export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonly problem: string } {
@@ -96,19 +100,19 @@ export function* findJobs(
   lines: readonly JobLine[],
   query: JobQuery,
   namespaces: Seen,
-  labelsOf: LabelsOf,
+  lookups: JobLookups,
 ): Generator<undefined, FoundJobs> {
   let found = lines;
   if (namespaces !== 'All' || !isForAll(query)) {
     const some: JobLine[] = [];
     for (let from = 0; from < lines.length; from += PART) {
-      for (const line of lines.slice(from, from + PART)) if (isFound(line, query, namespaces, labelsOf)) some.push(line);
+      for (const line of lines.slice(from, from + PART)) if (isFound(line, query, namespaces, lookups)) some.push(line);
       yield;
     }
     found = some;
   }
   const jobs = yield* inOrder(found, query);
-  return { jobs, ...omitUndefined({ groups: query.group && (yield* groupsOf(found, query.group, ofLabel(query, labelsOf))) }) };
+  return { jobs, ...omitUndefined({ groups: query.group && (yield* groupsOf(found, valueIn(query.group, query, lookups))) }) };
 }
 
 export const pageOf = ({ jobs, groups }: FoundJobs, { offset, limit }: JobQuery): JobPage => ({
@@ -118,26 +122,32 @@ export const pageOf = ({ jobs, groups }: FoundJobs, { offset, limit }: JobQuery)
   ...omitUndefined({ groups }),
 });
 
-const ofLabel =
-  ({ label }: JobQuery, labelsOf: LabelsOf) =>
-  (line: JobLine): string | undefined =>
-    label && labelsOf(line)[label.name];
+const valueIn =
+  (group: JobGroup, { label }: JobQuery, lookups: JobLookups) =>
+  (line: JobLine): string | undefined => {
+    if (group === 'label') return label && lookups.labelsOf(line)[label.name];
+    if (group === 'namespace') return namespaceOf(line);
+    return group === 'clusterQueue' ? clusterQueueOf(line, lookups) : line[group];
+  };
+
+const clusterQueueOf = (line: JobLine, lookups: JobLookups): string | undefined =>
+  line.clusterQueue ?? (line.queue === undefined ? undefined : lookups.clusterQueueOf(`${namespaceOf(line)}/${line.queue}`));
 
 const isForAll = ({ states, namespace, queue, clusterQueue, cluster, user, reason, label, text }: JobQuery): boolean =>
   states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? user ?? reason ?? label ?? text) === undefined;
 
-export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, labelsOf: LabelsOf): boolean {
+export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, lookups: JobLookups): boolean {
   const { states, namespace, queue, clusterQueue, cluster, user, reason, label, text } = query;
   return (
     (states.size === 0 || states.has(line.state)) &&
     (namespaces === 'All' || seesIt(namespaces, namespaceOf(line))) &&
     (namespace === undefined || namespaceOf(line) === namespace) &&
     (queue === undefined || line.queue === queue) &&
-    (clusterQueue === undefined || line.clusterQueue === clusterQueue) &&
+    (clusterQueue === undefined || clusterQueueOf(line, lookups) === clusterQueue) &&
     (cluster === undefined || line.cluster === cluster) &&
     (user === undefined || line.user === user) &&
     (reason === undefined || line.reason === reason) &&
-    (label === undefined || hasLabel(labelsOf(line), label)) &&
+    (label === undefined || hasLabel(lookups.labelsOf(line), label)) &&
     (text === undefined || line.key.toLowerCase().includes(text) || line.why?.toLowerCase().includes(text) === true)
   );
 }
@@ -166,13 +176,12 @@ const VALUES: Readonly<Record<Exclude<JobOrder, 'created'>, (line: JobLine) => s
 
 function* groupsOf(
   lines: readonly JobLine[],
-  group: JobGroup,
-  labelOf: (line: JobLine) => string | undefined,
+  valueOf: (line: JobLine) => string | undefined,
 ): Generator<undefined, NonNullable<JobPage['groups']>> {
   const counts = new Map<string, number>();
   for (const [number, line] of lines.entries()) {
     if (number % PART === PART - 1) yield;
-    const key = (group === 'namespace' ? namespaceOf(line) : group === 'label' ? labelOf(line) : line[group]) ?? '';
+    const key = valueOf(line) ?? '';
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return [...counts]

@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import type { FairScheduler } from './fair-scheduler.ts';
 import type { JobIndex } from './job-index.ts';
-import { findJobs, foundKey, pageOf, type FoundJobs, type JobQuery } from './job-query.ts';
+import { findJobs, foundKey, pageOf, type FoundJobs, type JobLookups, type JobQuery } from './job-query.ts';
 import { rightsKey, type Seen } from './rights.ts';
 import type { JobPage } from './views.ts';
 
@@ -17,6 +17,7 @@ export interface JobTable {
 
 export type JobTableDeps = {
   readonly index: Pick<JobIndex, 'ordered' | 'labelsOf' | 'version'>;
+  readonly clusterQueueOf: JobLookups['clusterQueueOf'];
   readonly turns: FairScheduler;
   readonly clock: Clock;
 };
@@ -33,12 +34,12 @@ type Known = {
   made: { readonly atMs: number; readonly version: number } | undefined;
 };
 
-export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable {
+export function createJobTable({ index, clusterQueueOf, turns, clock }: JobTableDeps): JobTable {
   const known = new Map<string, Known>();
 
   const find = async (query: JobQuery, namespaces: Seen): Promise<FoundJobs> => {
     const slices = createTimeSlices(clock, SLICE_MS);
-    const steps = findJobs(index.ordered(), query, namespaces, index.labelsOf);
+    const steps = findJobs(index.ordered(), query, namespaces, { labelsOf: index.labelsOf, clusterQueueOf });
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;

@@ -1,7 +1,7 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
-import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
+import { ApiError, isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
@@ -10,10 +10,12 @@ import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { confirmed } from '../confirmation.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { plain } from '../plain-text.ts';
 import { createProgressLine } from '../progress-line.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
+import { eachJob } from './each-job.ts';
 import type { NamedJob } from './operands.ts';
 import { keyOf, readJobs } from './read-jobs.ts';
 
@@ -41,7 +43,7 @@ export const runCancel = (config: JobsConfig, session: Session): Promise<number>
     idle: (job) => (isFinished(job.status) ? 'has finished' : undefined),
     async act(client, job) {
       try {
-        // Another Job of that name, made meanwhile, is none that was meant.
+        // The UID spares a Job that was created under the name meanwhile.
         await client.delete(JOBS, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -71,12 +73,14 @@ function held(job: Job): boolean {
 }
 
 async function annotate(client: KubeClient, job: Job, value: string | null): Promise<void> {
-  await client.patch(JOBS, objectKey(job), { type: 'merge', body: { metadata: { annotations: { [HOLD_ANNOTATION]: value } } } });
+  await client.patch(JOBS, objectKey(job), {
+    type: 'merge',
+    body: { metadata: { uid: job.metadata.uid, annotations: { [HOLD_ANNOTATION]: value } } },
+  });
 }
 
-/** So many Jobs are written to at once. */
-const ABREAST = 8;
-const NAMED_MAX = 5;
+/** Names that a confirmation lists. */
+const LISTED_MAX = 5;
 
 async function onJobs(config: JobsConfig, session: Session, step: Step): Promise<number> {
   return withCluster(config, async ({ client, namespace }) => {
@@ -93,34 +97,40 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
       return idle === undefined ? [] : [{ job: keyOf(job), result: idle }];
     });
     if (!yes && (meant.length > 1 || (meant.length > 0 && selector !== undefined))) {
-      const names = meant.slice(0, NAMED_MAX).map(keyOf).join(', ');
-      const more = meant.length > NAMED_MAX ? `, and ${meant.length - NAMED_MAX} more` : '';
+      const names = meant.slice(0, LISTED_MAX).map(keyOf).join(', ');
+      const more = meant.length > LISTED_MAX ? `, and ${meant.length - LISTED_MAX} more` : '';
       if (!(await confirmed(session, `${step.verb} ${meant.length === 1 ? '1 Job' : `${meant.length} Jobs`} (${names}${more})?`))) {
         await session.errors.write('Nothing was done.\n');
         return ExitCode.Failed;
       }
     }
-    const rest = [...meant];
     const progress = createProgressLine(session.errors, meant.length, session.now);
     let done = 0;
-    const work = async (): Promise<void> => {
-      for (let job = rest.shift(); job !== undefined; job = rest.shift()) {
-        await step.act(client, job);
-        results.push({ job: keyOf(job), result: step.done });
-        done++;
+    const acted = await eachJob(meant, (job) => step.act(client, job), {
+      isFatal: (error) => !(error instanceof ApiError),
+      onResult: async ({ error }) => {
+        if (error === undefined) done++;
         await progress.show(() => ({ done, total: meant.length, words: step.done }));
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: ABREAST }, work));
-    } finally {
-      await progress.end();
-    }
+      },
+    }).finally(() => progress.end());
+    for (const { job, error } of acted) if (error === undefined) results.push({ job: keyOf(job), result: step.done });
+    const failures = acted.filter(({ error }) => error !== undefined);
+    const left = meant.length - acted.length;
     const lines = results.map(({ job, result }) => `${job} ${result}`);
     await report(session, output, {
-      lines: lines.length === 0 ? ['there is no such Job: nothing was done'] : lines,
-      value: { jobs: results },
+      lines: lines.length === 0 && failures.length === 0 ? ['there is no such Job: nothing was done'] : lines,
+      value: { jobs: [...results, ...failures.map(({ job, error }) => ({ job: keyOf(job), error: messageOf(error) }))] },
     });
-    return ExitCode.Done;
+    for (const { job, error } of failures) await session.errors.write(`${keyOf(job)}: not ${step.done}: ${messageOf(error)}\n`);
+    // An API server that cannot be reached has its own message, with the remedy.
+    const fatal = failures.find(({ error }) => !(error instanceof ApiError));
+    if (left > 0) await session.errors.write(`${left === 1 ? '1 Job is' : `${left} Jobs are`} left as before\n`);
+    if (fatal !== undefined) throw fatal.error;
+    return failures.length > 0 ? ExitCode.Failed : ExitCode.Done;
   });
 }
+
+const messageOf = (error: unknown): string => {
+  if (isConflict(error)) return 'another Job has its name by now';
+  return plain(error instanceof Error ? error.message : String(error));
+};

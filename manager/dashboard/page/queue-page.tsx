@@ -78,7 +78,7 @@ function FirstOf({ queue: { name, first } }: { readonly queue: QueueNode }) {
   return (
     <section class="card">
       <h2>
-        What waits, the longest first <a href={jobsAt({ state: 'Waiting' })}>all that wait</a>
+        What waits, the longest first <a href={jobsAt({ state: 'Waiting', clusterQueue: name })}>all that wait</a>
       </h2>
       <Wagons jobs={first} empty={`Nothing waits in ${name} that you may see.`} />
     </section>

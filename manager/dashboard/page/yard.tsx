@@ -125,7 +125,7 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
           <Meter key={`${fill.flavor}/${fill.resource}`} fill={fill} label={flavors > 1 ? `${fill.resource} · ${fill.flavor}` : fill.resource} />
         ))}
       </div>
-      <Waiting jobs={shown} count={queue.waiting} more={jobsAt({ state: 'Waiting' })} />
+      <Waiting jobs={shown} count={queue.waiting} more={jobsAt({ state: 'Waiting', clusterQueue: queue.name })} />
     </article>
   );
 }
@@ -143,6 +143,12 @@ function Waiting({ jobs, count: all, more }: { readonly jobs: QueueNode['first']
   );
 }
 
+/** The Jobs that wait in a LocalQueue (namespace/name). */
+const waitingIn = (localQueue: string): string => {
+  const [namespace, queue] = localQueue.split('/');
+  return jobsAt({ state: 'Waiting', namespace, queue });
+};
+
 function LocalQueue({ queue }: { readonly queue: LocalQueueNode }) {
   return (
     <article class="queue" aria-label={`Local queue ${queue.key}`}>
@@ -153,7 +159,7 @@ function LocalQueue({ queue }: { readonly queue: LocalQueueNode }) {
           <span class="soft"> · to {queue.clusterQueue}</span>
         </span>
       </header>
-      <Waiting jobs={queue.first} count={queue.waiting} more={jobsAt({ state: 'Waiting', queue: queue.key.slice(queue.key.indexOf('/') + 1) })} />
+      <Waiting jobs={queue.first} count={queue.waiting} more={waitingIn(queue.key)} />
     </article>
   );
 }

@@ -6,7 +6,7 @@ import {
   pageOf,
   parseJobQuery,
   type JobQuery,
-  type LabelsOf,
+  type JobLookups,
 } from '../../../../manager/dashboard/job-query.ts';
 import type { Seen } from '../../../../manager/dashboard/rights.ts';
 import type { JobLine, JobPage } from '../../../../manager/dashboard/views.ts';
@@ -17,8 +17,8 @@ const query = (text: string): JobQuery => {
   if ('problem' in parsed) throw new Error(parsed.problem);
   return parsed;
 };
-const jobPage = (lines: readonly JobLine[], asked: JobQuery, namespaces: Seen, labels: LabelsOf): JobPage => {
-  const steps = findJobs(lines, asked, namespaces, labels);
+const jobPage = (lines: readonly JobLine[], asked: JobQuery, namespaces: Seen, lookups: JobLookups): JobPage => {
+  const steps = findJobs(lines, asked, namespaces, lookups);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return pageOf(step.value, asked);
@@ -36,8 +36,10 @@ const LABELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'a/sum': { team: 'blue' },
 };
 const labelsOf = ({ key }: { readonly key: string }): Readonly<Record<string, string>> => LABELS[key] ?? {};
+/** LocalQueue a/main leads to ClusterQueue cpu. */
+const LOOKUPS: JobLookups = { labelsOf, clusterQueueOf: (localQueue) => (localQueue === 'a/main' ? 'cpu' : undefined) };
 const keys = (text: string, namespaces: 'All' | ReadonlySet<string> = 'All'): string[] =>
-  jobPage(LINES, query(text), namespaces, labelsOf).jobs.map(({ key }) => key);
+  jobPage(LINES, query(text), namespaces, LOOKUPS).jobs.map(({ key }) => key);
 
 describe('a query for Jobs', () => {
   test('finds by state, queue, cluster, user, reason, namespace and part of the name or of what it says', () => {
@@ -46,6 +48,8 @@ describe('a query for Jobs', () => {
     expect(keys('cluster=west')).toEqual(['a/train']);
     expect(keys('user=oidc:ann')).toEqual(['a/train']);
     expect(keys('clusterQueue=gpu')).toEqual(['b/train']);
+    expect(keys('state=Waiting&clusterQueue=cpu')).toEqual(['a/sum']);
+    expect(keys('state=Waiting&clusterQueue=gpu')).toEqual([]);
     expect(keys('namespace=a&queue=main')).toEqual(['a/sum', 'a/train']);
     expect(keys('reason=InsufficientQuota')).toEqual(['a/sum']);
     expect(keys('text=TRAIN')).toEqual(['b/train', 'a/train']);
@@ -57,7 +61,7 @@ describe('a query for Jobs', () => {
     expect(keys('label=team%3Dblue')).toEqual(['a/sum']);
     expect(keys('label=a/x%3Da%3Db')).toEqual(['b/train']);
     expect(keys('label=constructor')).toEqual([]);
-    expect(jobPage(LINES, query('group=label&label=team'), 'All', labelsOf).groups).toEqual([
+    expect(jobPage(LINES, query('group=label&label=team'), 'All', LOOKUPS).groups).toEqual([
       { key: 'blue', count: 1 },
       { key: 'red', count: 1 },
     ]);
@@ -65,17 +69,17 @@ describe('a query for Jobs', () => {
   });
 
   test('groups by who created them', () => {
-    expect(jobPage(LINES, query('group=user'), 'All', labelsOf).groups).toEqual([
+    expect(jobPage(LINES, query('group=user'), 'All', LOOKUPS).groups).toEqual([
       { key: '', count: 3 },
       { key: 'oidc:ann', count: 1 },
     ]);
   });
 
   test('has only what the viewer may see, in its count and groups as well', () => {
-    const page = jobPage(LINES, query('group=namespace'), new Set(['a']), labelsOf);
+    const page = jobPage(LINES, query('group=namespace'), new Set(['a']), LOOKUPS);
     expect(page.total).toBe(2);
     expect(page.groups).toEqual([{ key: 'a', count: 2 }]);
-    expect(isFound(aLine({ key: 'b/x' }), query(''), new Set(['a']), labelsOf)).toBe(false);
+    expect(isFound(aLine({ key: 'b/x' }), query(''), new Set(['a']), LOOKUPS)).toBe(false);
   });
 
   test('is in the order that is asked for, and of that a part', () => {
@@ -83,7 +87,7 @@ describe('a query for Jobs', () => {
     expect(keys('order=name')).toEqual(['a/sum', 'a/train', 'b/train', 'c/other']);
     expect(keys('order=-ended')).toEqual(['a/train', 'c/other', 'b/train', 'a/sum']);
     expect(keys('order=name&offset=1&limit=2')).toEqual(['a/train', 'b/train']);
-    expect(jobPage(LINES, query('offset=3'), 'All', labelsOf)).toMatchObject({ total: 4, offset: 3, jobs: [{ key: 'c/other' }] });
+    expect(jobPage(LINES, query('offset=3'), 'All', LOOKUPS)).toMatchObject({ total: 4, offset: 3, jobs: [{ key: 'c/other' }] });
   });
 
   test('that makes no sense is told what is wrong with it', () => {

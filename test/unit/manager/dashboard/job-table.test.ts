@@ -14,7 +14,7 @@ beforeEach(() => {
   [clock, version, looks] = [new FakeClock(), 1, 0];
   lines = [aLine({ key: 'a/new' }), aLine({ key: 'b/old', state: 'Failed' })];
   const index = { ordered: () => (looks++, lines), labelsOf: () => ({}), version: () => version };
-  table = createJobTable({ index, turns: createFairScheduler({ clock, waitingMax: 2 }), clock });
+  table = createJobTable({ index, clusterQueueOf: () => undefined, turns: createFairScheduler({ clock, waitingMax: 2 }), clock });
 });
 const query = (text: string): JobQuery => {
   const parsed = parseJobQuery(new URLSearchParams(text));
@@ -57,7 +57,7 @@ test('whoever asks for very many things at once is refused some; others are not'
 test('what waits for its turn is not asked for again, however long it waits and whatever changes', async () => {
   const turns = createFairScheduler({ clock, waitingMax: 9 });
   const index = { ordered: () => (looks++, lines), labelsOf: () => ({}), version: () => version };
-  table = createJobTable({ index, turns, clock });
+  table = createJobTable({ index, clusterQueueOf: () => undefined, turns, clock });
   const before = turns.take('other', () => new Promise<void>((resolve) => void clock.schedule(resolve, 10_000)));
   const first = keys('order=name');
   await clock.advance(5_000);
