@@ -74,7 +74,7 @@ test('a Job that goes while it is synced leaves nothing in memory, though the sy
   });
   await reconcile();
   expect((await cluster.client.list(PODS)).items).toHaveLength(3);
-  expect([memory.surveyed.has(uid), memory.written.behind(uid), memory.expectations.satisfied(uid)]).toEqual([false, [], true]);
+  expect([memory.surveyed.has(uid), memory.written.behind(job.metadata), memory.expectations.satisfied(uid)]).toEqual([false, [], true]);
 });
 
 test.each([undefined, null])('a Job stored before there were completion modes (%s) is run as one without indexes', async (mode) => {

@@ -36,7 +36,7 @@ test('a Job that is gone is forgotten altogether, and only it', () => {
     memory.backoff(uid).failuresAfterLastSuccess,
     memory.expectations.satisfied(uid),
     memory.finalizerExpectations.pending(uid).size,
-    memory.written.behind(uid),
+    memory.written.behind({ uid, namespace: 'ns' }),
     ...[memory.finished, memory.delegated, memory.surveyed].map((set) => set.has(uid)),
   ];
   deleted?.(aJob({}, {}, { uid: 'goes' }), false);
