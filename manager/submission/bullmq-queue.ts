@@ -116,9 +116,12 @@ class BullmqQueue implements SubmissionQueue {
     if (signal.aborted) return;
     const handlers = { accept, withdraw };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
-    const process = (job: Job, token = ''): Promise<unknown> => {
-      const problem = worker.problemOf(job) ?? parentProblem(job, prefix);
-      return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
+    const process = async (job: Job, token = ''): Promise<unknown> => {
+      const problem = worker.problemOf(job) ?? countProblem(job) ?? parentProblem(job, prefix);
+      if (problem === undefined) return this.#process(job, token, handlers);
+      // BullMQ counts the attempt that ends, and could not end it where that is no number.
+      if (!Number.isSafeInteger(job.attemptsMade)) await this.#redis.hset(this.#submissions.toKey(job.id ?? ''), 'atm', 0);
+      throw new UnrecoverableError(`Invalid: ${problem}`);
     };
     const worker = new GuardedWorker(
       (text) => textProblem(text, { bytesMax: textBytesMax, ...given({ depthMax: textDepthMax }) }),
@@ -333,7 +336,8 @@ class BullmqQueue implements SubmissionQueue {
       if (id === undefined) continue;
       const time = await this.#redis.hget(this.#submissions.toKey(id), 'timestamp');
       const ref = { key, id, submittedAt: Number(time) };
-      if (time !== null && submissionKey(ref) === key) return { ref, state: await this.#submissions.getJobState(id) };
+      if (time !== null && Number.isSafeInteger(ref.submittedAt) && submissionKey(ref) === key)
+        return { ref, state: await this.#submissions.getJobState(id) };
     }
     return undefined;
   }
@@ -412,6 +416,13 @@ class JobFailed extends Error {
 
 /** Whoever writes to Redis without BullMQ may have written anything. */
 const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
+
+/** Why the submission is refused for numbers by which it is remembered: the ledger could not read again what it wrote of it. */
+function countProblem({ timestamp, attemptsMade }: Job): string | undefined {
+  const [wrong] = Object.entries({ timestamp, attemptsMade }).filter(([, count]) => !Number.isSafeInteger(count) || count < 0);
+  if (wrong === undefined) return undefined;
+  return `${wrong[0]}: is ${wrong[1]}, and must be a whole number as BullMQ writes it; put the submission on the queue with BullMQ, or leave the field out`;
+}
 
 /**
  * Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait

@@ -26,7 +26,8 @@ export function serveControlQueue({ redis, prefix, name, cancel, onError }: Cont
     const problem = worker.problemOf(job);
     if (problem !== undefined) throw new UnrecoverableError(`Invalid: ${problem}`);
     const { key } = (job.data ?? {}) as Partial<CancelRequest>;
-    if (job.name !== CANCEL) throw new UnrecoverableError(`Invalid: ${job.name.slice(0, 64)} is not understood; there is only ${CANCEL}`);
+    if (job.name !== CANCEL)
+      throw new UnrecoverableError(`Invalid: ${String(job.name).slice(0, 64)} is not understood; there is only ${CANCEL}`);
     if (typeof key !== 'string') throw new UnrecoverableError('Invalid: data.key must be the key of a submission');
     return cancel(key);
   };
