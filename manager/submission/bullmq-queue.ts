@@ -241,7 +241,7 @@ class BullmqQueue implements SubmissionQueue {
     const { parked, outcome, delivered, cancelledOf } = await this.#marks.look(ref.key);
     // 1. Of the attempt for which it was parked. One that BullMQ has taken, or that belongs to an earlier submission under this key, is for
     // `accept` to judge.
-    const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
+    const isOfThis = parked?.ref.submittedAt === submittedAt && parked.attemptsMade === attemptsMade;
     if (parked !== undefined && outcome !== undefined && isOfThis) {
       // It was woken at the head of the queue; a retry waits as its submitter said.
       // The manager that wrote it may have died before the Job was withdrawn.
@@ -394,7 +394,7 @@ function takenUnmarked(
   parked: ParkedRecord | undefined,
   { submittedAt, attemptsMade }: Pick<DeliveredMark, 'submittedAt' | 'attemptsMade'>,
 ): DeliveredMark | undefined {
-  if (parked?.attemptsMade === undefined || parked.ref.submittedAt !== submittedAt || parked.attemptsMade >= attemptsMade) return undefined;
+  if (parked?.ref.submittedAt !== submittedAt || parked.attemptsMade >= attemptsMade) return undefined;
   return { attempt: parked.attempt, submittedAt, attemptsMade: parked.attemptsMade };
 }
 

@@ -102,7 +102,7 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
       log.warn('a Job is not withdrawn: it was not made of this submission', { tenant: tenant.label, submission: key });
       return;
     }
-    const payload = job && submissionOf(job)?.made?.payload;
+    const payload = job && submissionOf(job)?.made.payload;
     const forgotten = payload && entryOfParked(ledger.get(key), { parked, payload, submittedAt, attemptsMade: 0 }, clock.now());
     if (forgotten) ledger.adopt(key, forgotten);
     const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
@@ -269,7 +269,7 @@ async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: J
 function isOf(job: DeepReadonly<Job>, { tenant, key, made }: SealedSubmission, keys: RecordKeys): boolean {
   if (!isJobOf(keys, job, { tenant, key })) return false;
   const of = submissionOf(job);
-  return of?.made === undefined || (of.made.payload === made?.payload && of.made.attempt === made.attempt);
+  return of?.made.payload === made.payload && of.made.attempt === made.attempt;
 }
 
 /** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */

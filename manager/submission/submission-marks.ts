@@ -4,7 +4,7 @@ import type { DeliveredMark, Outcome, ParkedSubmission } from './submission-queu
 import type { RedisConnection } from './redis-connection.ts';
 
 /** A parked submission, as it was handed out. */
-export type ParkedRecord = ParkedSubmission & { readonly attempt: number; readonly attemptsMade?: number };
+export type ParkedRecord = ParkedSubmission & { readonly attemptsMade: number };
 
 /** What is known of a submission before it is handed out. */
 export type Marks = {
@@ -127,5 +127,6 @@ function parkedIn(text: string | null): ParkedRecord | undefined {
     // Text that is no JSON names nothing.
     return undefined;
   }
-  return isJsonObject(record) && isParked(record) ? (record as unknown as ParkedRecord) : undefined;
+  const isOurs = isJsonObject(record) && isParked(record) && Number.isSafeInteger(record['attemptsMade']);
+  return isOurs ? (record as unknown as ParkedRecord) : undefined;
 }

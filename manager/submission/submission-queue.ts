@@ -23,7 +23,7 @@ export type Submission = SubmissionRef & {
   readonly priority: number;
   /** The trace that its submitter has begun: W3C. */
   readonly traceparent?: string;
-  /** The Job that it was parked for at an earlier delivery, of this version or the one before. */
+  /** The Job that it was parked for at an earlier delivery. */
   readonly parked?: ParkedSubmission;
   /** The latest attempt of which BullMQ has taken the outcome. */
   readonly delivered?: DeliveredMark;
@@ -60,8 +60,8 @@ export type ParkedSubmission = {
   readonly ref: SubmissionRef;
   readonly job: ObjectKey;
   readonly uid: string;
-  /** Counted from 1, which it is when absent. */
-  readonly attempt?: number;
+  /** Counted from 1. */
+  readonly attempt: number;
 };
 
 /** Why a submission is refused: what it says is wrong, its tenant may not, its key was used for something else, or there is a limit. */

@@ -199,7 +199,7 @@ export async function openRedisYard(): Promise<RedisYard> {
   /** What the manager itself goes on with in the queue that it serves there. */
   const OF_SERVING = /^switchyard:tenant:other:batch(-control)?:(marker|stalled|stalled-check|meta|events|id|pc|next.*)$|:once:/;
   const isOfStory = (key: string): boolean =>
-    key.startsWith(`${TENANT_PREFIX}:`) || [...uids.values()].some((uid) => key.startsWith(`switchyard:{${uid}}:`));
+    key.startsWith(`${TENANT_PREFIX}:`) || everServed.has(/^switchyard:\{([^}]+)\}:/.exec(key)?.[1] ?? '');
   const isOfHonest = (key: string): boolean => key.includes(`:${HONEST}`) || honestUids.has(key.slice(key.lastIndexOf(':') + 1));
   const isWatched = (key: string): boolean => !isOfStory(key) && !isOfHonest(key) && !OF_SERVING.test(key) && key !== 'switchyard:probe';
   return {

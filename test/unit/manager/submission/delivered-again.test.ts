@@ -165,7 +165,7 @@ test('a submission that is parked keeps its Job when the ledger is lost', async 
   const [first] = await handOut(NIGHTLY);
   const { job, uid } = accepted(first);
   ledger.entries.clear();
-  const [again] = await handOut({ ...NIGHTLY, parked: { ref: NIGHTLY, job, uid } });
+  const [again] = await handOut({ ...NIGHTLY, parked: { ref: NIGHTLY, job, uid, attempt: 1 } });
   expect(accepted(again)).toMatchObject({ job, uid });
   expect(await names()).toHaveLength(1);
 });
@@ -182,7 +182,7 @@ test('a submission that is parked, as Redis has it, for the Job of another gets 
     metadata: { name: 'own', namespace: 'team', labels: { 'switchyard.dev/queue-name': 'main' } },
     spec: { template },
   };
-  const [again] = await handOut({ ...NIGHTLY, data: { manifest }, parked: { ref: NIGHTLY, job, uid } });
+  const [again] = await handOut({ ...NIGHTLY, data: { manifest }, parked: { ref: NIGHTLY, job, uid, attempt: 1 } });
   expect(accepted(again)).toMatchObject({ job: { namespace: 'team', name: 'own' }, outcome: undefined });
 });
 
