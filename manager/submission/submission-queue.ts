@@ -94,12 +94,13 @@ export interface SubmissionQueue {
   /**
    * Hands submissions to `accept` until `signal` aborts. {@link SubmissionRefused} fails the submission for good; any other error is the
    * world's trouble, and the submission is handed out again later, for as long as it takes.
-   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID.
+   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID; `signature` is what stood
+   * beside the request to cancel it.
    */
   consume(
     accept: (submission: Submission) => Promise<Acceptance>,
     signal: AbortSignal,
-    withdraw?: (parked: ParkedSubmission) => Promise<void>,
+    withdraw?: (parked: ParkedSubmission, signature?: unknown) => Promise<void>,
   ): Promise<void>;
   /** Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;

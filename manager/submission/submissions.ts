@@ -127,7 +127,7 @@ function fromQueues(
     objects,
     consume: (tenant, queue, each) => {
       const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-      return runConsumer({ rules, client: clientFor(tenant), jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
+      return runConsumer({ rules, client: clientFor(tenant), home, jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
     },
     tenantRules,
     clock,

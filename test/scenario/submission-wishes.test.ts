@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => world.renew());
 
-async function cancel(key: unknown): Promise<CancelAnswer> {
+async function cancel(key: unknown, more: object = {}): Promise<CancelAnswer> {
   const control = new Queue(controlQueueName(QUEUE_NAME), { connection: world.connection });
   const answers = new QueueEvents(controlQueueName(QUEUE_NAME), { connection: world.connection });
   try {
     await answers.waitUntilReady();
-    return (await (await control.add(CANCEL, { key })).waitUntilFinished(answers, 40_000)) as CancelAnswer;
+    return (await (await control.add(CANCEL, { key, ...more })).waitUntilFinished(answers, 40_000)) as CancelAnswer;
   } finally {
     await Promise.all([control.close(), answers.close()]);
   }
@@ -118,6 +118,23 @@ describe('a cancelling that is cut short once its outcome is written', () => {
     expect(await end).toMatch(/^Cancelled: /);
     expect(world.withdrawn).toHaveLength(1);
     expect(world.seen).toHaveLength(1);
+  });
+
+  test('says whoever comes to it who cancelled, as that stood beside the request', async () => {
+    let answers = 0;
+    world.consume(running, () => {
+      if (answers++ < 1) throw new Error('the API server does not answer');
+    });
+    const signature = { user: 'ann', seal: 'x' };
+    const job = await world.users.add('sum', {}, { jobId: 'named' });
+    const end = rejection(job);
+    await world.isParked(job);
+    await expect(cancel('named', { signature })).rejects.toThrow('does not answer');
+    expect(await end).toMatch(/^Cancelled: /);
+    expect(world.withdrawn).toMatchObject([{ ref: { key: 'named' }, signature }]);
+    const redis = new Redis(world.redis.url);
+    await expect.poll(() => redis.keys('*cancel-signature*')).toEqual([]);
+    redis.disconnect();
   });
 
   test('by the death of its manager is gone on with before the submission ends', async () => {
