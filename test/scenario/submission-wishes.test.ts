@@ -182,12 +182,13 @@ describe('a submission that is removed from the queue', () => {
   test('while no manager was there is noticed by the next', async () => {
     const redis = new Redis(world.redis.url);
     const ref = { key: 'gone', id: 'gone', submittedAt: 1_000 };
-    await redis.hset(`${MARKS}parked`, 'gone', JSON.stringify({ ref, job: { namespace: 'team', name: 'left' }, uid: 'u-1', attempt: 1 }));
+    const first = { attempt: 1, attemptsMade: 0 };
+    await redis.hset(`${MARKS}parked`, 'gone', JSON.stringify({ ref, job: { namespace: 'team', name: 'left' }, uid: 'u-1', ...first }));
     // Its Job has ended: there is nothing left to stop.
     await redis.hset(
       `${MARKS}parked`,
       'ended',
-      JSON.stringify({ ref: { ...ref, key: 'ended', id: 'ended' }, job: { namespace: 'team', name: 'ended' }, uid: 'u-2', attempt: 1 }),
+      JSON.stringify({ ref: { ...ref, key: 'ended', id: 'ended' }, job: { namespace: 'team', name: 'ended' }, uid: 'u-2', ...first }),
     );
     await redis.set(`${MARKS.slice(0, MARKS.indexOf('}') + 2)}outcome:u-2`, JSON.stringify(done(1)));
     world.consume();
