@@ -12,7 +12,7 @@ import { registerListLibrary } from './list-library.ts';
 import { registerOptionalLibrary } from './optional-library.ts';
 import { registerTwoVariableMacros } from './two-variable-macros.ts';
 
-import { replaceCalls } from './own-calls.ts';
+import { refuseInvalidText, replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
@@ -82,6 +82,7 @@ export function compileCel(environment: CelEnvironment, expression: string, chec
   replaceCalls(program.ast);
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
+  refuseInvalidText(program.ast);
   const problem = conversionProblem(checked.expression);
   if (problem !== undefined) throw new CelProgramError(problem);
   const meter = new CostMeter();
