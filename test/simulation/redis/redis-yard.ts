@@ -252,7 +252,7 @@ export async function openRedisYard(): Promise<RedisYard> {
     },
     jobs: () => jobsIn('team'),
     async forged() {
-      return (await jobsIn('team')).flatMap(({ metadata: { name, creationTimestamp = '', annotations = {} } }) => {
+      return (await jobsIn('team')).flatMap(({ metadata: { name, creationTimestamp, annotations = {} } }) => {
         const served = everServed.get(annotations[SUBMISSION_TENANT_ANNOTATION] ?? '');
         const isLate = served !== undefined && Date.parse(creationTimestamp) > served.clearedAtMs + LEAVING_MS;
         return [
@@ -288,8 +288,8 @@ export async function openRedisYard(): Promise<RedisYard> {
         const set = `${OTHER_QUEUE}:${isCompleted ? 'completed' : 'failed'}`;
         const wrong = `${OTHER_QUEUE}:${isCompleted ? 'failed' : 'completed'}`;
         await until(`the submission ${name} ends with its Job`, async () => {
-          const [right = null, other = null] = await Promise.all([observer.zscore(set, name), observer.zscore(wrong, name)]);
-          return (right !== null || other !== null) && (await observer.hexists(parkedKey, name)) === 0;
+          const [right, another] = await Promise.all([observer.zscore(set, name), observer.zscore(wrong, name)]);
+          return (right !== null || another !== null) && (await observer.hexists(parkedKey, name)) === 0;
         });
         const [result = null, reason = null] = await observer.hmget(`${OTHER_QUEUE}:${name}`, 'returnvalue', 'failedReason');
         const isRight = isCompleted
