@@ -54,6 +54,7 @@ const PROGRAMS = {
         'test/e2e/release',
         'test/e2e/prometheus',
         'test/hostile/worker-cluster-load',
+        'test/hostile/redis-fuzz',
         'test/scenario/alerts',
         'test/unit/manager/admission/estimate-start',
         'test/model',

@@ -203,7 +203,7 @@ function createTwiceQueue(): SubmissionQueue & {
   return {
     accepted,
     add: (submission) => take?.(submission),
-    withdraw: (ref, acceptance) => acceptance && void withdrawJob?.({ ref, job: acceptance.job, uid: acceptance.uid }),
+    withdraw: (ref, acceptance) => acceptance && void withdrawJob?.({ ref, attempt: 1, ...acceptance }),
     consume: (accept, signal, withdraw) =>
       new Promise((resolve) => {
         withdrawJob = withdraw;
