@@ -99,6 +99,8 @@ export type Bias = {
   readonly managers?: 1 | 2;
   /** Nothing goes wrong but what strikes. */
   readonly fair?: true;
+  /** Nothing strikes but that. */
+  readonly only?: true;
   /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
   readonly archived?: true;
 };
@@ -143,7 +145,7 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
   for (const kind of TROUBLES) {
     // Drawn for all of them, so that the stories of a seed are told apart by what strikes alone.
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
-    if (strikes) troubles.set(kind, rate);
+    if (strikes && bias?.only !== true) troubles.set(kind, rate);
   }
   if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
   for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
