@@ -128,7 +128,8 @@ c_decl {
   static int setting(const char *name) { const char *text = getenv(name); return text ? atoi(text) : 0; }
 }
 bool repointed = false;
-bool pods_end = false;       /* pods end by themselves, and not all at once */
+/* Pods end by themselves, and not all at once; copies may be made with what was done before. */
+bool pods_end = false; bool seeds = false;
 
 /* A step, by its name in docs/protocol.md, which Spin prints of a trail. */
 #define step(name, c) printf(name); printf(" on cluster %d\n", c)
@@ -341,11 +342,12 @@ end:
       :: else -> at[c].absent = true; at[c].unlisted = false
       fi }
 
-  :: d_step { ANSWERS(c) && CURRENT(c) && told != DISPATCHED && !(suspended && RESTS(c)) -> step("Say dispatched", c); told = DISPATCHED }
+  /* While it is in doubt, or the status of the copy lags behind its pods, this is said of a copy that rests, and takes the proof back. */
+  :: d_step { ANSWERS(c) && CURRENT(c) && told != DISPATCHED && !(calm && suspended && RESTS(c)) -> step("Say dispatched", c); told = DISPATCHED }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && told == DISPATCHED && !TO_BE_LOOKED_UP(c) -> step("Say lost", c); told = COPY_LOST }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && at[c].refused && !WAS_DISPATCHED && told != REFUSED && !TO_BE_LOOKED_UP(c) -> step("Say refused", c);
       told = REFUSED; PROMISE }
-  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && !at[c].ended && CERTAIN(c) && !PROVEN -> step("Say at rest", c); told = AT_REST; PROMISE }
+  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && CERTAIN(c) && !PROVEN -> step("Say at rest", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN &&
         (UNTOUCHED(c) || (ANSWERS(c) && !LISTED(c) && !TO_BE_LOOKED_UP(c) && CERTAIN(c))) -> step("Say nothing there", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN && at[c].contact == LOST && at[c].silent >= GIVE_UP &&
@@ -362,6 +364,10 @@ end:
   do
   :: d_step { at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create", c);
       at[c].there = true; at[c].marked = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
+      if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
+  /* What was done elsewhere goes with a copy that is made suspended. */
+  :: d_step { seeds && at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create of a seed", c);
+      at[c].there = true; at[c].marked = true; at[c].suspended = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
   :: d_step { at[c].write == CREATE && (at[c].there || at[c].refuses) -> step("Refuse create", c); at[c].write = NONE; at[c].tried = calm;
       if
@@ -413,7 +419,7 @@ proctype Admission(byte c) FOLLOWS {
 end:
   do
   /* Where it was it keeps its placement. What has refused it is avoided, in the end. */
-  :: d_step { leads && !done && suspended && epoch > 0 && place == c && told == AT_REST && ABLE(c) -> step("Record again", c);
+  :: d_step { leads && !done && suspended && epoch > 0 && place == c && (told == AT_REST || told == FENCED_OFF) && ABLE(c) -> step("Record again", c);
       suspended = false; told = NOTHING; recorded_since = true; at[c].refused = false }
   :: d_step { leads && !done && suspended && (epoch == 0 || (PROVEN && (place != c || told != REFUSED))) && (epoch > 0 || c == 0 || calm) &&
         (epoch < PLACEMENTS || (calm && epoch == PLACEMENTS)) && !(calm && at[c].refuses) && ABLE(c) -> step("Record", c);
@@ -556,7 +562,7 @@ init {
       read_trace();
       show(0, now.next);
 #endif
-      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD"); now.pods_end = setting("PODS_END");
+      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD"); now.pods_end = setting("PODS_END"); now.seeds = setting("SEEDS");
       now.faults = setting("FAULTS"); now.stops = setting("STOPS"); now.cuts = setting("CUTS"); now.leaders = setting("LEADERS");
       now.edits = setting("EDITS"); now.removals = setting("REMOVALS"); now.restarts = setting("RESTARTS"); now.refusals = setting("REFUSALS");
       now.deaths = setting("DEATHS"); now.restores = setting("RESTORES"); now.home_restores = setting("HOME_RESTORES"); now.repoints = setting("REPOINTS");

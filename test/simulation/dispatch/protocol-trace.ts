@@ -122,8 +122,8 @@ export function createTraceRecorder(): TraceRecorder {
       );
     }
     placeOf(origin, cluster, (place) => (place.suspended = job.spec.suspend === true));
-    placeOf(origin, cluster, (place) => (place.saysSuspended = saysThatItRests(job)));
-    placeOf(origin, cluster, (place) => (place.ended = isOver(job)));
+    placeOf(origin, cluster, (place) => (place.saysSuspended = hasTrueCondition(job.status?.conditions, 'Suspended') || isJudged(job)));
+    placeOf(origin, cluster, (place) => (place.ended = isOver(job) || isJudgedAndCounted(job)));
   }
 
   function onPod(cluster: string, key: string, text: string | undefined): void {
@@ -164,11 +164,17 @@ export function createTraceRecorder(): TraceRecorder {
   };
 }
 
-/** Its controller has seen the suspension; one that had come to its verdict before says only that no pod is left. */
-function saysThatItRests({ spec, status }: Job): boolean {
+/** It was suspended after its verdict and has no pod left: its controller says no more than that, and does not end what is suspended. */
+function isJudged({ spec, status }: Job): boolean {
   const { conditions, active = 0, terminating = 0 } = status ?? {};
-  const isJudged = ['FailureTarget', 'SuccessCriteriaMet'].some((type) => hasTrueCondition(conditions, type));
-  return hasTrueCondition(conditions, 'Suspended') || (spec.suspend === true && isJudged && active + terminating === 0);
+  const hasVerdict = ['FailureTarget', 'SuccessCriteriaMet'].some((type) => hasTrueCondition(conditions, type));
+  return spec.suspend === true && hasVerdict && active + terminating === 0;
+}
+
+/** And all pods are counted, so that the Job may end by that. */
+function isJudgedAndCounted(job: Job): boolean {
+  const { succeeded = [], failed = [] } = job.status?.uncountedTerminatedPods ?? {};
+  return isJudged(job) && succeeded.length + failed.length === 0;
 }
 
 const NO_COPY = { there: false, epoch: 0, suspended: false, saysSuspended: false, ended: false };
