@@ -128,8 +128,6 @@ c_decl {
   static int setting(const char *name) { const char *text = getenv(name); return text ? atoi(text) : 0; }
 }
 bool repointed = false;
-/* Pods end by themselves, and not all at once; copies may be made with what was done before. */
-bool pods_end = false; bool seeds = false;
 
 /* A step, by its name in docs/protocol.md, which Spin prints of a trail. */
 #define step(name, c) printf(name); printf(" on cluster %d\n", c)
@@ -366,7 +364,7 @@ end:
       at[c].there = true; at[c].marked = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
   /* What was done elsewhere goes with a copy that is made suspended. */
-  :: d_step { seeds && at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create of a seed", c);
+  :: d_step { at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create of a seed", c);
       at[c].there = true; at[c].marked = true; at[c].suspended = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
   :: d_step { at[c].write == CREATE && (at[c].there || at[c].refuses) -> step("Refuse create", c); at[c].write = NONE; at[c].tried = calm;
@@ -398,9 +396,9 @@ end:
   :: d_step { !at[c].dead && at[c].there && at[c].suspended && !at[c].says_suspended && at[c].pods != RUNNING && !at[c].ended -> step("Say suspended", c);
       changed(c); at[c].says_suspended = true; at[c].resumed_since = false }
   :: d_step { !at[c].dead && at[c].pods == RUNNING && at[c].there && !at[c].suspended && !at[c].deleting -> step("Complete", c); at[c].pods = 0; at[c].ended = true }
-  /* Pods end, or fail and are made again, before their controller says how the Job has ended. */
-  :: d_step { pods_end && at[c].pods == RUNNING -> step("End by themselves", c); at[c].pods = 0 }
-  :: d_step { pods_end && !at[c].dead && at[c].pods == 0 && at[c].there && !at[c].ended && !at[c].deleting -> step("Say ended", c); at[c].ended = true }
+  /* Pods end, some to be made again, before their controller says how the Job has ended; it may have been suspended meanwhile. */
+  :: d_step { !calm && at[c].pods == RUNNING -> step("End by themselves", c); at[c].pods = 0 }
+  :: d_step { !calm && !at[c].dead && at[c].pods == 0 && at[c].there && !at[c].ended && !at[c].deleting -> step("Say ended", c); at[c].ended = true }
   /* Its garbage collector. */
   :: d_step { at[c].there && at[c].deleting && at[c].pods == RUNNING -> step("Collect pods", c); at[c].pods = ENDING; at[c].failed = true }
   :: d_step { at[c].there && at[c].deleting && at[c].pods == 0 -> step("Collect copy", c); changed(c); forget_copy(c);
@@ -562,7 +560,7 @@ init {
       read_trace();
       show(0, now.next);
 #endif
-      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD"); now.pods_end = setting("PODS_END"); now.seeds = setting("SEEDS");
+      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD");
       now.faults = setting("FAULTS"); now.stops = setting("STOPS"); now.cuts = setting("CUTS"); now.leaders = setting("LEADERS");
       now.edits = setting("EDITS"); now.removals = setting("REMOVALS"); now.restarts = setting("RESTARTS"); now.refusals = setting("REFUSALS");
       now.deaths = setting("DEATHS"); now.restores = setting("RESTORES"); now.home_restores = setting("HOME_RESTORES"); now.repoints = setting("REPOINTS");

@@ -1,6 +1,6 @@
 /** Stories of the simulation as traces of the model: Spin looks for a run of it that shows what their stores have shown. */
 import { simulateDispatch } from '../simulation/dispatch/dispatch-simulation.ts';
-import { createTraceRecorder, describeState, type Trace, TRACED_STORY } from '../simulation/dispatch/protocol-trace.ts';
+import { createTraceRecorder, describeState, type Trace, tracedStory } from '../simulation/dispatch/protocol-trace.ts';
 import type { Outcome } from '../simulation/simulation.ts';
 import { compileReplay, type Replayer } from './spin.ts';
 
@@ -20,7 +20,7 @@ export function openReplay(): Replay {
     counts,
     async play(seed, print) {
       const recorder = createTraceRecorder();
-      const outcome = await simulateDispatch(seed, print, TRACED_STORY, recorder);
+      const outcome = await simulateDispatch(seed, print, tracedStory(seed), recorder);
       const problems = recorder.traces().flatMap((trace) => {
         counts.traces++;
         const key = JSON.stringify(trace.states);

@@ -7,11 +7,16 @@ import { ADMISSION_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } from '../../../shared
 import { findCondition, hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { controllerUidOf, hasEnded, isOver } from '../../support/invariants/invariant.ts';
 import { originUidOf } from './marks.ts';
-import type { Bias } from './plan.ts';
+import { AMBUSHES, type Bias } from './plan.ts';
 import { HOME, type Onlooker } from './yard.ts';
 
 /** What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. */
-export const TRACED_STORY: Bias = { troubles: ['manager cut off', 'kill'], fair: true, only: true };
+export const tracedStory = (seed: number): Bias => ({
+  // In half of the stories there is an ambush as well.
+  troubles: ['manager cut off', 'kill', ...AMBUSHES.filter((_, at) => at === seed % (2 * AMBUSHES.length))],
+  fair: true,
+  only: true,
+});
 
 /** What the model has of a Job: at most so many clusters, and so many placements. Whatever goes beyond that ends its trace. */
 const CLUSTERS_MAX = 2;
@@ -57,9 +62,9 @@ export function createTraceRecorder(): TraceRecorder {
   const cuts = new Map<string, number>();
   const dead = new Set<string>();
 
-  /** Which faults may strike now: the leader dies; on each cluster it is cut off, and its worker is started again. */
+  /** Which faults may strike now: the leader dies or is cut off from its home; on each cluster it is cut off, and its worker is started again. */
   const faultsFor = ({ clusters }: Course): readonly boolean[] => [
-    dead.has('manager-1'),
+    (cuts.get(HOME) ?? 0) > 0 || [...dead].some((name) => name.startsWith('manager')),
     ...Array.from({ length: CLUSTERS_MAX }, (_, at) => clusters[at]).flatMap((name = '') => [
       (cuts.get(name) ?? 0) > 0,
       dead.has(`worker-${name}`),

@@ -7,7 +7,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
-import type { Outage } from '../network.ts';
+import type { Network, Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
 import { dropsMarks, editMarks, hasUnlisted, orphanPods, removeOrphans, removeReplacements, replaceCopy } from './marks.ts';
 import { join, pointTo } from './membership.ts';
@@ -141,12 +141,18 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     network.ambush({
       strikes: makesJob,
       spring: () => {
-        network.disturb('partition', dice.int(DARK_MIN_MS, MANAGER_OUTAGE_MAX_MS), isManager);
+        cutOff(name, network, 'partition', dice.int(DARK_MIN_MS, MANAGER_OUTAGE_MAX_MS));
         clock.schedule(() => void drain(name), dice.int(1000, DRAIN_MAX_MS));
         return becomes;
       },
     });
     return true;
+  }
+
+  function cutOff(name: string, network: Network, outage: Outage, forMs: number): void {
+    network.disturb(outage, forMs, isManager);
+    onlooker?.cutOff(name);
+    clock.schedule(() => onlooker?.mended(name), forMs);
   }
 
   async function drain(name: string): Promise<void> {
@@ -159,10 +165,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
   const acts: Readonly<Record<TroubleKind, () => Promise<boolean> | boolean>> = {
     'manager cut off': () => {
       const { name, network } = some(dice.chance(0.8) ? workers : [home]);
-      const [outage, forMs] = [anOutage(), dice.int(5_000, MANAGER_OUTAGE_MAX_MS)];
-      network.disturb(outage, forMs, isManager);
-      onlooker?.cutOff(name);
-      clock.schedule(() => onlooker?.mended(name), forMs);
+      cutOff(name, network, anOutage(), dice.int(5_000, MANAGER_OUTAGE_MAX_MS));
       return true;
     },
     'worker cut off': () => {
