@@ -46,6 +46,7 @@
 #define CREATE 1
 #define RESUME 2
 #define RENEW 3        /* of a leader that stands still */
+#define SUSPEND 3      /* on its way */
 
 /* Pods: none, running, told to end, told to end a tick ago. */
 #define RUNNING 1
@@ -128,6 +129,8 @@ c_decl {
   static int setting(const char *name) { const char *text = getenv(name); return text ? atoi(text) : 0; }
 }
 bool repointed = false;
+/* Steps that add states, and no way to break a promise that is known: pods that end one by one, statuses that lag, copies made suspended, late suspensions. */
+bool in_detail = false;
 
 /* A step, by its name in docs/protocol.md, which Spin prints of a trail. */
 #define step(name, c) printf(name); printf(" on cluster %d\n", c)
@@ -272,8 +275,8 @@ end:
 #define MAY_RESUME(c) (ANSWERS(c) && CURRENT(c) && !suspended && at[c].suspended && !at[c].deleting && !at[c].ended && \
   at[c].sent != UNDER_WAY && at[c].write == NONE && !BLOCKED)
 
-/* A resume is conditional on the version of the copy that it was decided on. */
-#define changed(c) if :: at[c].write == RESUME -> at[c].write = NONE; if :: at[c].sent == UNDER_WAY && at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi :: else fi
+/* A resume, and a suspension, is conditional on the version of the copy that it was decided on. */
+#define changed(c) if :: at[c].write >= RESUME -> at[c].write = NONE; if :: at[c].sent == UNDER_WAY && at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi :: else fi
 
 inline forget_copy(c) {
   at[c].there = false; at[c].marked = false; at[c].suspended = false; at[c].says_suspended = false; at[c].resumed_since = false;
@@ -326,6 +329,9 @@ end:
       at[c].sent = (HAS(LOST_ANSWER_IS_A_NO) -> ANSWERED : UNANSWERED) }
   :: d_step { ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && !at[c].ended -> step("Suspend", c);
       at[c].suspended = true }
+  /* The Job may be recorded again before it is carried out. */
+  :: d_step { in_detail && ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && !at[c].ended && at[c].write == NONE -> step("Send a suspension", c);
+      at[c].write = SUSPEND; at[c].write_epoch = epoch; at[c].write_age = 0; at[c].write_counts = false }
   :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESUME_UNSEEN(c) && !at[c].deleting -> step("Take back", c);
       at[c].says_suspended = false; at[c].resumed_since = false }
   :: d_step { HAS(W1_STOPPED_IS_FAILED) && ANSWERS(c) && CURRENT(c) && suspended && at[c].suspended && at[c].says_suspended && at[c].resumed_since && !at[c].deleting ->
@@ -341,7 +347,7 @@ end:
       fi }
 
   /* While it is in doubt, or the status of the copy lags behind its pods, this is said of a copy that rests, and takes the proof back. */
-  :: d_step { ANSWERS(c) && CURRENT(c) && told != DISPATCHED && !(calm && suspended && RESTS(c)) -> step("Say dispatched", c); told = DISPATCHED }
+  :: d_step { ANSWERS(c) && CURRENT(c) && told != DISPATCHED && !((calm || !in_detail) && suspended && RESTS(c)) -> step("Say dispatched", c); told = DISPATCHED }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && told == DISPATCHED && !TO_BE_LOOKED_UP(c) -> step("Say lost", c); told = COPY_LOST }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && at[c].refused && !WAS_DISPATCHED && told != REFUSED && !TO_BE_LOOKED_UP(c) -> step("Say refused", c);
       told = REFUSED; PROMISE }
@@ -364,7 +370,7 @@ end:
       at[c].there = true; at[c].marked = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
   /* What was done elsewhere goes with a copy that is made suspended. */
-  :: d_step { at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create of a seed", c);
+  :: d_step { in_detail && at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create of a seed", c);
       at[c].there = true; at[c].marked = true; at[c].suspended = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
   :: d_step { at[c].write == CREATE && (at[c].there || at[c].refuses) -> step("Refuse create", c); at[c].write = NONE; at[c].tried = calm;
@@ -382,6 +388,8 @@ end:
   :: d_step { at[c].write == RESUME -> step("Carry out resume", c); at[c].write = NONE;
       at[c].suspended = false; at[c].resumed_since = at[c].says_suspended;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi }
+  :: d_step { at[c].write == SUSPEND -> step("Carry out suspension", c); at[c].write = NONE;
+      if :: at[c].there && !at[c].ended -> at[c].suspended = true :: else fi }
   :: d_step { at[c].write != NONE && at[c].write_age > 0 -> step("Drop", c); at[c].write = NONE }
   :: d_step { at[c].renewal -> step("Carry out renewal", c); at[c].renewal = false; at[c].renewal_age = 0; heard(c) }
   :: d_step { at[c].renewal -> step("Drop renewal", c); at[c].renewal = false; at[c].renewal_age = 0; at[c].renewal_answers = false }
@@ -397,8 +405,8 @@ end:
       changed(c); at[c].says_suspended = true; at[c].resumed_since = false }
   :: d_step { !at[c].dead && at[c].pods == RUNNING && at[c].there && !at[c].suspended && !at[c].deleting -> step("Complete", c); at[c].pods = 0; at[c].ended = true }
   /* Pods end, some to be made again, before their controller says how the Job has ended; it may have been suspended meanwhile. */
-  :: d_step { !calm && at[c].pods == RUNNING -> step("End by themselves", c); at[c].pods = 0 }
-  :: d_step { !calm && !at[c].dead && at[c].pods == 0 && at[c].there && !at[c].ended && !at[c].deleting -> step("Say ended", c); at[c].ended = true }
+  :: d_step { in_detail && !calm && at[c].pods == RUNNING -> step("End by themselves", c); at[c].pods = 0 }
+  :: d_step { in_detail && !calm && !at[c].dead && at[c].pods == 0 && at[c].there && !at[c].ended && !at[c].deleting -> step("Say ended", c); at[c].ended = true }
   /* Its garbage collector. */
   :: d_step { at[c].there && at[c].deleting && at[c].pods == RUNNING -> step("Collect pods", c); at[c].pods = ENDING; at[c].failed = true }
   :: d_step { at[c].there && at[c].deleting && at[c].pods == 0 -> step("Collect copy", c); changed(c); forget_copy(c);
@@ -560,7 +568,7 @@ init {
       read_trace();
       show(0, now.next);
 #endif
-      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD");
+      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD"); now.in_detail = setting("DETAIL");
       now.faults = setting("FAULTS"); now.stops = setting("STOPS"); now.cuts = setting("CUTS"); now.leaders = setting("LEADERS");
       now.edits = setting("EDITS"); now.removals = setting("REMOVALS"); now.restarts = setting("RESTARTS"); now.refusals = setting("REFUSALS");
       now.deaths = setting("DEATHS"); now.restores = setting("RESTORES"); now.home_restores = setting("HOME_RESTORES"); now.repoints = setting("REPOINTS");

@@ -12,8 +12,7 @@ export type Replay = {
   close(): Promise<void>;
 };
 
-export function openReplay(): Replay {
-  const replayer = compileReplay();
+export function openReplay(replayer: Replayer = compileReplay()): Replay {
   const accepted = new Set<string>();
   const counts = { traces: 0, distinct: 0, states: 0 };
   return {

@@ -71,7 +71,7 @@ export type Replayer = {
 };
 
 /** What may strike between two states of a trace, beside what is known of its story. */
-const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1 };
+const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1, DETAIL: 1 };
 
 /** Throws where the model cannot be compiled. */
 export function compileReplay(): Replayer {
