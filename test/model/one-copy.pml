@@ -389,7 +389,7 @@ end:
       at[c].suspended = false; at[c].resumed_since = at[c].says_suspended;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi }
   :: d_step { at[c].write == SUSPEND -> step("Carry out suspension", c); at[c].write = NONE;
-      if :: at[c].there && !at[c].ended -> at[c].suspended = true :: else fi }
+      if :: at[c].there -> at[c].suspended = true :: else fi }
   :: d_step { at[c].write != NONE && at[c].write_age > 0 -> step("Drop", c); at[c].write = NONE }
   :: d_step { at[c].renewal -> step("Carry out renewal", c); at[c].renewal = false; at[c].renewal_age = 0; heard(c) }
   :: d_step { at[c].renewal -> step("Drop renewal", c); at[c].renewal = false; at[c].renewal_age = 0; at[c].renewal_answers = false }

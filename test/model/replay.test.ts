@@ -58,7 +58,12 @@ describe('what is written down of a story', () => {
   const record = (epoch: number, cluster: string): Record<string, string> => ({
     'switchyard.dev/admission': JSON.stringify({ epoch, cluster, since: 'now' }),
   });
-  const condition = (type: string, reason = '', message = '') => ({ type, status: reason === 'AtRest' ? 'False' : 'True', reason, message });
+  const condition = (type: string, reason = '', message = '') => ({
+    type,
+    status: reason === 'AtRest' ? 'False' : 'True',
+    reason,
+    message,
+  });
 
   test('is each state that the stores show, in the order of the writes, until the Job has ended', () => {
     const recorder = createTraceRecorder();

@@ -59,12 +59,7 @@ const STAND_STILL_MS = 300_000;
 const RESTORE_EXCUSE_MS = 240_000;
 
 /** `bias`: what is always played, beside what the seed has in store. `onlooker` is shown what happens in it. */
-export async function simulateDispatch(
-  seed: number,
-  print?: (line: string) => void,
-  bias?: Bias,
-  onlooker?: Onlooker,
-): Promise<Outcome> {
+export async function simulateDispatch(seed: number, print?: (line: string) => void, bias?: Bias, onlooker?: Onlooker): Promise<Outcome> {
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);

@@ -123,7 +123,11 @@ export function createTraceRecorder(): TraceRecorder {
       copies.set(key, { origin, uid });
       origins.set(uid, origin);
       placeOf(origin, cluster, (place) =>
-        Object.assign(place, { there: true, epoch: Number(annotations?.[DISPATCH_EPOCH_ANNOTATION]), suspended: job.spec.suspend === true }),
+        Object.assign(place, {
+          there: true,
+          epoch: Number(annotations?.[DISPATCH_EPOCH_ANNOTATION]),
+          suspended: job.spec.suspend === true,
+        }),
       );
     }
     placeOf(origin, cluster, (place) => (place.suspended = job.spec.suspend === true));
