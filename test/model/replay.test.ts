@@ -9,7 +9,7 @@ import { isSlow } from '../support/slow.ts';
 import { openReplay } from './replay.ts';
 import { compileReplay, lacksSpin, type Replayer } from './spin.ts';
 
-const STORIES = Number(process.env['SWITCHYARD_REPLAYED_STORIES'] ?? 1000);
+const STORIES = Number(process.env['SWITCHYARD_REPLAYED_STORIES'] ?? 40);
 const STORY_MS = 60_000;
 const COMPILE_MS = 600_000;
 
