@@ -14,12 +14,10 @@ const STORY_MS = 60_000;
 const COMPILE_MS = 600_000;
 
 /** Of a state of a trace, in its order. */
-const FIELDS = [
-  ...['epoch', 'place', 'told', 'suspended', 'done'],
-  ...['there0', 'epoch0', 'suspended0', 'says0', 'ended0', 'runs0'],
-  ...['there1', 'epoch1', 'suspended1', 'says1', 'ended1', 'runs1'],
-  ...['mayDie', 'mayCut0', 'mayRestart0', 'mayCut1', 'mayRestart1'],
-];
+const FIELDS =
+  'epoch place told suspended done there0 epoch0 suspended0 says0 ended0 runs0 there1 epoch1 suspended1 says1 ended1 runs1 mayDie mayCut0 mayRestart0 mayCut1 mayRestart1'.split(
+    ' ',
+  );
 type Change = Readonly<Record<string, number>>;
 const [DISPATCHED, AT_REST, FENCED_OFF] = [1, 3, 4];
 
@@ -69,7 +67,10 @@ describe('what is written down of a story', () => {
     const recorder = createTraceRecorder();
     const stored = (cluster: string, table: string, name: string, object?: object): void =>
       recorder.stored(cluster, {
-        ...{ table, namespace: 'blue', name, revision: 1 },
+        table,
+        namespace: 'blue',
+        name,
+        revision: 1,
         text: object === undefined ? undefined : JSON.stringify(object),
       });
     const atHome = (annotations: object, suspend: boolean, ...conditions: object[]): void =>

@@ -138,18 +138,16 @@ export async function simulateElection(seed: number, print?: (line: string) => v
     });
   };
 
-  const hosts = ['a', 'b', 'c']
-    .slice(0, dice.int(2, 3))
-    .map(
-      (name): Host => ({
-        name,
-        stalledUntilMs: 0,
-        cutOffUntilMs: 0,
-        timeErrorMs: dice.int(-600_000, 600_000),
-        rate: 0.9 + dice.random() * 0.2,
-        end: () => undefined,
-      }),
-    );
+  const hosts = ['a', 'b', 'c'].slice(0, dice.int(2, 3)).map(
+    (name): Host => ({
+      name,
+      stalledUntilMs: 0,
+      cutOffUntilMs: 0,
+      timeErrorMs: dice.int(-600_000, 600_000),
+      rate: 0.9 + dice.random() * 0.2,
+      end: () => undefined,
+    }),
+  );
   for (const host of hosts) clock.schedule(() => start(host), dice.int(0, 2_000));
   const trouble = troubles(dice, hosts);
   while (clock.monotonic() < STORM_MS) {

@@ -191,7 +191,13 @@ const NO_COPY = { there: false, epoch: 0, suspended: false, saysSuspended: false
 function begin(): Course {
   const places = Array.from({ length: CLUSTERS_MAX }, (): Place => ({ ...NO_COPY, runs: false }));
   const course: Course = {
-    ...{ epoch: 0, place: 0, told: Told.Nothing, suspended: true, done: false, since: '', isOver: false },
+    epoch: 0,
+    place: 0,
+    told: Told.Nothing,
+    suspended: true,
+    done: false,
+    since: '',
+    isOver: false,
     places,
     clusters: [],
     states: [],
@@ -199,9 +205,13 @@ function begin(): Course {
   return course;
 }
 
-/** In the order of `SEEN` in one-copy.pml. */
+/** In the order of `SHOWN` in one-copy.pml. */
 const visible = ({ epoch, place, told, suspended, done, places }: Course): number[] => [
-  ...[epoch, place, told, Number(suspended), Number(done)],
+  epoch,
+  place,
+  told,
+  Number(suspended),
+  Number(done),
   ...places.flatMap((each) =>
     [each.there, each.epoch, each.suspended, each.saysSuspended, each.ended, each.runs].map((value) => Number(value)),
   ),
