@@ -59,6 +59,7 @@ const PROGRAMS = {
         'test/unit/manager/admission/estimate-start',
         'test/model',
         'test/simulation/dispatch',
+        'test/simulation/election',
         'test/simulation/job-controller',
       ],
     ],
