@@ -16,6 +16,27 @@ describe("as in Kueue's classical preemption", () => {
   });
 });
 
+describe('within its nominal quota', () => {
+  const reclaims: QueueOf = {
+    cohort: 'all',
+    quota: { cpu: '4' },
+    preemption: { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' },
+  };
+  const victimsOf = (holdings: readonly Holding[], parts: Partial<QueueOf> = {}): readonly string[] => {
+    const setting: Setting = {
+      queues: { main: { ...reclaims, ...parts }, borrower: { cohort: 'all', quota: { cpu: '4' } } },
+      admitted: holdings,
+    };
+    return told(incoming(setting, { queue: 'main', priority: 5, requests: { cpu: '1' } }).victims);
+  };
+  const own: Holding = { name: 'own', queue: 'main', requests: { cpu: '1' } };
+  const borrowed = ['one', 'two'].map((name, index): Holding => ({ name, queue: 'borrower', requests: { cpu: index === 0 ? '1' : '6' } }));
+
+  test('a Job has its quota given back by those who borrow it, and leaves the lower ones of its own queue where they are', () => {
+    expect(victimsOf([own, ...borrowed])).toEqual(['one InCohortReclamation']);
+  });
+});
+
 describe('room on the cluster where it would run', () => {
   const byPriority: QueueOf = { quota: { cpu: '10' }, preemption: { withinClusterQueue: 'LowerPriority' } };
   const four = aCluster('east', { capacity: { cpu: '4', pods: '100' } });
