@@ -25,7 +25,8 @@ describe('the first write', () => {
 
   test('tells that a pod terminates, though nothing else differs', () => {
     const seen = [aPod({ name: 'runs', phase: 'Running', ready: true }), aPod({ name: 'goes', phase: 'Running', deleting: true })];
-    const job = aJob({ completions: 2, parallelism: 1 }, { active: 1, ready: 1, terminating: 0 });
+    const spec = { completions: 2, parallelism: 2, podReplacementPolicy: 'Failed' };
+    const job = aJob(spec, { active: 1, ready: 1, terminating: 0 });
     const { ledger } = sync(job, seen);
     expect([ledger.flush, ledger.status.terminating]).toEqual([true, 1]);
     expect(sync({ ...job, status: { ...job.status, terminating: 1 } }, seen).ledger.flush).toBe(false);

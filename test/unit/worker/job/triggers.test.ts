@@ -65,6 +65,6 @@ test('of a finished Job a pod that goes is left to those who let orphans go, and
   });
   handler.updated?.(aPod({ name: 'late', phase: 'Running', deleting: true }), aPod({ name: 'late', phase: 'Running' }));
   await clock.advance(2_000);
-  expect([queue.length, orphanQueue.length]).toEqual([0, 1]);
+  expect([queue.length(), orphanQueue.length()]).toEqual([0, 1]);
   expect(await orphanQueue.get()).toBe(formatOrphanKey({ kind: 'pod', namespace: 'ns', name: 'late' }));
 });
