@@ -198,6 +198,22 @@ describe('who wants to catch up', () => {
     expect(lists(world)).toHaveLength(2);
   });
 
+  test('is done by the list, however busy the server is with other resources', async () => {
+    const world = aWorld();
+    await world.start();
+    const send = world.api.send.bind(world.api);
+    world.api.send = (request) => {
+      world.api.touch();
+      return send(request);
+    };
+    const done = caughtUp(world);
+    await world.clock.advance(14_000);
+    expect(done()).toBe(false);
+    await world.clock.advance(2_000);
+    expect(done()).toBe(true);
+    expect(lists(world)).toHaveLength(2);
+  });
+
   test('is not done by a list that began before', async () => {
     const world = aWorld();
     world.api.put('a');

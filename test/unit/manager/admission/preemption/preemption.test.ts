@@ -16,24 +16,27 @@ describe("as in Kueue's classical preemption", () => {
   });
 });
 
-describe('within its nominal quota', () => {
-  const reclaims: QueueOf = {
-    cohort: 'all',
-    quota: { cpu: '4' },
-    preemption: { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' },
+describe('who takes more than its nominal quota unless others of its queue stop', () => {
+  const ofCohort = { cohort: 'all', quota: { cpu: '4' } };
+  const reclaiming = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
+  const admitted: readonly Holding[] = [
+    { name: 'low', queue: 'main', requests: { cpu: '2' }, priority: -1 },
+    { name: 'middle', queue: 'main', requests: { cpu: '1' } },
+    { name: 'borrowed', queue: 'borrower', requests: { cpu: '1' } },
+    { name: 'owned', queue: 'borrower', requests: { cpu: '4' } },
+  ];
+  const victims = (preemption: NonNullable<QueueOf['preemption']>): readonly string[] => {
+    const queues = { main: { ...ofCohort, preemption }, borrower: ofCohort };
+    return told(incoming({ queues, admitted }, { queue: 'main', priority: 5, requests: { cpu: '3' } }).victims);
   };
-  const victimsOf = (holdings: readonly Holding[], parts: Partial<QueueOf> = {}): readonly string[] => {
-    const setting: Setting = {
-      queues: { main: { ...reclaims, ...parts }, borrower: { cohort: 'all', quota: { cpu: '4' } } },
-      admitted: holdings,
-    };
-    return told(incoming(setting, { queue: 'main', priority: 5, requests: { cpu: '1' } }).victims);
-  };
-  const own: Holding = { name: 'own', queue: 'main', requests: { cpu: '1' } };
-  const borrowed = ['one', 'two'].map((name, index): Holding => ({ name, queue: 'borrower', requests: { cpu: index === 0 ? '1' : '6' } }));
 
-  test('a Job has its quota given back by those who borrow it, and leaves the lower ones of its own queue where they are', () => {
-    expect(victimsOf([own, ...borrowed])).toEqual(['one InCohortReclamation']);
+  test('tries first to stay within it, with what others give back, where it may not preempt others to borrow', () => {
+    expect(victims(reclaiming)).toEqual(['borrowed InCohortReclamation', 'low InClusterQueue']);
+  });
+
+  test('tries first to borrow where it may preempt others for that', () => {
+    const borrowWithinCohort = { policy: 'LowerPriority', maxPriorityThreshold: -5 } as const;
+    expect(victims({ ...reclaiming, borrowWithinCohort })).toEqual(['low InClusterQueue', 'middle InClusterQueue']);
   });
 });
 
