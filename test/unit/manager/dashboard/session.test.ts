@@ -45,8 +45,8 @@ beforeEach(() => {
   const identities = createNamespaceIdentities({ addHandler: () => undefined, get: namespaces.get });
   const rights = createRightsReader({
     client: {
-      async raw({ body }) {
-        if (busy) await new Promise(() => undefined);
+      async raw({ body, signal }) {
+        if (busy) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
         const { namespace, verb, resource } = (body as { spec: { resourceAttributes: Record<string, string> } }).spec.resourceAttributes;
         return JSON.stringify({ status: { allowed: namespace === 'ann' && resource === 'jobs' && verbs.has(verb ?? '') } });
       },

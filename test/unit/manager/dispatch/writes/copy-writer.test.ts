@@ -128,7 +128,7 @@ describe('creating a copy', () => {
     [429, 'TooManyRequests'],
     [401, 'Unauthorized'],
     [408, 'Timeout'],
-  ])('that a busy cluster answers with %i %s is no refusal: it is tried again, and succeeds', async (code, reason) => {
+  ])('that is answered with %i %s is not refused: it is tried again, and succeeds', async (code, reason) => {
     const busy = new ApiError(code, { reason, message: 'later' });
     const client: KubeClient = { ...fencedClient(cluster.client, new AbortController().signal), create: () => Promise.reject(busy) };
     const signal = new AbortController().signal;
