@@ -96,6 +96,10 @@ describe('a tenant', () => {
     accepted.resolve();
     await clock.settle();
     expect(turns).toEqual(['nearly full']);
+    unended.set('nearly full', 2);
+    gate.ended();
+    await clock.settle();
+    expect(turns.length).toBeGreaterThan(1);
   });
 
   test('whose queue is closed leaves the gate, and nothing of it is done', async () => {

@@ -215,6 +215,16 @@ describe('how far up a ClusterQueue reaches to borrow', () => {
     expect(reach(7)).toEqual({ height: 3, reclaimable: false });
   });
 
+  test('asks the cohorts for no more than it does not keep back itself', () => {
+    const keeping = buildQuotaTree(
+      [queue('a', { nominal: 4, lending: 1 }, 'team')],
+      [cohort('team', 'company', { nominal: 1 }), cohort('company')],
+    );
+    // Three are its own, and the team has two.
+    expect(borrowingReach(nodeOf(keeping, 'a'), createUsage(), 'f/gpu', gpu(5))).toEqual({ height: 1, reclaimable: true });
+    expect(borrowingReach(nodeOf(keeping, 'a'), createUsage(), 'f/gpu', gpu(6))).toEqual({ height: 2, reclaimable: false });
+  });
+
   test('counts only what a cohort keeps back and has not used', () => {
     expect(reach(4, { a: 2 })).toEqual({ height: 2, reclaimable: true });
     expect(reach(5, { a: 2 })).toEqual({ height: 3, reclaimable: false });

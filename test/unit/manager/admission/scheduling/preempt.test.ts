@@ -164,6 +164,18 @@ describe('two that preempt at once', () => {
   });
 });
 
+test('nobody stops for quota that an earlier Job of the cycle takes', () => {
+  const borrowing = { ...reclaiming, borrowWithinCohort: { policy: 'LowerPriority' } } as const;
+  const yard = world({ a: { cohort: 'all', quota: { cpu: '2' } }, b: { cohort: 'all', quota: { cpu: '3' }, preemption: borrowing } });
+  yard.arrive('b', 'low', '3');
+  yard.settle();
+  // Alone, the second has enough once the low one stops, as the other queue leaves it the rest.
+  yard.arrive('a', 'first', '2');
+  yard.arrive('b', 'second', '5', 5);
+  expect(yard.settle()).toEqual(['first']);
+  expect(yard.preemptions).toEqual([]);
+});
+
 describe('clusters', () => {
   const queue = { main: { quota: { cpu: '20' }, preemption: byPriority } };
   const on = (name: string) => ({ wish: { kind: 'Names', names: [name] } as const });
