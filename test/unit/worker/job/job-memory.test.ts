@@ -16,6 +16,7 @@ function aFullMemory() {
     memory.written.record(uid, 'jobs', '9');
     memory.expectations.expectCreations(uid, 1);
     memory.finalizerExpectations.expectRemoval(uid, ['pod']);
+    memory.rememberGone(uid);
   }
   return memory;
 }
@@ -29,10 +30,11 @@ const knows = (memory: ReturnType<typeof aFullMemory>, uid: string): string[] =>
     written: memory.written.behind(job(uid)).length > 0,
     expectations: !memory.expectations.satisfied(uid),
     finalizers: memory.finalizerExpectations.pending(uid).size > 0,
+    gone: memory.goneForMs(uid) > 0,
   })
     .filter(([, known]) => known)
     .map(([what]) => what);
-const EVERYTHING = ['finished', 'delegated', 'surveyed', 'capped', 'backoff', 'written', 'expectations', 'finalizers'];
+const EVERYTHING = ['finished', 'delegated', 'surveyed', 'capped', 'backoff', 'written', 'expectations', 'finalizers', 'gone'];
 
 describe('the memory of a Job', () => {
   test('keeps everything by UID', () => {
@@ -43,7 +45,7 @@ describe('the memory of a Job', () => {
   test('that has its final status is of what it was and of the finalizers still to be seen off', () => {
     const memory = aFullMemory();
     memory.forgetProgress('a');
-    expect(knows(memory, 'a')).toEqual(['finished', 'delegated', 'surveyed', 'finalizers']);
+    expect(knows(memory, 'a')).toEqual(['finished', 'delegated', 'surveyed', 'finalizers', 'gone']);
     expect(knows(memory, 'b')).toEqual(EVERYTHING);
   });
 

@@ -126,6 +126,19 @@ describe('creating a copy', () => {
     await expect(cluster.client.get(NAMESPACES, { namespace: '', name: 'team' })).rejects.toMatchObject({ code: 404 });
   });
 
+  test.each([
+    [429, 'TooManyRequests'],
+    [401, 'Unauthorized'],
+    [408, 'Timeout'],
+  ])('that is answered with %i %s is not refused: it is tried again, and succeeds', async (code, reason) => {
+    const busy = new ApiError(code, { reason, message: 'later' });
+    const client: KubeClient = { ...fencedClient(cluster.client, new AbortController().signal), create: () => Promise.reject(busy) };
+    const signal = new AbortController().signal;
+    const impatient = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal });
+    await expect(impatient.create(copyOf('a', 1), SOLE)).rejects.toBe(busy);
+    expect((await writer.create(copyOf('a', 1), SOLE)).metadata.name).toBe('sum');
+  });
+
   test('that is there already, because an answer was lost, finds it', async () => {
     const first = await writer.create(copyOf('a', 1), SOLE);
     expect((await writer.create(copyOf('a', 1), SOLE)).metadata.uid).toBe(first.metadata.uid);
