@@ -154,8 +154,8 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   };
 
   /**
-   * Records that a Job was suspended by a user; own suspensions record that in the same write. A suspended Job is held unless it says that
-   * it must not be, which its release records too.
+   * Records that a Job was suspended by a user; own suspensions record that in the same write. Such a Job is held, unless its annotation
+   * says otherwise; its next admission removes the annotation.
    */
   const recordSuspension = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
     const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};

@@ -47,9 +47,9 @@ export const EvictionReason = {
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
- * Workloads to evict: those in queues with HoldAndDrain or on draining clusters, `mismatched` ones that request more than they hold,
- * `refused` ones and those of their shape on their way, `held` and `displaced` ones, and those on unsteady clusters. Workloads that are
- * being suspended already are skipped.
+ * Workloads to evict: those of queues with HoldAndDrain, on draining clusters, and on unsteady ones; `mismatched` ones that request more
+ * than they hold; `refused` ones, and those of their shape on their way; `held` and `displaced` ones. Workloads that are being suspended
+ * already are skipped.
  */
 export function findEvictions(
   {

@@ -9,7 +9,7 @@ import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * A flavor on which the pods of a Workload can run, with quota for its requests in one resource group, free now or once others give it
+ * A flavor on which the pods of a Workload can run, with quota for its requests in one resource group: free now, or once others give it
  * back.
  */
 export type FlavorOption = Combinable & {

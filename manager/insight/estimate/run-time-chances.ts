@@ -7,7 +7,7 @@ import type { History } from './run-times.ts';
  */
 export type Chances = (elapsedMs: number, chance: number) => number;
 
-/** Estimates end at this distance. */
+/** Starts further away than this are not estimated. */
 export const LONGEST_MS = 366 * 86_400_000;
 /** Lower bound of the scale of long run times, in case all Jobs of a queue end at once. */
 const TAIL_FROM_MS = 1_000;

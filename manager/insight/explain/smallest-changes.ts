@@ -271,8 +271,8 @@ function fewest(keys: readonly string[], isEnough: (keys: readonly string[]) => 
   const spare = largest(0, keys.length - 1, (count) => (isEnough(keys.slice(0, keys.length - count)) ? count : undefined));
   if (spare === undefined || keys.length - spare > JOBS_MAX) return undefined;
   let kept = keys.slice(0, keys.length - spare);
-  // The later, smaller Jobs are dropped first. After each removal the others are tried again, because the removed Job may have used what
-  // another one freed.
+  // The later, smaller Jobs are omitted first. After each omission the others are tried again, because an omitted Job may take what another
+  // one frees.
   for (let before = -1; before !== kept.length; ) {
     before = kept.length;
     for (const key of kept.toReversed()) {
