@@ -246,7 +246,7 @@ export function createAdmission({
       const next = priorityClassesOf(informers.workloadPriorityClasses.list(), informers.priorityClasses.list());
       priorityClasses = next;
       const concerned = ({ priorityWish }: Workload): boolean => worth(priorityWish, before) !== worth(priorityWish, next);
-      watcher.reroute(concerned);
+      watcher.requeue(concerned);
       cache.reprioritize(concerned);
     }
     if (stale.queueing) {
@@ -259,10 +259,10 @@ export function createAdmission({
       evictionController.recheckAdmissions(allChanged ? undefined : standingOn(changedObjects));
       if (allChanged) {
         queues.wakeAll();
-        watcher.reroute();
+        watcher.requeue();
       } else {
         queues.wakeAll(tried);
-        if (rerouted !== undefined) watcher.reroute(rerouted);
+        if (rerouted !== undefined) watcher.requeue(rerouted);
       }
       allChanged = false;
       changedObjects = noChangedObjects();
@@ -279,7 +279,7 @@ export function createAdmission({
       const previous = cache.clusters();
       if (fingerprint(next) === fingerprint(previous)) return;
       cache.setClusters(next);
-      if (restrictions(next) !== restrictions(previous)) watcher.reroute();
+      if (restrictions(next) !== restrictions(previous)) watcher.requeue();
       queues.wakeAfterClusterChange();
       changed();
     }
@@ -314,8 +314,18 @@ export function createAdmission({
     log,
     metrics,
   });
-  const goOn = (hasEnded: () => boolean): boolean => cache.goOn(hasEnded) || watcher.goOn(hasEnded);
-  const scheduler: Scheduler = createScheduler({ cache, queues, writer, evictionController, refresh, goOn, recorder, clock, metrics });
+  const continueVisits = (hasEnded: () => boolean): boolean => cache.continueVisits(hasEnded) || watcher.continueVisits(hasEnded);
+  const scheduler: Scheduler = createScheduler({
+    cache,
+    queues,
+    writer,
+    evictionController,
+    refresh,
+    continueVisits,
+    recorder,
+    clock,
+    metrics,
+  });
 
   informers.jobs.addHandler(watcher);
   const reasons = createReasonCounts();

@@ -9,7 +9,7 @@ import type { Usage } from '../quota/usage.ts';
  * reclaims its own quota, the first victim comes from a side whose share is at least that of the preemptor's side. This holds under either
  * strategy. Without such a side there is no first victim, and so none at all.
  */
-export function takesNobodyElsewhere({
+export function hasNoVictimElsewhere({
   preemptor: { queue, charges },
   contested,
   usage,

@@ -5,7 +5,7 @@ import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
 import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
 import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import { putInQueue, queueEntry } from '../../admission/queues/queue-entry.ts';
-import { atOnce } from '../../admission/cache/sliced-work.ts';
+import { runToEnd } from '../../admission/cache/sliced-work.ts';
 import { hasPlace, type Reservation } from '../../admission/workload/reservation.ts';
 import { nextMost, runCycle } from '../../admission/queues/scheduling-cycle.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
@@ -155,7 +155,7 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
 }
 
 /** {@link playing} in one go. */
-export const playForward = (stage: Stage, fate: Fate): Course => atOnce(playing(stage, fate));
+export const playForward = (stage: Stage, fate: Fate): Course => runToEnd(playing(stage, fate));
 
 /**
  * The first ends; later ones than the limit are not reached. A Workload that is stopping already stops soon, and is not admitted again

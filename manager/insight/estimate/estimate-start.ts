@@ -8,7 +8,7 @@ import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { LONGEST_MS } from './run-time-chances.ts';
 import { runCycle } from '../../admission/queues/scheduling-cycle.ts';
-import { atOnce } from '../../admission/cache/sliced-work.ts';
+import { runToEnd } from '../../admission/cache/sliced-work.ts';
 import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
 
 /** When a pending Job is likely to be admitted. Times are RFC 3339. */
@@ -98,7 +98,7 @@ export function* estimating(question: StartQuestion, past: Past): Generator<unde
 }
 
 /** {@link estimating} in one go. */
-export const estimateStart = (question: StartQuestion, past: Past): StartEstimate => atOnce(estimating(question, past));
+export const estimateStart = (question: StartQuestion, past: Past): StartEstimate => runToEnd(estimating(question, past));
 
 function answer(startsMs: readonly number[], { nowMs }: StartQuestion, basis: readonly Basis[], limits: readonly string[]): StartEstimate {
   const [earliest, at, latest] = quantiles(startsMs, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2]).map((startMs) =>

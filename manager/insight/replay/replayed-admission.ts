@@ -115,7 +115,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
       if (restrictions(next) !== restrictions(before)) reroute();
       queues.wakeAfterClusterChange();
     }
-    cache.goOn(() => false);
+    cache.continueVisits(() => false);
   };
 
   return {
