@@ -224,14 +224,14 @@ export function createAdmission({
     log,
     metrics,
   });
-  const goOn = (hasEnded: () => boolean): boolean => cache.goOn(hasEnded) || watcher.goOn(hasEnded);
+  const continueVisits = (hasEnded: () => boolean): boolean => cache.continueVisits(hasEnded) || watcher.continueVisits(hasEnded);
   const scheduler: Scheduler = createScheduler({
     cache,
     queues,
     writer,
     evictionController,
     refresh: setup.apply,
-    goOn,
+    continueVisits,
     recorder,
     clock,
     metrics,

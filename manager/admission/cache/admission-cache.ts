@@ -29,14 +29,14 @@ import type { Workload } from '../workload/workload.ts';
  * from them.
  */
 export interface AdmissionCache {
-  /** Replaces the queues. {@link goOn} updates single reservations. */
+  /** Replaces the queues. {@link continueVisits} updates single reservations. */
   setQueueing(setup: QueueingSetup): void;
-  /** Replaces the clusters. {@link goOn} updates single reservations. */
+  /** Replaces the clusters. {@link continueVisits} updates single reservations. */
   setClusters(clusters: readonly ClusterState[]): void;
-  /** Schedules a visit to every reservation, made by {@link goOn}. */
+  /** Schedules a visit to every reservation, made by {@link continueVisits}. */
   visit(visitor: (reservation: Reservation) => void): void;
   /** Continues the scheduled visits until `hasEnded`. True while visits remain: the scheduler must not decide until then. */
-  goOn(hasEnded: () => boolean): boolean;
+  continueVisits(hasEnded: () => boolean): boolean;
   queueing(): QueueingSetup;
   clusters(): readonly ClusterState[];
   /** The snapshot for the scheduler; its changes do not reach the cache. */
@@ -87,7 +87,7 @@ export interface AdmissionCache {
   withdraw(isWanted: (by: Displacer) => boolean): readonly Reservation[];
   /** Reservations with a planned eviction for a preemptor. */
   displaced(): Iterable<Displacement & { readonly reservation: Reservation }>;
-  /** The priority of the `concerned` Workloads has changed; {@link goOn} updates the index. */
+  /** The priority of the `concerned` Workloads has changed; {@link continueVisits} updates the index. */
   reprioritize(concerned: (workload: Workload) => boolean): void;
   /** The root of the ClusterQueue's cohort tree; empty if the ClusterQueue does not exist. */
   rootOf(clusterQueue: string): readonly string[];
@@ -112,13 +112,13 @@ export function createAdmissionCache(
   const counted = new Map<string, Counted>();
   const mismatched = new Map<string, Counted>();
   const refused = new Map<string, Counted>();
-  const toRest = new Map<string, Counted>();
+  const heldByUsers = new Map<string, Counted>();
   const assumedNow = new Map<string, Counted>();
   const reserved = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
   /** Workloads of which no copy is known yet, by shape and key. */
   const onTheirWay = new Map<string, Map<string, Counted>>();
-  const walks = createSlicedPass(() => counted.values());
+  const visits = createSlicedPass(() => counted.values());
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
   const executions = createDeadlines(executionDeadline);
@@ -149,7 +149,7 @@ export function createAdmissionCache(
     heldFrom.add(namedQueueOf(entry.workload), entry.charges, -1);
     mismatched.delete(key);
     refused.delete(key);
-    toRest.delete(key);
+    heldByUsers.delete(key);
     assumedNow.delete(key);
     reserved.delete(key);
     refusedAlike.delete(key);
@@ -193,7 +193,7 @@ export function createAdmissionCache(
     const asked = forPods(workload.recordedRequests ?? workload.requests, record.parallelism);
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
-    if (!assumed && workload.hold === true) toRest.set(workload.key, entry);
+    if (!assumed && workload.hold === true) heldByUsers.set(workload.key, entry);
     if (!assumed && workload.phase === 'Reserved') reserved.set(workload.key, entry);
     if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
       placements.set(record.cluster, (placements.get(record.cluster) ?? 0) + 1);
@@ -206,7 +206,7 @@ export function createAdmissionCache(
       compare(entry);
     }
     charge(usage, holdingOf(entry));
-    displacements.keepFor(workload.key, record);
+    displacements.keepIfSame(workload.key, record);
     index(entry);
     holdings?.held(entry);
     return entry;
@@ -245,7 +245,7 @@ export function createAdmissionCache(
         if (node !== undefined) addUsage(node, usage, key, amount);
       }
       if (concerned === undefined) return;
-      walks.enqueue((entry) => {
+      visits.enqueue((entry) => {
         if (concerned(entry)) review(entry);
       });
     },
@@ -255,12 +255,12 @@ export function createAdmissionCache(
       clustersByName = new Map(next.map((each) => [each.name, each]));
       const others = differing(before, clustersByName, sameContact);
       if (others.size === 0) return;
-      walks.enqueue((entry) => {
+      visits.enqueue((entry) => {
         if (others.has(entry.record.cluster)) starts.watch(entry);
       });
     },
-    visit: walks.enqueue,
-    goOn: walks.runUntil,
+    visit: visits.enqueue,
+    continueVisits: visits.runUntil,
     queueing: () => setup,
     clusters: () => clusterStates,
     snapshot: () => ({
@@ -297,7 +297,7 @@ export function createAdmissionCache(
     placements: (cluster) => placements.get(cluster) ?? 0,
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
-    held: () => toRest.values(),
+    held: () => heldByUsers.values(),
     assumed: () => assumedNow.values(),
     reserved: () => reserved.values(),
     starts,
@@ -317,7 +317,7 @@ export function createAdmissionCache(
       }
     },
     reprioritize: (concerned) =>
-      walks.enqueue((entry) => {
+      visits.enqueue((entry) => {
         if (concerned(entry.workload)) index(entry);
       }),
     rootOf: (clusterQueue) => {

@@ -9,31 +9,31 @@ export interface SlicedPass<T> {
   runUntil(hasEnded: () => boolean): boolean;
 }
 
-/** `crowd`: all items, in an order that visits do not change. */
-export function createSlicedPass<T>(crowd: () => Iterator<T>): SlicedPass<T> {
-  const asked: { readonly visit: (each: T) => void; readonly begins: (() => void) | undefined }[] = [];
-  let under: { readonly visit: (each: T) => void; readonly rest: Iterator<T> } | undefined;
+/** `items`: all items, in an order that visits do not change. */
+export function createSlicedPass<T>(items: () => Iterator<T>): SlicedPass<T> {
+  const scheduled: { readonly visit: (each: T) => void; readonly begins: (() => void) | undefined }[] = [];
+  let current: { readonly visit: (each: T) => void; readonly rest: Iterator<T> } | undefined;
 
-  const nextWalk = (): typeof under => {
-    const walk = asked.shift();
-    walk?.begins?.();
-    return walk && { visit: walk.visit, rest: crowd() };
+  const nextPass = (): typeof current => {
+    const pass = scheduled.shift();
+    pass?.begins?.();
+    return pass && { visit: pass.visit, rest: items() };
   };
 
   return {
-    enqueue: (visit, begins) => void asked.push({ visit, begins }),
+    enqueue: (visit, begins) => void scheduled.push({ visit, begins }),
     runUntil: (hasEnded) => {
       for (let visits = 1; ; visits++) {
-        under ??= nextWalk();
-        if (under === undefined) return false;
-        const next = under.rest.next();
-        if (next.done === true) under = undefined;
-        else under.visit(next.value);
+        current ??= nextPass();
+        if (current === undefined) return false;
+        const next = current.rest.next();
+        if (next.done === true) current = undefined;
+        else current.visit(next.value);
         // Reading the clock costs more than most visits.
-        if (visits % VISITS === 0 && hasEnded()) return true;
+        if (visits % VISITS_PER_CHECK === 0 && hasEnded()) return true;
       }
     },
   };
 }
 
-const VISITS = 32;
+const VISITS_PER_CHECK = 32;

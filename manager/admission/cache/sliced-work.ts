@@ -1,5 +1,5 @@
 /** Runs sliced work to its end in one go, and returns its result. */
-export function atOnce<T>(work: Generator<undefined, T>): T {
+export function runToEnd<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;

@@ -51,9 +51,9 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
   const count = (reservation: Reservation): void => {
     const { workload, record, held } = reservation;
     if (workload.queue === undefined) return;
-    if (ledger.admitted(localQueueOf(workload), workload.key, held, record, clock.now())) tell(reservation);
+    if (ledger.admitted(localQueueOf(workload), workload.key, held, record, clock.now())) notify(reservation);
   };
-  const tell = ({ workload, record }: Reservation): void => deps.changed(record.clusterQueue, localQueueOf(workload));
+  const notify = ({ workload, record }: Reservation): void => deps.changed(record.clusterQueue, localQueueOf(workload));
   /** The LocalQueue's weight, if its ClusterQueue orders by usage. */
   const weightIn = (localQueue: string): { readonly weight: number; readonly clusterQueue: string } | undefined => {
     const { localQueues: setups, queues } = deps.cache().queueing();
@@ -109,9 +109,9 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
       held: count,
       released: (reservation) => {
         const { workload, assumed } = reservation;
-        if (assumed) ledger.neverWas(workload.key, clock.now());
+        if (assumed) ledger.undone(workload.key, clock.now());
         else ledger.ended(workload.key, clock.now());
-        tell(reservation);
+        notify(reservation);
       },
     },
     usageOf: (localQueue) => {

@@ -69,7 +69,7 @@ const WRITES_MAX = 64;
 /** Retries in flight at most: failures may be slow, and most slots stay for first attempts. */
 const RETRIES_MAX = 8;
 /** From this many consecutive failures on, the Job's condition says so and its quota is released if that is safe. */
-const TOLD_FROM = 3;
+const REPORTED_FROM = 3;
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
 export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWriter {
@@ -107,7 +107,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
    */
   const store = async (reservation: Reservation, patch: Patch, signal: AbortSignal): Promise<void> => {
     const { key } = reservation.workload;
-    for (let silences = 1; cache.get(key) === reservation && !signal.aborted; silences++) {
+    for (let unanswered = 1; cache.get(key) === reservation && !signal.aborted; unanswered++) {
       try {
         records.read(await client.patch(JOBS, parseKey(key), patch, WRITE));
         return stored(reservation);
@@ -116,7 +116,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
         if (isConflict(error) || isNotFound(error)) return;
         if (error instanceof ApiError) return await failed(reservation, error);
         log.warn('an admission got no answer and is sent again', { job: key, error });
-        await sleep(clock, retryDelayMs(silences), signal);
+        await sleep(clock, retryDelayMs(unanswered), signal);
       }
     }
   };
@@ -145,16 +145,16 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     retries.failed(key, clock.now(), reason);
     log.warn(refused ? 'the API server refused an admission' : 'an admission failed', { job: key, failures, error });
     if (refused) return watcher.giveUp(reservation, reason);
-    if (failures < TOLD_FROM) return;
+    if (failures < REPORTED_FROM) return;
     watcher.doubt(reservation, reason);
-    if (await tell(reservation, reason, failures === TOLD_FROM)) watcher.giveUp(reservation, reason);
+    if (await reportFailure(reservation, reason, failures === REPORTED_FROM)) watcher.giveUp(reservation, reason);
   };
 
   /**
    * Writes the condition to the Job version on which the admission was decided. True if that succeeded: then the admission was not carried
    * out and never will be, because it is conditional on that version.
    */
-  const tell = async ({ workload }: Reservation, reason: InadmissibleReason, hasChanged: boolean): Promise<boolean> => {
+  const reportFailure = async ({ workload }: Reservation, reason: InadmissibleReason, hasChanged: boolean): Promise<boolean> => {
     const { key, resourceVersion } = workload;
     const job = jobs.get(parseKey(key));
     if (job?.metadata.resourceVersion !== resourceVersion) return false;

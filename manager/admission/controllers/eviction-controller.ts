@@ -39,7 +39,7 @@ export type EvictionControllerDeps = {
   /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
   readonly storyEvents: EventRecorder;
   readonly cache: AdmissionCache;
-  readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toTell'>;
+  readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toReport'>;
   readonly records: RecordKeeper;
   readonly losses: LossWatch;
   readonly requeuingTimestamp: RequeuingTimestamp;
@@ -79,7 +79,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   /** Consecutive failed writes of each Job. */
   const failures = new Map<string, number>();
   /** Since when a Job could hold less quota than it does. */
-  const lowerableSinceMs = new Map<string, number>();
+  const releasableSinceMs = new Map<string, number>();
   /** Since when the admission of a Job is invalid. */
   const unresolvedSinceMs = new Map<string, number>();
   /** Keys of Jobs whose admission was found invalid. */
@@ -154,8 +154,8 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   };
 
   /**
-   * Records that a Job was suspended by a user; own suspensions record that in the same write. A suspended Job is held unless it says that
-   * it must not be, which its release records too.
+   * Records that a Job was suspended by a user; own suspensions record that in the same write. Such a Job is held, unless its annotation
+   * says otherwise; its next admission removes the annotation.
    */
   const recordSuspension = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
     const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};
@@ -179,7 +179,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     const { workload, record } = eviction.reservation;
     // Building the record costs more than this check.
     if (!mayWrite(workload.key)) return;
-    const { reason, message, told, displacement } = eviction;
+    const { reason, message, event: told, displacement } = eviction;
     const evicted = evictedRecord(eviction, cache, requeuingTimestamp, clock.now());
     const { fail } = evicted;
     // An earlier preemption may still be in the record.
@@ -207,16 +207,19 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   };
 
   /** Writes the condition that a Job starts on no cluster. */
-  const tell = ({ workload: { key, resourceVersion, cannotStart }, story }: CannotStart, signal: AbortSignal): void => {
+  const reportCannotStart = (
+    { workload: { key, resourceVersion, cannotStart }, message: text }: CannotStart,
+    signal: AbortSignal,
+  ): void => {
     const lastTransitionTime = toWireTime(clock.now());
     const { CannotStart: type } = SwitchyardCondition;
-    const condition = { type, status: 'True', reason: CannotStartReason.TooManyMoves, message: story, lastProbeTime: lastTransitionTime };
+    const condition = { type, status: 'True', reason: CannotStartReason.TooManyMoves, message: text, lastProbeTime: lastTransitionTime };
     const conditions = [cannotStart === undefined ? { ...condition, lastTransitionTime } : condition];
     const body = { metadata: { resourceVersion }, status: { conditions } };
     const sent = (): Promise<Job> => client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, WRITE);
     send(key, sent, 'telling a Job that it does not start', signal, (job) => {
-      log.warn('a Job does not start anywhere', { job: key, why: story });
-      if (cannotStart === undefined) events.event(JOBS, job, 'Warning', JobEventReason.CannotStart, story);
+      log.warn('a Job does not start anywhere', { job: key, why: text });
+      if (cannotStart === undefined) events.event(JOBS, job, 'Warning', JobEventReason.CannotStart, text);
     });
   };
 
@@ -232,7 +235,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   /**
    * Admits reservations whose checks are all ready, ends those with a check that is rejected or late, and asks checks that have no state.
    */
-  const settleReservations = (signal: AbortSignal): void => {
+  const checkReservations = (signal: AbortSignal): void => {
     const nowMs = clock.now();
     let nextMs = Number.POSITIVE_INFINITY;
     const stops = stoppedReservations(cache.reserved(), cache.queueing());
@@ -246,7 +249,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
       if (step.kind === 'Ask') ask(workload, record, step.checks, signal);
       else if (step.kind === 'Wait') nextMs = Math.min(nextMs, step.dueMs ?? Number.POSITIVE_INFINITY);
       else if (step.kind === 'GiveUp')
-        evict({ reservation, reason: EvictionReason.AdmissionCheck, message: step.why, told: JobEventReason.Evicted }, signal);
+        evict({ reservation, reason: EvictionReason.AdmissionCheck, message: step.why, event: JobEventReason.Evicted }, signal);
       else releaseReserved(workload, record, signal);
     }
     timers.get('checks')?.cancel();
@@ -287,27 +290,27 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   };
 
   /** Writes a record with smaller requests. The quota is released when the informer shows that record. */
-  const lower = ({ workload }: Reservation, record: Reservation['record'], signal: AbortSignal): void => {
+  const releasePart = ({ workload }: Reservation, record: Reservation['record'], signal: AbortSignal): void => {
     write(workload.key, recordPatch(workload, record), 'giving quota back', signal, () =>
       log.info('holds less', { job: workload.key, requests: record.requests }),
     );
   };
 
-  const lowerWhatIsDue = (signal: AbortSignal): void => {
+  const releaseDueParts = (signal: AbortSignal): void => {
     const nowMs = clock.now();
     const candidates = [...cache.mismatched()].flatMap((reservation) => {
       const record = partiallyReleased(reservation, cache.clusters());
       return record === undefined ? [] : [{ reservation, record }];
     });
     const keys = new Set(candidates.map(({ reservation }) => reservation.workload.key));
-    for (const key of lowerableSinceMs.keys()) if (!keys.has(key)) lowerableSinceMs.delete(key);
+    for (const key of releasableSinceMs.keys()) if (!keys.has(key)) releasableSinceMs.delete(key);
     for (const { reservation, record } of candidates) {
       const { key } = reservation.workload;
-      const sinceMs = lowerableSinceMs.get(key);
+      const sinceMs = releasableSinceMs.get(key);
       if (sinceMs === undefined) {
-        lowerableSinceMs.set(key, nowMs);
+        releasableSinceMs.set(key, nowMs);
         wakeAfter(PARTIAL_RELEASE_DELAY_MS, signal);
-      } else if (nowMs - sinceMs >= PARTIAL_RELEASE_DELAY_MS) lower(reservation, record, signal);
+      } else if (nowMs - sinceMs >= PARTIAL_RELEASE_DELAY_MS) releasePart(reservation, record, signal);
     }
   };
 
@@ -342,7 +345,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
       cache.visit((reservation) => {
         if (concerned(reservation) && unresolved(reservation) !== undefined) suspects.add(reservation.workload.key);
       }),
-    lookForLosses: losses.lookAnew,
+    lookForLosses: losses.recheck,
     correct: (signal) => {
       for (const workload of watcher.toCorrect()) correctOne(workload, signal);
       const evictions = [
@@ -353,9 +356,9 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
         ...losses.find(),
       ];
       for (const eviction of evictions) evict(eviction, signal);
-      settleReservations(signal);
-      for (const each of watcher.toTell()) tell(each, signal);
-      lowerWhatIsDue(signal);
+      checkReservations(signal);
+      for (const each of watcher.toReport()) reportCannotStart(each, signal);
+      releaseDueParts(signal);
       // Failures of writes that are no longer needed are forgotten.
       for (const key of failures.keys()) if (!writes.has(key)) failures.delete(key);
     },

@@ -39,16 +39,16 @@ export interface JobWatcher extends EventHandler<Job> {
   deleted(job: DeepReadonly<Job>): void;
   /**
    * Schedules that the `concerned` pending Workloads are queued again, because queues, the namespaces of clusters, or priorities changed.
-   * {@link goOn} does it.
+   * {@link continueVisits} does it.
    */
-  reroute(concerned?: (workload: Workload) => boolean): void;
-  /** Schedules, for {@link goOn}, another look at the Jobs that `concerned` returns for pending Workloads. */
+  requeue(concerned?: (workload: Workload) => boolean): void;
+  /** Schedules, for {@link continueVisits}, another look at the Jobs that `concerned` returns for pending Workloads. */
   adjust(concerned: (key: string) => DeepReadonly<Job> | undefined): void;
   /**
    * Continues the scheduled visits of pending Workloads until `hasEnded`. True while visits remain: the scheduler must not decide until
    * then.
    */
-  goOn(hasEnded: () => boolean): boolean;
+  continueVisits(hasEnded: () => boolean): boolean;
   /**
    * An assumed admission is not written. The Workload waits for this reason until {@link retry}, or until its Job changes while no retry is
    * planned.
@@ -60,7 +60,7 @@ export interface JobWatcher extends EventHandler<Job> {
   /** Workloads that must be suspended because they lack a good record, and those whose record must say that they are suspended. */
   toCorrect(): Iterable<Workload>;
   /** Workloads that start on no cluster and do not say so yet. */
-  toTell(): Iterable<CannotStart>;
+  toReport(): Iterable<CannotStart>;
   /** All pending Workloads. */
   pending(): IterableIterator<Workload>;
   isPending(key: string): boolean;
@@ -78,7 +78,7 @@ export interface JobWatcher extends EventHandler<Job> {
   reasonOf(key: string): string | undefined;
 }
 
-export type CannotStart = { readonly workload: Workload; readonly story: string };
+export type CannotStart = { readonly workload: Workload; readonly message: string };
 
 export function createJobWatcher(deps: {
   readonly cache: AdmissionCache;
@@ -99,11 +99,11 @@ export function createJobWatcher(deps: {
   const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   const pendingOf = createQueueCounts();
-  const walks = createSlicedPass(() => pending.values());
+  const visits = createSlicedPass(() => pending.values());
   /** Reasons that keep Jobs out of the queues. The queues know the reasons of queued Workloads. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
   const toCorrect = new Map<string, Workload>();
-  const toTell = new Map<string, CannotStart>();
+  const toReport = new Map<string, CannotStart>();
   const untrusted = createUntrustedCount(metrics);
   const unaccounted = createUnaccountedJobs();
   /** The order in which unfinished Jobs were first observed: it survives admission, so that an evicted Job keeps its place. */
@@ -121,24 +121,24 @@ export function createJobWatcher(deps: {
   };
 
   /** Changes since the last visit for them began. */
-  let news: { readonly shapes: Set<string>; readonly namespaces: Set<string>; isOfAll: boolean } | undefined;
+  let changes: { readonly shapes: Set<string>; readonly namespaces: Set<string>; isOfAll: boolean } | undefined;
   /** Queues the Workloads of this shape or namespace again. However many changes arrive, one visit serves all. */
   const requeueAlike = (what: 'shapes' | 'namespaces', name: string): void => {
-    if (news === undefined) {
+    if (changes === undefined) {
       const gathered = { shapes: new Set<string>(), namespaces: new Set<string>(), isOfAll: false };
-      news = gathered;
+      changes = gathered;
       const requeue = (workload: Workload): void => {
         const { shapes, namespaces, isOfAll } = gathered;
         const isAlike = isOfAll || shapes.has(workload.shape) || namespaces.has(workload.namespace);
         if (isAlike && waits(workload.key)) enqueue(workload);
       };
-      walks.enqueue(requeue, () => (news = undefined));
+      visits.enqueue(requeue, () => (changes = undefined));
     }
-    news[what].add(name);
+    changes[what].add(name);
     // While another manager leads, no visits are made, so the sets are bounded.
-    if (news[what].size < ALIKE_MAX) return;
-    news.isOfAll = true;
-    news[what].clear();
+    if (changes[what].size < ALIKE_MAX) return;
+    changes.isOfAll = true;
+    changes[what].clear();
   };
 
   const shapeChanged = (shape: string): void => {
@@ -172,7 +172,7 @@ export function createJobWatcher(deps: {
       case 'Admitted':
       case 'Evicting': {
         dequeue(key);
-        tellOf(workload);
+        reviewCannotStart(workload);
         if (workload.phase === 'Unrecorded' || workload.unmarked) toCorrect.set(key, workload);
         if (workload.phase !== 'Admitted') inadmissibleReasons.set(key, whyHeldBack(workload));
         wakeScheduler();
@@ -187,7 +187,7 @@ export function createJobWatcher(deps: {
       }
       case 'Pending':
         toCorrect.delete(key);
-        tellOf(workload);
+        reviewCannotStart(workload);
         if (isBeingWritten(workload)) return;
         recorder?.seen(workload, arrivalOf(key), cache.get(key) !== undefined);
         release(key);
@@ -202,12 +202,12 @@ export function createJobWatcher(deps: {
   const isBeingWritten = ({ key, resourceVersion }: Workload): boolean => cache.get(key)?.workload.resourceVersion === resourceVersion;
 
   /** A Job that starts on no cluster says so, and why. */
-  const tellOf = (workload: Workload): void => {
+  const reviewCannotStart = (workload: Workload): void => {
     const { key, record } = workload;
     const maxMoves = cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
-    const story = record === undefined || maxMoves === undefined ? undefined : cannotStartStory(record, maxMoves);
-    if (story === undefined || workload.started || workload.cannotStart === story || record?.fail !== undefined) toTell.delete(key);
-    else toTell.set(key, { workload, story });
+    const message = record === undefined || maxMoves === undefined ? undefined : cannotStartStory(record, maxMoves);
+    if (message === undefined || workload.started || workload.cannotStart === message || record?.fail !== undefined) toReport.delete(key);
+    else toReport.set(key, { workload, message });
   };
 
   const wait = (workload: Workload): void => {
@@ -241,7 +241,7 @@ export function createJobWatcher(deps: {
     pendingOf.replace(namedQueueOf(pending.get(key)), undefined);
     pending.delete(key);
     toCorrect.delete(key);
-    toTell.delete(key);
+    toReport.delete(key);
     queues.delete(key);
     inadmissibleReasons.delete(key);
     retries.forget(key);
@@ -272,16 +272,16 @@ export function createJobWatcher(deps: {
       const workload = workloadOf(job, readRecord(job));
       if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
     },
-    reroute: (concerned = () => true) =>
-      walks.enqueue((workload) => {
+    requeue: (concerned = () => true) =>
+      visits.enqueue((workload) => {
         if (waits(workload.key) && concerned(workload)) enqueue(workload);
       }),
     adjust: (concerned) =>
-      walks.enqueue(({ key }) => {
+      visits.enqueue(({ key }) => {
         const job = concerned(key);
         if (job !== undefined) observe(job);
       }),
-    goOn: walks.runUntil,
+    continueVisits: visits.runUntil,
     giveUp: (reservation, inadmissibleReason) => {
       const { key } = reservation.workload;
       if (cache.get(key) !== reservation) return;
@@ -302,7 +302,7 @@ export function createJobWatcher(deps: {
       enqueue(workload);
     },
     toCorrect: () => toCorrect.values(),
-    toTell: () => toTell.values(),
+    toReport: () => toReport.values(),
     pending: () => pending.values(),
     isPending: (key) => pending.has(key),
     pendingOf: pendingOf.all,

@@ -11,19 +11,19 @@ export interface QueueGauges {
 }
 
 export function createQueueGauges(): QueueGauges {
-  const told = new Map<Gauge, Map<string, Told>>();
+  const series = new Map<Gauge, Map<string, Series>>();
   let round = 0;
   return {
     set: (gauge, labels, value) => {
-      const ofGauge = told.get(gauge) ?? new Map<string, Told>();
-      told.set(gauge, ofGauge);
+      const ofGauge = series.get(gauge) ?? new Map<string, Series>();
+      series.set(gauge, ofGauge);
       const id = JSON.stringify(labels);
       const before = ofGauge.get(id);
       if (before === undefined || !Object.is(before.value, value)) gauge.set(labels, value);
       ofGauge.set(id, { labels, value, round });
     },
     endRound: () => {
-      for (const [gauge, ofGauge] of told) {
+      for (const [gauge, ofGauge] of series) {
         for (const [id, each] of ofGauge) {
           if (each.round === round) continue;
           gauge.remove(each.labels);
@@ -35,4 +35,4 @@ export function createQueueGauges(): QueueGauges {
   };
 }
 
-type Told = { readonly labels: Readonly<Record<string, string>>; readonly value: number; readonly round: number };
+type Series = { readonly labels: Readonly<Record<string, string>>; readonly value: number; readonly round: number };

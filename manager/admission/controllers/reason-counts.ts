@@ -13,7 +13,7 @@ export interface ReasonCounts {
 }
 
 /** The reason of waiting Jobs that have no condition yet. */
-export const UNTOLD = 'Pending';
+export const UNREPORTED = 'Pending';
 
 export function createReasonCounts(): ReasonCounts {
   const counts = createQueueCounts();
@@ -39,5 +39,5 @@ function keyOf({ metadata, spec, status }: DeepReadonly<Job>): string | undefine
     return undefined;
   const reserved = findCondition(status?.conditions, SwitchyardCondition.QuotaReserved);
   if (reserved?.status === 'True') return undefined;
-  return `${metadata.namespace}/${queue} ${reserved?.reason ?? UNTOLD}`;
+  return `${metadata.namespace}/${queue} ${reserved?.reason ?? UNREPORTED}`;
 }

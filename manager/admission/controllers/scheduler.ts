@@ -18,7 +18,7 @@ export type SchedulerDeps = {
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
   /** Continues sliced passes of cache and watcher until `hasEnded`; true while work remains. */
-  readonly goOn: (hasEnded: () => boolean) => boolean;
+  readonly continueVisits: (hasEnded: () => boolean) => boolean;
   /** Absent: no decision log is written. */
   readonly recorder?: Pick<DecisionRecorder, 'pass' | 'cycle' | 'looked'> | undefined;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     recorder?.pass();
     deps.refresh();
     // The scheduler decides only once all Workloads are in their queues.
-    while (!signal.aborted && deps.goOn(slices.hasEnded)) {
+    while (!signal.aborted && deps.continueVisits(slices.hasEnded)) {
       await slices.next(signal);
       if (!signal.aborted) deps.refresh();
     }
@@ -75,16 +75,16 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       tried = 0;
       await slices.next(signal);
       // Changes that arrived during the pause may forbid the next decision.
-      while (!signal.aborted && deps.goOn(slices.hasEnded)) await slices.next(signal);
+      while (!signal.aborted && deps.continueVisits(slices.hasEnded)) await slices.next(signal);
     }
     recorder?.looked('busy');
   };
 
   /** Withdraws planned evictions whose preemptor no longer waits. Other Workloads may have waited for the capacity. */
   const withdraw = (): void => {
-    const spared = cache.withdraw(({ key }) => queues.has(key));
-    for (const { record } of spared) queues.wake(cache.rootOf(record.clusterQueue));
-    if (spared.length > 0) queues.wakeWaitingForCluster();
+    const withdrawn = cache.withdraw(({ key }) => queues.has(key));
+    for (const { record } of withdrawn) queues.wake(cache.rootOf(record.clusterQueue));
+    if (withdrawn.length > 0) queues.wakeWaitingForCluster();
   };
 
   const observe = ({ admitted }: CycleResult, startedMs: number): void => {

@@ -30,7 +30,7 @@ export type SetupWatcherDeps = {
   readonly informers: SetupInformers & { readonly jobs: Pick<AdmissionInformers['jobs'], 'get'> };
   readonly cache: Pick<AdmissionCache, 'queueing' | 'setQueueing' | 'clusters' | 'setClusters' | 'reprioritize'>;
   readonly queues: Pick<PendingQueues, 'usageChanged' | 'wakeAll' | 'wakeAfterClusterChange'>;
-  readonly watcher: Pick<JobWatcher, 'adjust' | 'reroute'>;
+  readonly watcher: Pick<JobWatcher, 'adjust' | 'requeue'>;
   readonly evictionController: Pick<EvictionController, 'recheckAdmissions' | 'lookForLosses'>;
   readonly recorder: Pick<DecisionRecorder, 'setup'> | undefined;
   /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
@@ -205,7 +205,7 @@ class Watcher implements SetupWatcher {
     const next = priorityClassesOf(informers.workloadPriorityClasses.list(), informers.priorityClasses.list());
     this.#priorityClasses = next;
     const concerned = ({ priorityWish }: Workload): boolean => worth(priorityWish, before) !== worth(priorityWish, next);
-    watcher.reroute(concerned);
+    watcher.requeue(concerned);
     cache.reprioritize(concerned);
   }
 
@@ -220,10 +220,10 @@ class Watcher implements SetupWatcher {
     evictionController.recheckAdmissions(this.#allChanged ? undefined : affectedBy(this.#changed));
     if (this.#allChanged) {
       queues.wakeAll();
-      watcher.reroute();
+      watcher.requeue();
     } else {
       queues.wakeAll(tried);
-      if (rerouted !== undefined) watcher.reroute(rerouted);
+      if (rerouted !== undefined) watcher.requeue(rerouted);
     }
     this.#allChanged = false;
     this.#changed = noChangedObjects();
@@ -243,7 +243,7 @@ class Watcher implements SetupWatcher {
     const previous = cache.clusters();
     if (fingerprint(next) === fingerprint(previous)) return;
     cache.setClusters(next);
-    if (restrictions(next) !== restrictions(previous)) watcher.reroute();
+    if (restrictions(next) !== restrictions(previous)) watcher.requeue();
     queues.wakeAfterClusterChange();
     onApplied();
   }

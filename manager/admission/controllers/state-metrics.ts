@@ -67,9 +67,9 @@ export function createStateMetrics(
     withoutSeries.remove({});
     if (look === undefined) return;
     const { clusters, clusterQueues, localQueues } = look();
-    for (const cluster of clusters) tellCluster(cluster);
-    for (const queue of clusterQueues) tellClusterQueue(queue);
-    for (const queue of firstByName(localQueues, localQueuesMax)) tellLocalQueue(queue);
+    for (const cluster of clusters) setCluster(cluster);
+    for (const queue of clusterQueues) setClusterQueue(queue);
+    for (const queue of firstByName(localQueues, localQueuesMax)) setLocalQueue(queue);
     withoutSeries.set(Math.max(0, localQueues.length - localQueuesMax));
   };
 
@@ -117,18 +117,18 @@ export function createStateMetrics(
   withoutSeries.remove({});
   const all: readonly Pick<Gauge, 'reset'>[] = [condition, allocatable, used, heard, headWaiting, byReason, pending, admitted, usage];
 
-  function tellCluster({ name, conditions, allocatable: offered, used: asked, heardSeconds }: ObservedCluster): void {
+  function setCluster({ name, conditions, allocatable: offered, used: asked, heardSeconds }: ObservedCluster): void {
     for (const { type, status } of conditions) condition.set({ cluster: name, condition: type }, status === 'True' ? 1 : 0);
     for (const [resource, amount] of offered) allocatable.set({ cluster: name, resource }, amount);
     for (const [resource, amount] of asked) used.set({ cluster: name, resource }, amount);
     if (heardSeconds !== undefined) heard.set({ cluster: name }, heardSeconds);
   }
-  function tellClusterQueue({ name, headSinceSeconds, pendingByReason }: ObservedClusterQueue): void {
+  function setClusterQueue({ name, headSinceSeconds, pendingByReason }: ObservedClusterQueue): void {
     const seconds = headSinceSeconds === undefined ? 0 : Math.max(0, now() / 1000 - headSinceSeconds);
     headWaiting.set({ cluster_queue: name }, seconds);
     for (const [reason, count] of pendingByReason) byReason.set({ cluster_queue: name, reason }, count);
   }
-  function tellLocalQueue({ namespace, name, pending: waiting, admitted: running, usage: held }: ObservedLocalQueue): void {
+  function setLocalQueue({ namespace, name, pending: waiting, admitted: running, usage: held }: ObservedLocalQueue): void {
     pending.set({ namespace, local_queue: name }, waiting);
     admitted.set({ namespace, local_queue: name }, running);
     for (const { flavor, resource, amount } of held) usage.set({ namespace, local_queue: name, flavor, resource }, amount);

@@ -50,7 +50,7 @@ export type WaitingReporterDeps = {
 const SWEEP_INTERVAL_MS = 1_000;
 /** Jobs examined, and Jobs written, in one sweep at most. */
 const LOOKS_MAX = 2_000;
-const TELLINGS_MAX = 200;
+const REPORTS_MAX = 200;
 const CONCURRENCY = 4;
 
 /** The last reported reason of a Job, and the round in which the Job was last found waiting. */
@@ -80,7 +80,7 @@ export function createWaitingReporter({
     const job = jobs.get(parseKey(key));
     if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
     const conditions = waitingConditions(job, inadmissibleReason, clock.now(), preemptedOf(key));
-    if (conditions === undefined || (isTold(job, inadmissibleReason) && conditions.length === 1)) return;
+    if (conditions === undefined || (isReported(job, inadmissibleReason) && conditions.length === 1)) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
       // A strategic merge patch merges conditions by type, so those of dispatch stay.
@@ -99,9 +99,9 @@ export function createWaitingReporter({
     const keys = rest ?? waiting()[Symbol.iterator]();
     rest = undefined;
     let hasChanged = false;
-    let tellings = 0;
+    let reports = 0;
     for (let looks = 0; ; looks++) {
-      if (looks === LOOKS_MAX || tellings === TELLINGS_MAX) {
+      if (looks === LOOKS_MAX || reports === REPORTS_MAX) {
         rest = keys;
         return changes.wake();
       }
@@ -118,7 +118,7 @@ export function createWaitingReporter({
       seen.set(key, { reason, round });
       if (reason === before.reason) continue;
       queue.add(key);
-      tellings++;
+      reports++;
     }
     for (const [key, each] of seen) if (each.round < round) seen.delete(key);
     round++;
@@ -137,7 +137,7 @@ export function createWaitingReporter({
 }
 
 /** Whether the Job has this reason already, perhaps with other numbers. */
-const isTold = (job: DeepReadonly<Job>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
+const isReported = (job: DeepReadonly<Job>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
 
 /** The reason that the Job's condition has now. */
 const waitingReason = (job: DeepReadonly<Job>): string | undefined =>
@@ -151,11 +151,11 @@ export function waitingConditions(
   preempted?: Preempted,
 ): JobCondition[] | undefined {
   const conditions = job.status?.conditions ?? [];
-  const told = preempted === undefined ? [] : preemptedCondition(conditions, preempted, nowMs);
+  const preemptedConditions = preempted === undefined ? [] : preemptedCondition(conditions, preempted, nowMs);
   const present = findCondition(conditions, SwitchyardCondition.QuotaReserved);
   const isFalse = present?.status === 'False';
   if (isFalse && present.reason === inadmissibleReason.reason && present.message === inadmissibleReason.message)
-    return told.length > 0 ? told : undefined;
+    return preemptedConditions.length > 0 ? preemptedConditions : undefined;
   const time = toWireTime(nowMs);
   const waiting: JobCondition = {
     type: SwitchyardCondition.QuotaReserved,
@@ -167,9 +167,9 @@ export function waitingConditions(
   };
   // While a Job is being evicted, only its copy shows whether anything still runs.
   const mayRun = inadmissibleReason.mayRun === true || MAY_RUN.includes(inadmissibleReason.reason);
-  const rests = job.spec.suspend === true && !mayRun;
-  const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
-  return neverSuspended ? [waiting, ...told, suspended(time)] : [waiting, ...told];
+  const isSuspended = job.spec.suspend === true && !mayRun;
+  const neverSuspended = isSuspended && findCondition(conditions, 'Suspended') === undefined;
+  return neverSuspended ? [waiting, ...preemptedConditions, suspended(time)] : [waiting, ...preemptedConditions];
 }
 
 /** The condition of a preempted Job; empty if it has that already. */

@@ -12,7 +12,7 @@ import {
 } from './decision-log.ts';
 import { partsOf } from './logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from './logged-object.ts';
-import { isToldAnew, loggedJob } from './logged-workload.ts';
+import { needsLogging, loggedJob } from './logged-workload.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** The destination of log lines. It never blocks and never throws, and its memory is bounded. */
@@ -65,9 +65,9 @@ export type DecisionRecorderDeps = {
 };
 
 /** Jobs logged in one slice, so that a large section does not block the event loop. */
-const TOLD_AT_ONCE = 250;
+const JOBS_PER_SLICE = 250;
 
-type Told = { readonly object: DeepReadonly<KubeObject>; readonly text: string };
+type LoggedText = { readonly object: DeepReadonly<KubeObject>; readonly text: string };
 
 export function createDecisionRecorder({ sink, settings, objects, workloads, now, soon }: DecisionRecorderDeps): DecisionRecorder {
   let state: 'off' | 'telling' | 'whole' | 'lost' = 'off';
@@ -78,16 +78,16 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
   let cycles = 0;
   let isFirst = false;
   let hasChanged = false;
-  const told = new Map<string, Workload>();
-  const objectsTold = new Map<string, Told>();
+  const loggedWorkloads = new Map<string, Workload>();
+  const loggedObjects = new Map<string, LoggedText>();
 
   /** False if the line is lost: the section is incomplete from then on. */
-  const tell = (line: LogLine): boolean => {
+  const append = (line: LogLine): boolean => {
     const text = formatLogLine(line);
     if (!sink.write(text)) {
       state = 'lost';
-      told.clear();
-      objectsTold.clear();
+      loggedWorkloads.clear();
+      loggedObjects.clear();
       sink.lost(1);
       return false;
     }
@@ -98,8 +98,8 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
   };
 
   const begin = (because: LogHead['because']): void => {
-    told.clear();
-    objectsTold.clear();
+    loggedWorkloads.clear();
+    loggedObjects.clear();
     section++;
     state = 'telling';
     const lost = sink.takeLost();
@@ -111,53 +111,53 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       ...(lost > 0 ? { dropped: lost } : {}),
       settings,
     } as const;
-    if (!tell(head) || !tellSetup()) return;
-    tellJobs(workloads()[Symbol.iterator](), section);
+    if (!append(head) || !appendSetup()) return;
+    appendJobs(workloads()[Symbol.iterator](), section);
   };
 
-  const tellJobs = (jobs: Iterator<{ readonly workload: Workload; readonly arrival: number }>, of: number): void => {
+  const appendJobs = (jobs: Iterator<{ readonly workload: Workload; readonly arrival: number }>, of: number): void => {
     if (state !== 'telling' || of !== section) return;
-    for (let count = 0; count < TOLD_AT_ONCE; count++) {
+    for (let count = 0; count < JOBS_PER_SLICE; count++) {
       const next = jobs.next();
       if (next.done === true) {
         state = 'whole';
-        tell({ kind: 'whole', at: now() });
+        append({ kind: 'whole', at: now() });
         bytesSinceWhole = 0;
         return;
       }
       const { workload, arrival } = next.value;
-      if (!told.has(workload.key) && !tellJob(workload, arrival)) return;
+      if (!loggedWorkloads.has(workload.key) && !appendJob(workload, arrival)) return;
     }
-    soon(() => tellJobs(jobs, of));
+    soon(() => appendJobs(jobs, of));
   };
 
-  const tellJob = (workload: Workload, arrival: number): boolean => {
-    if (!tell({ kind: 'job', at: now(), ...loggedJob(workload, arrival) })) return false;
-    told.set(workload.key, workload);
+  const appendJob = (workload: Workload, arrival: number): boolean => {
+    if (!append({ kind: 'job', at: now(), ...loggedJob(workload, arrival) })) return false;
+    loggedWorkloads.set(workload.key, workload);
     return true;
   };
 
-  const tellSetup = (): boolean => {
-    const gone = new Set(objectsTold.keys());
+  const appendSetup = (): boolean => {
+    const gone = new Set(loggedObjects.keys());
     for (const { kind, object } of loggable(objects())) {
       const name = objectName({ kind, metadata: object.metadata });
       gone.delete(name);
-      const before = objectsTold.get(name);
+      const before = loggedObjects.get(name);
       if (before?.object === object) continue;
       const logged = loggedObject(kind, object);
       const text = JSON.stringify(logged);
-      if (before?.text !== text && !tell({ kind: 'object', at: now(), object: logged })) return false;
-      objectsTold.set(name, { object, text });
+      if (before?.text !== text && !append({ kind: 'object', at: now(), object: logged })) return false;
+      loggedObjects.set(name, { object, text });
     }
     for (const name of gone) {
-      objectsTold.delete(name);
-      if (!tell({ kind: 'gone', at: now(), object: name })) return false;
+      loggedObjects.delete(name);
+      if (!append({ kind: 'gone', at: now(), object: name })) return false;
     }
     return true;
   };
 
   /** Whether events can be logged now. After lost lines, a new section begins once the sink has room. */
-  const isTold = (): boolean => {
+  const canLog = (): boolean => {
     if (state === 'off') return false;
     if (state !== 'lost') return true;
     if (sink.hasRoom()) begin('gap');
@@ -178,42 +178,42 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
     },
     stop: () => {
       state = 'off';
-      told.clear();
-      objectsTold.clear();
+      loggedWorkloads.clear();
+      loggedObjects.clear();
     },
     setup: () => {
-      if (isTold()) tellSetup();
+      if (canLog()) appendSetup();
     },
     seen: (workload, arrival, anew = false) => {
-      if (!isTold()) return;
+      if (!canLog()) return;
       const { key, phase } = workload;
-      const before = told.get(key);
-      if (before === undefined || before.uid !== workload.uid) return void tellJob(workload, arrival);
-      if (phase === 'Pending' && (anew || before.phase !== 'Pending' || isToldAnew(workload, before)))
-        return void tellJob(workload, arrival);
-      told.set(key, workload);
-      if (phase === 'Pending') tell({ kind: 'again', at: now(), job: key });
+      const before = loggedWorkloads.get(key);
+      if (before === undefined || before.uid !== workload.uid) return void appendJob(workload, arrival);
+      if (phase === 'Pending' && (anew || before.phase !== 'Pending' || needsLogging(workload, before)))
+        return void appendJob(workload, arrival);
+      loggedWorkloads.set(key, workload);
+      if (phase === 'Pending') append({ kind: 'again', at: now(), job: key });
       else if (phase === 'Evicting' || phase === 'Unrecorded') {
-        if (before.phase !== phase) tell({ kind: 'phase', at: now(), job: key, phase: 'Evicting' });
+        if (before.phase !== phase) append({ kind: 'phase', at: now(), job: key, phase: 'Evicting' });
       } else if (anew && phase === 'Admitted')
-        tell({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...omitUndefined({ needed: workload.podsNeeded }) });
+        append({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...omitUndefined({ needed: workload.podsNeeded }) });
     },
     ended: (key, how) => {
       // A Job that is not logged in this section yet may be in the previous one.
-      if (!isTold() || (!told.delete(key) && state === 'whole')) return;
-      tell({ kind: 'end', at: now(), job: key, how });
+      if (!canLog() || (!loggedWorkloads.delete(key) && state === 'whole')) return;
+      append({ kind: 'end', at: now(), job: key, how });
     },
     pass: () => {
       isFirst = true;
     },
     cycle: (nowMs, most, decisions) => {
       cycles++;
-      if (!isTold()) return;
-      tell({ kind: 'cycle', at: nowMs, cycle: cycles, ...first(), most, ...partsOf(decisions) });
+      if (!canLog()) return;
+      append({ kind: 'cycle', at: nowMs, cycle: cycles, ...first(), most, ...partsOf(decisions) });
     },
     looked: (because) => {
-      if (!hasChanged || !isTold()) return;
-      tell({ kind: 'looked', at: now(), ...first(), because });
+      if (!hasChanged || !canLog()) return;
+      append({ kind: 'looked', at: now(), ...first(), because });
       hasChanged = false;
       const { fileBytesMax } = sink;
       // Sections make up at most half of the log.

@@ -85,7 +85,7 @@ function barredBy({ hold, problem, forbidden }: Workload): string | undefined {
 }
 
 /** Whether a pending Workload has to be logged anew. */
-export const isToldAnew = (now: Workload, before: Workload): boolean =>
+export const needsLogging = (now: Workload, before: Workload): boolean =>
   now.schedulingHash !== before.schedulingHash ||
   now.queue !== before.queue ||
   now.queuedSinceMs !== before.queuedSinceMs ||
@@ -99,26 +99,26 @@ export const isToldAnew = (now: Workload, before: Workload): boolean =>
   (now.priorityWish !== before.priorityWish && JSON.stringify(now.priorityWish) !== JSON.stringify(before.priorityWish));
 
 /** The pending Workload of a logged Job, with this record. Fields that the log omits are not used by decisions of a cycle. */
-export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefined): Workload {
-  const slash = told.job.indexOf('/');
-  const requests: Requests = new Map(Object.entries(told.requests) as [string, Amount][]);
-  const { least: minPods, clusters: wish = ANYWHERE, nodes: nodeWish = ANY_NODE } = told;
+export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefined): Workload {
+  const slash = logged.job.indexOf('/');
+  const requests: Requests = new Map(Object.entries(logged.requests) as [string, Amount][]);
+  const { least: minPods, clusters: wish = ANYWHERE, nodes: nodeWish = ANY_NODE } = logged;
   return {
-    key: told.job,
-    namespace: told.job.slice(0, slash),
-    name: told.job.slice(slash + 1),
-    uid: told.uid,
+    key: logged.job,
+    namespace: logged.job.slice(0, slash),
+    name: logged.job.slice(slash + 1),
+    uid: logged.uid,
     resourceVersion: '',
     finalizers: [],
-    queue: told.queue,
-    priorityWish: told.priority ?? NO_PRIORITY,
-    createdMs: told.created,
-    queuedSinceMs: told.queued,
+    queue: logged.queue,
+    priorityWish: logged.priority ?? NO_PRIORITY,
+    createdMs: logged.created,
+    queuedSinceMs: logged.queued,
     requests,
-    podsNeeded: told.needed,
+    podsNeeded: logged.needed,
     minPods,
     wish,
-    hold: told.barred === QuotaReservedReason.Held ? true : undefined,
+    hold: logged.barred === QuotaReservedReason.Held ? true : undefined,
     nodeWish,
     podsTold: 0,
     refusal: undefined,
@@ -126,21 +126,21 @@ export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefine
     heldBack: false,
     started: false,
     startTimeoutMs: undefined,
-    maxExecutionSeconds: told.maxSeconds,
-    fenced: told.fenced,
-    podFenced: told.podFenced,
+    maxExecutionSeconds: logged.maxSeconds,
+    fenced: logged.fenced,
+    podFenced: logged.podFenced,
     graceSeconds: 0,
-    shape: told.shape,
+    shape: logged.shape,
     cannotStart: undefined,
     record,
     phase: 'Pending',
     unmarked: false,
     untrusted: undefined,
     unaccounted: false,
-    problem: told.barred === QuotaReservedReason.InvalidJob ? told.barred : undefined,
+    problem: logged.barred === QuotaReservedReason.InvalidJob ? logged.barred : undefined,
     checks: NO_CHECKS,
-    forbidden: told.barred === QuotaReservedReason.ForbiddenByLimitRange ? told.barred : undefined,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, told.priority?.podClass, record),
+    forbidden: logged.barred === QuotaReservedReason.ForbiddenByLimitRange ? logged.barred : undefined,
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, logged.priority?.podClass, record),
   };
 }
 const ANYWHERE: ClusterWish = { kind: 'Any' };

@@ -24,7 +24,7 @@ export type Eviction = {
   /** The preemption behind the eviction. */
   readonly displacement?: Displacement;
   /** The reason of the Event on the Job. */
-  readonly told?: JobEventReason;
+  readonly event?: JobEventReason;
   /** The Job fails instead of being queued again. */
   readonly fail?: NonNullable<AdmissionRecord['fail']>;
 };
@@ -47,9 +47,9 @@ export const EvictionReason = {
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
- * Workloads to evict: those in queues with HoldAndDrain or on draining clusters, `mismatched` ones that request more than they hold,
- * `refused` ones and those of their shape on their way, `held` and `displaced` ones, and those on unsteady clusters. Workloads that are
- * being suspended already are skipped.
+ * Workloads to evict: those of queues with HoldAndDrain, on draining clusters, and on unsteady ones; `mismatched` ones that request more
+ * than they hold; `refused` ones, and those of their shape on their way; `held` and `displaced` ones. Workloads that are being suspended
+ * already are skipped.
  */
 export function findEvictions(
   {
@@ -65,12 +65,12 @@ export function findEvictions(
   clusters: readonly ClusterState[],
 ): Eviction[] {
   return [
-    ...toRest(held()),
-    ...turnedAway(refused()),
-    ...turnedBack(refusedAlike()),
+    ...heldByUser(held()),
+    ...refusedByCluster(refused()),
+    ...refusedByShape(refusedAlike()),
     ...grown(mismatched()),
     ...drained({ reservations, onCluster }, setup, clusters),
-    ...leaving({ onCluster }, clusters),
+    ...leavingUnsteady({ onCluster }, clusters),
     ...preempted(displaced()),
   ];
 }
@@ -79,7 +79,7 @@ export function findEvictions(
  * Workloads that the fence of an unsteady cluster stops repeatedly leave it if another cluster can run them. Otherwise they stay: a stopped
  * copy keeps its completed work, and a new copy on the same cluster would fare no better.
  */
-function leaving({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
+function leavingUnsteady({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
   const steady = clusters.filter(({ closed, tryingSinceMs }) => closed === undefined && tryingSinceMs === undefined);
   return clusters.flatMap(({ name, unsteady }) =>
     (unsteady ? [...onCluster(name)] : []).flatMap((reservation): Eviction[] => {
@@ -88,13 +88,13 @@ function leaving({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: rea
       if (!steady.some((cluster) => cluster.name !== name && couldRunOn(workload, cluster))) return [];
       const message = `cluster ${name} has stopped it again and again, because its worker did not hear of the manager`;
       return [
-        { reservation, reason: EvictionReason.ClusterUnsteady, message, refusal: AvoidedReason.Fenced, told: JobEventReason.Evicted },
+        { reservation, reason: EvictionReason.ClusterUnsteady, message, refusal: AvoidedReason.Fenced, event: JobEventReason.Evicted },
       ];
     }),
   );
 }
 
-function toRest(held: Iterable<Reservation>): Eviction[] {
+function heldByUser(held: Iterable<Reservation>): Eviction[] {
   return [...held].flatMap((reservation) =>
     hasPlace(reservation.workload)
       ? [{ reservation, reason: EvictionReason.Held, message: `it is held by its annotation ${HOLD_ANNOTATION}` }]
@@ -111,7 +111,7 @@ function preempted(displaced: ReturnType<AdmissionCache['displaced']>): Eviction
   });
 }
 
-function turnedAway(refused: Iterable<Reservation>): Eviction[] {
+function refusedByCluster(refused: Iterable<Reservation>): Eviction[] {
   return [...refused].flatMap((reservation) => {
     const { workload, record } = reservation;
     const { refusal } = workload;
@@ -121,7 +121,7 @@ function turnedAway(refused: Iterable<Reservation>): Eviction[] {
 }
 
 /** Workloads whose copy has not arrived avoid the cluster as others of their shape do, without a refusal of their own. */
-function turnedBack(refusedAlike: Iterable<readonly [Reservation, string]>): Eviction[] {
+function refusedByShape(refusedAlike: Iterable<readonly [Reservation, string]>): Eviction[] {
   return [...refusedAlike].map(([reservation, reason]) => ({
     reservation,
     reason: EvictionReason.ClusterRefused,

@@ -10,7 +10,7 @@ import { EvictionReason, type Eviction } from './evictions.ts';
  * and when a judgement is due.
  */
 export interface LossWatch {
-  lookAnew(): void;
+  recheck(): void;
   find(): readonly Eviction[];
   stop(): void;
 }
@@ -56,17 +56,17 @@ export function createLossWatch(deps: {
     return found;
   };
   /** An admission may be decided before the cluster is lost, and be written long after. */
-  const somebodyCame = (): boolean => lostClusters.names().some((name) => cache.placements(name) !== (placements.get(name) ?? 0));
+  const hasNewPlacements = (): boolean => lostClusters.names().some((name) => cache.placements(name) !== (placements.get(name) ?? 0));
   const due = (): void => {
     isDue = true;
     wake();
   };
 
   return {
-    lookAnew: () => {
+    recheck: () => {
       isDue = true;
     },
-    find: () => (isDue || somebodyCame() ? look() : []),
+    find: () => (isDue || hasNewPlacements() ? look() : []),
     stop: () => timer?.cancel(),
   };
 }

@@ -28,7 +28,7 @@ export interface UsageLedger {
   /** The Job holds nothing any more. */
   ended(key: string, nowMs: number): void;
   /** The admission was never carried out: it has used nothing. */
-  neverWas(key: string, nowMs: number): void;
+  undone(key: string, nowMs: number): void;
   /** The LocalQueue is deleted, and its usage with it. */
   forget(localQueue: string): void;
   consumed(localQueue: string, nowMs: number): Consumed;
@@ -57,7 +57,7 @@ type Counted = { readonly localQueue: string; readonly counted: Consumed; readon
  * Relative change of usage that is written. Decay and constant holdings follow from the last write, so this is for readers of status;
  * without holdings nothing is written.
  */
-const WORTH_TELLING = 0.05;
+const WRITE_THRESHOLD = 0.05;
 
 /** The ledger as written to the status of these LocalQueues. Counting the running Jobs afterwards completes it. */
 export function writtenLedger(policy: UsagePolicy, localQueues: Iterable<DeepReadonly<LocalQueue>>): UsageLedger {
@@ -134,7 +134,7 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
       return true;
     },
     ended: (key, nowMs) => void take(key, nowMs),
-    neverWas: (key, nowMs) => {
+    undone: (key, nowMs) => {
       const taken = take(key, nowMs);
       if (taken === undefined) return;
       const { job, entry } = taken;
@@ -147,7 +147,7 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
       [...entries].flatMap(([localQueue, { changed, held, writtenMs, writtenUsage }]) => {
         if (nowMs - writtenMs < policy.samplingIntervalMs) return [];
         const moved = Math.abs(usageAt(localQueue, 1, nowMs) - writtenUsage);
-        return changed || (held.size > 0 && moved > WORTH_TELLING * writtenUsage) ? [localQueue] : [];
+        return changed || (held.size > 0 && moved > WRITE_THRESHOLD * writtenUsage) ? [localQueue] : [];
       }),
     written: (localQueue, nowMs) => {
       const entry = entries.get(localQueue);

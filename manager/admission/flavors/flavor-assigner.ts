@@ -9,7 +9,7 @@ import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * A flavor on which the pods of a Workload can run, with quota for its requests in one resource group, free now or once others give it
+ * A flavor on which the pods of a Workload can run, with quota for its requests in one resource group: free now, or once others give it
  * back.
  */
 export type FlavorOption = Combinable & {
@@ -55,7 +55,7 @@ export function assignFlavors(
   workload: Workload,
   queue: QueueSetup,
   usage: Usage,
-  preemption: PreemptionOracle = nobody(queue, usage),
+  preemption: PreemptionOracle = withoutPreemption(queue, usage),
 ): FlavorOptions {
   const uncovered = uncoveredResource(workload.requests, queue);
   if (uncovered !== undefined) {
@@ -89,7 +89,7 @@ const isNever = (findings: readonly Finding[]): boolean => findings.every(({ kin
 /** What preemption yields of one flavor resource. */
 export type PreemptionOracle = (key: FlavorResource, amount: Amount) => FlavorMode;
 
-const nobody =
+const withoutPreemption =
   ({ node }: QueueSetup, usage: Usage): PreemptionOracle =>
   (key, amount) => ({ mode: 'NoCandidates', borrowing: borrowingReach(node, usage, key, amount).height });
 

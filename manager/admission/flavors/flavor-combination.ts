@@ -11,7 +11,7 @@ export type Combinable = {
 };
 
 /**
- * One `offered` flavor of each group, by preference, earlier groups first. All pods get the labels of all flavors, so no two flavors may
+ * One `offered` flavor of each group, by preference, earlier groups first. All pods get the labels of all flavors. So no two flavors may
  * disagree on a label, and one term of the required node affinity must allow all of them. Undefined if there is no such combination.
  */
 export function combineFlavors<F extends Combinable>(

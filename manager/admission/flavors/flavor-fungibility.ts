@@ -29,7 +29,7 @@ export const worstMode = (modes: readonly FlavorMode[], fungibility: Fungibility
 const BEST: FlavorMode = { mode: 'Fit', borrowing: 0 };
 
 /** Whether the search for a flavor continues after a flavor with this mode. */
-const goesOn = ({ mode, borrowing }: FlavorMode, { whenCanBorrow, whenCanPreempt }: Fungibility): boolean => {
+const continuesAfter = ({ mode, borrowing }: FlavorMode, { whenCanBorrow, whenCanPreempt }: Fungibility): boolean => {
   if (mode === 'NoCandidates') return true;
   if (mode !== 'Fit' && whenCanPreempt === 'TryNextFlavor') return true;
   return borrowing > 0 && whenCanBorrow === 'TryNextFlavor';
@@ -43,7 +43,7 @@ export function inPreferredOrder<F extends { readonly offer: FlavorMode }>(flavo
   const left = [...flavors];
   const ordered: F[] = [];
   while (left.length > 0) {
-    const end = left.findIndex(({ offer }) => !goesOn(offer, fungibility));
+    const end = left.findIndex(({ offer }) => !continuesAfter(offer, fungibility));
     let best = 0;
     for (const [index, { offer }] of left.entries()) {
       const other = left[best];

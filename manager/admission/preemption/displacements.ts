@@ -19,7 +19,7 @@ export interface Displacements {
   withdraw(isWanted: (by: Displacer) => boolean): readonly string[];
   of(key: string): Displacement | undefined;
   /** The Workload is admitted by this record: a preemption planned for another admission is void. */
-  keepFor(key: string, record: AdmissionRecord): void;
+  keepIfSame(key: string, record: AdmissionRecord): void;
   /** The Workload holds nothing any more. */
   forget(key: string): void;
   /** All planned preemptions, by the key of the victim. */
@@ -42,23 +42,23 @@ export function createDisplacements(): Displacements {
   return {
     replace: (by, victims) => {
       const wanted = new Map(victims.map(({ admitted, rule }) => [admitted.reservation.workload.key, { admitted, rule }]));
-      const spared = [...(byDisplacer.get(by.key) ?? [])].filter((key) => !wanted.has(key));
-      for (const key of spared) forget(key);
+      const withdrawn = [...(byDisplacer.get(by.key) ?? [])].filter((key) => !wanted.has(key));
+      for (const key of withdrawn) forget(key);
       // A leaving Workload is planned for another preemptor, or is suspended already.
       const added = [...wanted].filter(([, { admitted }]) => !admitted.leaving);
       for (const [key, { admitted, rule }] of added) {
         displaced.set(key, { by, rule, admission: admissionOf(admitted.reservation.record) });
         byDisplacer.set(by.key, (byDisplacer.get(by.key) ?? new Set()).add(key));
       }
-      return [...spared, ...added.map(([key]) => key)];
+      return [...withdrawn, ...added.map(([key]) => key)];
     },
     withdraw: (isWanted) => {
-      const spared = [...displaced].filter(([, { by }]) => !isWanted(by)).map(([key]) => key);
-      for (const key of spared) forget(key);
-      return spared;
+      const withdrawn = [...displaced].filter(([, { by }]) => !isWanted(by)).map(([key]) => key);
+      for (const key of withdrawn) forget(key);
+      return withdrawn;
     },
     of: (key) => displaced.get(key),
-    keepFor: (key, record) => {
+    keepIfSame: (key, record) => {
       const known = displaced.get(key);
       if (known !== undefined && known.admission !== admissionOf(record)) forget(key);
     },

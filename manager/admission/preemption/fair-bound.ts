@@ -5,11 +5,11 @@ import { addUsage, wouldBorrow, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /**
- * Whether fair sharing certainly finds no victim outside the preemptor's ClusterQueue, so that no search is needed. Under either strategy
- * the first victim comes from a side whose share is at least that of the preemptor's side, unless the preemptor reclaims its own quota.
- * Without such a side there is no first victim, and so none at all.
+ * Whether fair sharing certainly finds no victim outside the preemptor's ClusterQueue, so that no search is needed. Unless the preemptor
+ * reclaims its own quota, the first victim comes from a side whose share is at least that of the preemptor's side. This holds under either
+ * strategy. Without such a side there is no first victim, and so none at all.
  */
-export function takesNobodyElsewhere({
+export function hasNoVictimElsewhere({
   preemptor: { queue, charges },
   contested,
   usage,

@@ -38,9 +38,9 @@ export function fairPreemption<C extends FairCandidate>(search: FairSearch<C>): 
   const state = stateOf(search);
   const [first, second] = search.strategies;
   if (first === undefined) return [];
-  const { spared, fits } = runFirst(search, state, first);
-  if (!fits && (second === undefined || !runSecond(search, state, spared))) return [];
-  return withoutTheNeedless(search, state);
+  const { spared: passedOver, fits } = runFirst(search, state, first);
+  if (!fits && (second === undefined || !runSecond(search, state, passedOver))) return [];
+  return fillBack(search, state);
 }
 
 type State<C> = {
@@ -64,37 +64,37 @@ function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C
   const { preemptor } = search;
   const targets = createTargets(search, state, search.candidates);
   const takesBackItsOwn = [...search.contested].every((key) => !wouldBorrow(preemptor.queue, state.shared, key, ZERO));
-  const spared: C[] = [];
+  const passedOver: C[] = [];
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
     const { queue } = target;
     if (queue === preemptor.queue || takesBackItsOwn) {
       take(search, state, target.pop(), queue === preemptor.queue ? 'InClusterQueue' : 'InCohortReclamation');
-      if (search.fits(state.rest)) return { fits: true, spared };
+      if (search.fits(state.rest)) return { fits: true, spared: passedOver };
       continue;
     }
     const sides = sidesOf(preemptor.queue, queue, state.above);
-    const mine = shareIn(state, sides.preemptor);
+    const preemptorShare = shareIn(state, sides.preemptor);
     const before = shareIn(state, sides.target);
     // A side that borrows with weight 0 exceeds any other share, before and after.
-    const isHopeless = weightedShare(mine) === Infinity && weightedShare(before) !== Infinity;
+    const isHopeless = weightedShare(preemptorShare) === Infinity && weightedShare(before) !== Infinity;
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (isHopeless || !allows(strategy, mine, before, () => shareWithout(search, state, sides.target, candidate))) {
-        spared.push(candidate);
+      if (isHopeless || !allows(strategy, preemptorShare, before, () => shareWithout(search, state, sides.target, candidate))) {
+        passedOver.push(candidate);
         continue;
       }
       take(search, state, candidate, 'InCohortFairSharing');
-      if (search.fits(state.rest)) return { fits: true, spared };
+      if (search.fits(state.rest)) return { fits: true, spared: passedOver };
       // Another ClusterQueue may have the highest share now.
       break;
     }
   }
-  return { fits: false, spared };
+  return { fits: false, spared: passedOver };
 }
 
 /** The second strategy considers the first candidate of each ClusterQueue that was passed over, and ignores what the candidate holds. */
-function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, spared: readonly C[]): boolean {
-  const targets = createTargets(search, state, spared);
+function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, passedOver: readonly C[]): boolean {
+  const targets = createTargets(search, state, passedOver);
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
     const candidate = target.pop();
     target.drop();
@@ -123,7 +123,7 @@ function take<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, c
 }
 
 /** Puts back, from the last but one to the first, the victims that the preemptor does not need. */
-function withoutTheNeedless<C extends FairCandidate>(search: FairSearch<C>, { rest, victims }: State<C>): readonly FairVictim<C>[] {
+function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, victims }: State<C>): readonly FairVictim<C>[] {
   const last = victims.length - 1;
   const needed = victims.filter((_, index) => index === last);
   for (const victim of victims.slice(0, -1).toReversed()) {
@@ -157,11 +157,11 @@ function sidesOf(
   target: QuotaNode,
   above: ReadonlySet<QuotaNode>,
 ): { readonly preemptor: QuotaNode; readonly target: QuotaNode } {
-  let theirs = target;
-  while (theirs.parent !== undefined && !above.has(theirs.parent)) theirs = theirs.parent;
-  let ours = preemptor;
-  while (ours.parent !== undefined && ours.parent !== theirs.parent) ours = ours.parent;
-  return { preemptor: ours, target: theirs };
+  let targetSide = target;
+  while (targetSide.parent !== undefined && !above.has(targetSide.parent)) targetSide = targetSide.parent;
+  let preemptorSide = preemptor;
+  while (preemptorSide.parent !== undefined && preemptorSide.parent !== targetSide.parent) preemptorSide = preemptorSide.parent;
+  return { preemptor: preemptorSide, target: targetSide };
 }
 
 /** A ClusterQueue with remaining candidates. */

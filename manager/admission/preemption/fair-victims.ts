@@ -1,9 +1,9 @@
 import { compareAdmitted, type Admitted } from '../workload/admitted-index.ts';
-import { takesNobodyElsewhere } from './fair-bound.ts';
+import { hasNoVictimElsewhere } from './fair-bound.ts';
 import { fairPreemption, type FairCandidate, type FairRule, type FairSearch } from './fair-preemption.ts';
 import { mostUsedFirst } from '../fair-sharing/local-queue-order.ts';
 import type { CandidateSearch } from './preemption-candidates.ts';
-import { highestInQueue, mayReclaimFrom, standingInQueue } from './preemption-rules.ts';
+import { highestInQueue, mayReclaimFrom, eligibilityInQueue } from './preemption-rules.ts';
 import { isBorrowingAny, type QuotaNode } from '../quota/quota-tree.ts';
 
 export type FairVictimSearch = Pick<
@@ -21,7 +21,7 @@ type Candidate = FairCandidate & { readonly admitted: Admitted };
 export function findFairVictims(search: FairVictimSearch): readonly { readonly admitted: Admitted; readonly rule: FairRule }[] | undefined {
   const { preemptor, charges, contested, usage, strategies, fits, takeAway, putBack } = search;
   const { node } = preemptor.queue;
-  if (!displacesItsOwn(search) && takesNobodyElsewhere({ preemptor: { queue: node, charges }, contested, usage })) return undefined;
+  if (!displacesItsOwn(search) && hasNoVictimElsewhere({ preemptor: { queue: node, charges }, contested, usage })) return undefined;
   const victims = fairPreemption<Candidate>({
     preemptor: { queue: node, charges },
     contested,
@@ -53,7 +53,7 @@ function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster, l
     const isOwn = node === own;
     if (!isOwn && !isBorrowingAny(node, usage, contested)) return;
     for (const each of cluster === undefined ? admitted.of(clusterQueue) : admitted.on(clusterQueue, cluster)) {
-      const isAllowed = isOwn ? standingInQueue(preemptor, each) !== undefined : mayReclaimFrom(preemptor, each);
+      const isAllowed = isOwn ? eligibilityInQueue(preemptor, each) !== undefined : mayReclaimFrom(preemptor, each);
       if (isAllowed && helps(each, isOwn)) found.push({ queue: node, charges: each.charges, admitted: each });
     }
   };

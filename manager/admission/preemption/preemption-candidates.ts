@@ -2,7 +2,14 @@ import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import { compareAdmitted, type Admitted, type AdmittedIndex } from '../workload/admitted-index.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
 import { mostUsedFirst, type LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
-import { highestInCohort, highestInQueue, standingInCohort, standingInQueue, type Preemptor, type Standing } from './preemption-rules.ts';
+import {
+  highestInCohort,
+  highestInQueue,
+  eligibilityInCohort,
+  eligibilityInQueue,
+  type Preemptor,
+  type Eligibility,
+} from './preemption-rules.ts';
 import { isBorrowingAny, locallyAvailable, subtreeQuota, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import { larger, minus, plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { Usage } from '../quota/usage.ts';
@@ -10,14 +17,14 @@ import type { Usage } from '../quota/usage.ts';
 /** A Workload that may be preempted for the preemptor. */
 export type Candidate = {
   readonly admitted: Admitted;
-  readonly standing: Standing;
+  readonly eligibility: Eligibility;
   /** For a Workload of another ClusterQueue, the nodes that must still exceed their quota when the Workload is considered. */
   readonly borrowers: readonly QuotaNode[];
 };
 
 /** Candidates in Kueue's order, found on demand. */
 export type Candidates = {
-  readonly inOrder: (accepts: (standing: Standing) => boolean) => Iterable<Candidate>;
+  readonly inOrder: (accepts: (eligibility: Eligibility) => boolean) => Iterable<Candidate>;
   /** Whether other ClusterQueues have candidates, and whether the preemptor has hierarchical advantage over any. */
   readonly fromOthers: boolean;
   readonly fromFarther: boolean;
@@ -62,14 +69,14 @@ export function findCandidates(search: CandidateSearch): Candidates {
   const own = new Group(
     preemption.withinClusterQueue === 'Never' ? [] : [{ list: listOf(name, ownUpTo), borrowers: [] }],
     ownUpTo,
-    (candidate) => (helps(candidate, true) ? standingInQueue(preemptor, candidate) : undefined),
+    (candidate) => (helps(candidate, true) ? eligibilityInQueue(preemptor, candidate) : undefined),
   );
   const nodes = preemption.reclaimWithinCohort === 'Never' ? { near: [], far: [] } : borrowersAround(search);
   const others = (found: readonly Borrower[], advantage: boolean): Group =>
     new Group(
       found.map(({ clusterQueue, borrowers }) => ({ list: listOf(clusterQueue, othersUpTo), borrowers })),
       othersUpTo,
-      (candidate) => (helps(candidate, false) ? standingInCohort(preemptor, candidate, advantage) : undefined),
+      (candidate) => (helps(candidate, false) ? eligibilityInCohort(preemptor, candidate, advantage) : undefined),
     );
   const far = others(nodes.far, true);
   const near = others(nodes.near, false);
@@ -125,13 +132,13 @@ function borrowersAround({ preemptor, charges, contested, usage }: CandidateSear
 class Group {
   readonly #sources: readonly Source[];
   readonly #upTo: number;
-  readonly #standing: (candidate: Admitted) => Standing | undefined;
+  readonly #eligibility: (candidate: Admitted) => Eligibility | undefined;
 
   /** `upTo`: the highest priority of a candidate. */
-  constructor(sources: readonly Source[], upTo: number, standing: (candidate: Admitted) => Standing | undefined) {
+  constructor(sources: readonly Source[], upTo: number, eligibility: (candidate: Admitted) => Eligibility | undefined) {
     this.#sources = sources;
     this.#upTo = upTo;
-    this.#standing = standing;
+    this.#eligibility = eligibility;
   }
 
   hasAny(): boolean {
@@ -139,7 +146,7 @@ class Group {
   }
 
   /** Candidates that leave anyway, or those that do not. */
-  *inOrder(leaving: boolean, accepts: (standing: Standing) => boolean): Generator<Candidate> {
+  *inOrder(leaving: boolean, accepts: (eligibility: Eligibility) => boolean): Generator<Candidate> {
     const heap = new IndexedHeap<Cursor>(({ id }) => id, compareCursors);
     for (const [index, source] of this.#sources.entries())
       this.#advance(heap, { id: String(index), source, at: 0, next: undefined }, leaving, accepts);
@@ -149,7 +156,7 @@ class Group {
     }
   }
 
-  #advance(heap: IndexedHeap<Cursor>, { id, source, at }: Cursor, leaving: boolean, accepts: (standing: Standing) => boolean): void {
+  #advance(heap: IndexedHeap<Cursor>, { id, source, at }: Cursor, leaving: boolean, accepts: (eligibility: Eligibility) => boolean): void {
     const found = this.#next(source, at, leaving, accepts);
     if (found === undefined) heap.delete(id);
     else heap.set({ id, source, ...found });
@@ -158,15 +165,20 @@ class Group {
   /**
    * A list has leaving Workloads first, and lower priorities first in both parts, so the search stops at the first priority above `upTo`.
    */
-  #next(source: Source, at: number, leaving: boolean, accepts: (standing: Standing) => boolean): Pick<Cursor, 'at' | 'next'> | undefined {
+  #next(
+    source: Source,
+    at: number,
+    leaving: boolean,
+    accepts: (eligibility: Eligibility) => boolean,
+  ): Pick<Cursor, 'at' | 'next'> | undefined {
     for (let index = at; index < source.list.length; index++) {
       const admitted = source.list[index];
       if (admitted === undefined || (leaving && !admitted.leaving)) return undefined;
       if (admitted.leaving !== leaving) continue;
       if (admitted.priority > this.#upTo) return undefined;
-      const standing = this.#standing(admitted);
-      if (standing === undefined || !accepts(standing)) continue;
-      return { at: index + 1, next: { admitted, standing, borrowers: source.borrowers } };
+      const eligibility = this.#eligibility(admitted);
+      if (eligibility === undefined || !accepts(eligibility)) continue;
+      return { at: index + 1, next: { admitted, eligibility, borrowers: source.borrowers } };
     }
     return undefined;
   }

@@ -19,14 +19,14 @@ export const PreemptionRule = {
 export type PreemptionRule = (typeof PreemptionRule)[keyof typeof PreemptionRule];
 
 /** How an admitted Workload may be preempted by a preemptor. */
-export type Standing = {
+export type Eligibility = {
   readonly rule: PreemptionRule;
   /** Only if the preemptor's ClusterQueue does not borrow afterwards. */
   readonly withoutBorrowing: boolean;
 };
 
 /** How a Workload of the preemptor's own ClusterQueue may be preempted; undefined: it may not. */
-export function standingInQueue({ priority, workload, queue }: Preemptor, candidate: Admitted): Standing | undefined {
+export function eligibilityInQueue({ priority, workload, queue }: Preemptor, candidate: Admitted): Eligibility | undefined {
   const policy = queue.preemption.withinClusterQueue;
   if (policy === 'Never') return undefined;
   const isNewer =
@@ -40,7 +40,7 @@ export function standingInQueue({ priority, workload, queue }: Preemptor, candid
  * How a Workload of another, borrowing ClusterQueue of the cohort may be preempted; undefined: it may not. `advantage`: the preemptor's
  * requests fit the quota of its ClusterQueue, or of a Cohort below the lowest common one.
  */
-export function standingInCohort({ priority, queue }: Preemptor, candidate: Admitted, advantage: boolean): Standing | undefined {
+export function eligibilityInCohort({ priority, queue }: Preemptor, candidate: Admitted, advantage: boolean): Eligibility | undefined {
   const { borrowWithinCohort } = queue.preemption;
   if (!mayReclaimFrom({ priority, queue }, candidate)) return undefined;
   if (advantage) return RECLAIMED;
@@ -61,7 +61,7 @@ export const highestInQueue = ({ priority, queue }: Pick<Preemptor, 'priority' |
 export const highestInCohort = ({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>): number =>
   queue.preemption.reclaimWithinCohort === 'Any' ? Number.POSITIVE_INFINITY : priority - 1;
 
-const IN_QUEUE: Standing = { rule: PreemptionRule.InClusterQueue, withoutBorrowing: false };
-const RECLAIMED: Standing = { rule: PreemptionRule.InCohortReclamation, withoutBorrowing: false };
-const RECLAIMED_WITHOUT_BORROWING: Standing = { rule: PreemptionRule.InCohortReclamation, withoutBorrowing: true };
-const RECLAIMED_WHILE_BORROWING: Standing = { rule: PreemptionRule.InCohortReclaimWhileBorrowing, withoutBorrowing: false };
+const IN_QUEUE: Eligibility = { rule: PreemptionRule.InClusterQueue, withoutBorrowing: false };
+const RECLAIMED: Eligibility = { rule: PreemptionRule.InCohortReclamation, withoutBorrowing: false };
+const RECLAIMED_WITHOUT_BORROWING: Eligibility = { rule: PreemptionRule.InCohortReclamation, withoutBorrowing: true };
+const RECLAIMED_WHILE_BORROWING: Eligibility = { rule: PreemptionRule.InCohortReclaimWhileBorrowing, withoutBorrowing: false };

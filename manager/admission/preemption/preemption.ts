@@ -78,7 +78,7 @@ export function fewestPreemptions<P extends { readonly victims: readonly Victim[
 
 /** Negative if `a` preempts less. */
 export function compareTargets(a: readonly Victim[], b: readonly Victim[]): number {
-  const [some, others] = [harmed(a), harmed(b)];
+  const [some, others] = [preempted(a), preempted(b)];
   if (some.length !== others.length) return some.length - others.length;
   const byPriority = lexical(
     some.map(({ priority }) => priority),
@@ -88,7 +88,7 @@ export function compareTargets(a: readonly Victim[], b: readonly Victim[]): numb
   return -lexical(some.map(({ sinceMs }) => sinceMs).toSorted(ascending), others.map(({ sinceMs }) => sinceMs).toSorted(ascending));
 }
 
-const harmed = (victims: readonly Victim[]): readonly Admitted[] =>
+const preempted = (victims: readonly Victim[]): readonly Admitted[] =>
   victims
     .map(({ admitted }) => admitted)
     .filter(({ leaving }) => !leaving)
@@ -160,9 +160,9 @@ function search(
       takeAway(candidate.admitted, trial);
       chosen.push(candidate);
       if (!mayFit(left, candidate.admitted, isThere(candidate.admitted)) || !fits()) continue;
-      return spared(chosen, trial, fits, () => tooMuch(request, trial.usage)).map(({ admitted, standing }) => ({
+      return fillBack(chosen, trial, fits, () => tooMuch(request, trial.usage)).map(({ admitted, eligibility }) => ({
         admitted,
-        rule: standing.rule,
+        rule: eligibility.rule,
       }));
     }
   }
@@ -230,7 +230,7 @@ const fitsIn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amou
  * Puts back victims that are not needed, the last first. The very last one was needed, or the search would have stopped before. `obstacle`
  * rules out a victim that holds more than is left over, without a trial.
  */
-function spared(
+function fillBack(
   chosen: readonly Candidate[],
   trial: UsageOfNodes,
   fits: () => boolean,

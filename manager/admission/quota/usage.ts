@@ -6,8 +6,8 @@ import { ClusterTable } from './cluster-table.ts';
  * Usage by holder (a node of the quota tree, a WorkerCluster) and key (a flavor resource, a resource). The scheduler decides on a fork. A
  * fork starts with the usage of its origin; later changes of either are invisible to the other.
  *
- * A column per key, a row per holder. Forks share blocks of columns until they write to them, so a fork costs almost nothing, and the usage
- * of hundreds of clusters is read in one pass.
+ * A column per key, a row per holder. Forks share blocks of columns until they write to them, so a fork costs almost nothing. The usage of
+ * hundreds of clusters is read in one pass.
  */
 export class Usage {
   readonly #axes: Axes;

@@ -30,7 +30,7 @@ export interface CapacityBounds {
     from: QueuedWorkload | undefined,
   ): 'quota' | 'cluster' | undefined;
   /**
-   * Whether some cluster may have room for requests of this size: for Workloads at or after `from` that borrow at least from height
+   * Whether some cluster may have room for requests of this size: for Workloads at or after `from` whose borrowing height is at least
    * `borrowing`, in ClusterQueues that have no claim and do not preempt.
    */
   hasRoom(resources: readonly string[], amounts: Vector, from: QueuedWorkload, borrowing: number): boolean;
@@ -109,9 +109,9 @@ type Level = { readonly used: Usage | undefined; readonly rooms: Map<string, Amo
 const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() });
 
 /**
- * The level for Workloads of a ClusterQueue: usage plus the claims that go before them, without their own queue's claim. With fair
- * sharing the order is known only after nomination, so no claim counts that may go after `from`, and none counts for a queue with a
- * claim of its own.
+ * The level for Workloads of a ClusterQueue: usage plus the claims that go before them, without their own queue's claim. With fair sharing
+ * the order is known only after nomination. Then no claim counts that may go after `from`, and none at all for a queue with a claim of its
+ * own.
  */
 function createKept(
   { queues, usage, fairSharing }: Surroundings,

@@ -5,8 +5,8 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * Nominates a head with all its pods or, if they do not fit and the Job allows partial admission, with the most pods that fit (Kueue's
- * PodSetReducer). If the fewest pods do not fit either, the result is about all pods; if those can never fit, it is about the fewest.
+ * Nominates a head with all its pods, or with the most that fit if the Job allows partial admission (Kueue's PodSetReducer). If the fewest
+ * pods do not fit either, the result is about all pods; if those can never fit, it is about the fewest.
  */
 export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Outcome {
   const whole = nominate(snapshot, head, nowMs);

@@ -2,9 +2,9 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { AvoidedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord, AvoidedCluster } from '../../api/records.ts';
 
-/** A cluster that refuses a Job is avoided for this long, */
+/** How long a cluster that refuses a Job is avoided after the first refusal. */
 const BASE_MS = 60_000;
-/** doubled with each consecutive refusal up to this limit. A refusal is remembered for that limit after it ends. */
+/** The limit of that time, which doubles with each consecutive refusal. A refusal is remembered for this long after it ends. */
 const MAX_MS = 3_600_000;
 export const FORGOTTEN_AFTER_MS = MAX_MS;
 

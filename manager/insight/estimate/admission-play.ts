@@ -5,23 +5,23 @@ import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
 import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
 import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import { putInQueue, queueEntry } from '../../admission/queues/queue-entry.ts';
-import { atOnce } from '../../admission/cache/sliced-work.ts';
+import { runToEnd } from '../../admission/cache/sliced-work.ts';
 import { hasPlace, type Reservation } from '../../admission/workload/reservation.ts';
 import { nextMost, runCycle } from '../../admission/queues/scheduling-cycle.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 
-/** Where admission is played forward, to see when one Workload is admitted. */
+/** The start of a simulation of admission that shows when one Workload is admitted. */
 export type Stage = {
-  /** What is held now, in a copy that nobody else looks at: it is as it was when the play is over. */
+  /** A private copy of the cache, restored when the simulation ends. */
   readonly cache: AdmissionCache;
   readonly priorityClasses: PriorityClasses;
-  /** What a LocalQueue has used; undefined where that does not order its ClusterQueue. */
+  /** The usage of a LocalQueue; undefined if it does not order its ClusterQueue. */
   readonly usageOf?: ((localQueue: string) => number | undefined) | undefined;
-  /** Those that take part, in the order of their queues. */
+  /** Pending Workloads that take part, in queue order. */
   readonly lanes: readonly Lane[];
-  /** Those whose end may matter to it. */
+  /** Reservations whose end may matter to the target. */
   readonly running: readonly Reservation[];
-  /** Key of the Workload that it is about, and of those of its ClusterQueue that go before it. */
+  /** Key of the Workload to estimate, and keys of those of its ClusterQueue before it. */
   readonly target: string;
   readonly before: ReadonlySet<string>;
   /** Epoch milliseconds. */
@@ -29,36 +29,36 @@ export type Stage = {
 };
 export type Lane = { readonly clusterQueue: string; readonly strict: boolean; readonly waiting: readonly QueuedWorkload[] };
 
-/** What chance has it, in epoch milliseconds or as a time. */
+/** Random run times, in milliseconds or epoch milliseconds. */
 export type Fate = {
-  /** When one that runs now ends. */
+  /** When a running Workload ends, in epoch milliseconds. */
   readonly endMs: (reservation: Reservation) => number;
-  /** How long one that is admitted holds its place. */
+  /** How long an admitted Workload holds its quota, in milliseconds. */
   readonly holdMs: (workload: Workload, record: AdmissionRecord) => number;
-  /** How long one takes to stop that gives its place up. */
+  /** How long an evicted Workload takes to stop, in milliseconds. */
   readonly stopMs: (workload: Workload) => number;
 };
 
-/** What became of the Workload. */
+/** The outcome for the target. */
 export type Course =
   | { readonly kind: 'Admitted'; readonly atMs: number }
-  /** So many ends of Jobs were played, and it was not admitted yet, but so many of those before it were. */
+  /** The limit of ends was reached: the target still waits, and `admittedBefore` of the Workloads before it were admitted. */
   | { readonly kind: 'CutOff'; readonly atMs: number; readonly admittedBefore: number }
-  /** All that run have ended, and it still waits. */
+  /** All running Workloads have ended, and the target still waits. */
   | { readonly kind: 'Never' };
 
-/** A play ends when so many Jobs have ended in it. */
+/** A simulation stops after this many ends of Jobs. */
 export const ENDS_MAX = 128;
 
-/** Something that happens: a Job ends, or stops and waits again, or something is to be tried again. */
+/** An event: a Workload ends, or stops and is pending again, or a retry is due. */
 type Happening = { readonly key: string; readonly atMs: number; readonly kind: 'End' | 'Stop'; readonly retry?: () => void };
 
-/** So many ends are played at a time. */
+/** Ends simulated in one slice. */
 const SLICE = 4;
 
 /**
- * Admits, by the scheduling cycles of the manager, whoever fits; lets the next Job end; and so on, until this Workload is admitted. Nobody new comes.
- * The work is done in steps, of some milliseconds each.
+ * Simulates admission: runs the manager's scheduling cycles, lets the next Workload end, and so on, until the target is admitted. No
+ * Workloads are added. The work is sliced into steps of some milliseconds.
  */
 export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course> {
   const { cache, lanes, target } = stage;
@@ -154,10 +154,13 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
   return course;
 }
 
-/** The same at once. */
-export const playForward = (stage: Stage, fate: Fate): Course => atOnce(playing(stage, fate));
+/** {@link playing} in one go. */
+export const playForward = (stage: Stage, fate: Fate): Course => runToEnd(playing(stage, fate));
 
-/** More of them than are played would not be looked at. One that is stopping already is gone soon, and is not let in again before that. */
+/**
+ * The first ends; later ones than the limit are not reached. A Workload that is stopping already stops soon, and is not admitted again
+ * before that.
+ */
 const firstEnds = ({ running, nowMs }: Stage, { endMs, stopMs }: Fate): Happening[] =>
   running
     .map((reservation): Happening => {

@@ -1,24 +1,27 @@
-/** From when until when a Job was said to be admitted, in epoch milliseconds; `latestMs` may be infinite. */
+/** The interval in which a Job was estimated to be admitted, in epoch milliseconds; `latestMs` may be infinite. */
 export type Interval = { readonly earliestMs: number; readonly latestMs: number };
 
-/** What became of estimates; the values of a metric. */
+/** Outcomes of estimates; the values of a metric. */
 export const EstimateOutcome = {
-  /** It was admitted before the interval. */
+  /** The Job was admitted before the interval. */
   Before: 'before',
   Within: 'within',
-  /** The interval passed, and it still waited. */
+  /** The interval passed while the Job still waited. */
   After: 'after',
-  /** It was deleted, held, or taken out of its queue. */
+  /** The Job was deleted, held, or removed from its queue. */
   Withdrawn: 'withdrawn',
-  /** None could be made. */
+  /** No estimate was possible. */
   Unknown: 'unknown',
 } as const;
 export type EstimateOutcome = (typeof EstimateOutcome)[keyof typeof EstimateOutcome];
 
-/** Times of admissions are kept to the second. */
+/** Admission times have a resolution of one second. */
 const PRECISION_MS = 1_000;
 
-/** Whether it held; undefined while that is not known. One that waits on when the interval is over is counted then: else those that are never admitted would not be. */
+/**
+ * The outcome of an estimate; undefined while it is not known. A Job that still waits after the interval counts then; otherwise Jobs that
+ * are never admitted would not count.
+ */
 export function outcomeOf({ earliestMs, latestMs }: Interval, admittedMs: number | undefined, nowMs: number): EstimateOutcome | undefined {
   if (admittedMs === undefined) return nowMs > latestMs ? EstimateOutcome.After : undefined;
   if (admittedMs > latestMs) return EstimateOutcome.After;

@@ -8,34 +8,34 @@ import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { LONGEST_MS } from './run-time-chances.ts';
 import { runCycle } from '../../admission/queues/scheduling-cycle.ts';
-import { atOnce } from '../../admission/cache/sliced-work.ts';
+import { runToEnd } from '../../admission/cache/sliced-work.ts';
 import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
 
-/** When a Job that waits is likely to be admitted, as far as that can be told. Times are RFC 3339. */
+/** When a pending Job is likely to be admitted. Times are RFC 3339. */
 export type StartEstimate =
   | {
       readonly kind: 'Estimate';
-      /** As likely earlier as later. */
+      /** The median. */
       readonly at: string;
-      /** Between these with the probability `confidence`: it is as likely before the one as after the other. No `latest`: nothing can be said of that. */
+      /** The interval with probability `confidence`, with equal probability on both sides. Without `latest` the interval is open. */
       readonly earliest: string;
       readonly latest?: string;
       readonly confidence: number;
-      /** The run times that it was told from. */
+      /** The run times behind the estimate. */
       readonly basis: readonly Basis[];
-      /** Why it may be worse than it looks, in words. */
+      /** Reasons why the estimate may be worse than it looks, as text. */
       readonly limits: readonly string[];
     }
   | { readonly kind: 'Unknown'; readonly reason: UnknownStart; readonly message: string };
 export type UnknownStart =
-  /** No Job has ended from whose run time anything could be told. */
+  /** No Job with a known run time has ended. */
   | 'NoHistory'
-  /** With all that is there it would not fit. */
+  /** The Job does not fit even with everything free. */
   | 'NeverFits'
-  /** It is too far away. */
+  /** The start is too far away. */
   | 'TooFar';
 
-/** What is to be known for it: all that holds something, and who waits where, in order. */
+/** The input of an estimate: all reservations, and the pending Workloads of each ClusterQueue in order. */
 export type StartQuestion = {
   readonly queueing: QueueingSetup;
   readonly clusters: readonly ClusterState[];
@@ -43,9 +43,9 @@ export type StartQuestion = {
   readonly reservations: readonly Pick<Reservation, 'workload' | 'record'>[];
   readonly usageOf?: Stage['usageOf'];
   readonly target: { readonly clusterQueue: string; readonly queued: QueuedWorkload };
-  /** How many of its ClusterQueue go before it. */
+  /** How many Workloads of its ClusterQueue go before it. */
   readonly position: number;
-  /** ClusterQueues in which somebody waits; the first so many of each, in its order. */
+  /** ClusterQueues with pending Workloads; `first` returns the first ones in queue order. */
   readonly waiting: readonly {
     readonly clusterQueue: string;
     readonly strict: boolean;
@@ -54,24 +54,28 @@ export type StartQuestion = {
   readonly nowMs: number;
 };
 
-/** Of an estimate the work is bounded by these: so often is admission played forward, with so many that wait before it, behind it, and in other ClusterQueues. */
+/**
+ * Limits of the work for one estimate: the number of simulations, and of pending Workloads before the target, behind it, and in other
+ * ClusterQueues.
+ */
 const PLAYS = 40;
 const BEFORE_MAX = 256;
 const BEHIND_MAX = 32;
 const OTHERS_MAX = 256;
 const CONFIDENCE = 0.8;
-/** So many reservations are counted at a time. */
+/** Reservations counted in one slice. */
 const SLICE = 250;
 
 /**
- * Estimates when it is admitted: admission is played forward by its own scheduling cycles, some tens of times, each time with other run times of those that run and of
- * those that are let in meanwhile, drawn from what their queues have seen. Nothing else is supposed to happen: nobody comes, goes, or changes a queue.
- * The same question is answered the same; the Jobs of one that is changed have the same luck. The work is done in steps, a few milliseconds each.
+ * Estimates the admission of a Workload. The manager's scheduling cycles are simulated some tens of times. Each simulation has other run
+ * times, drawn from what has ended before, for running Workloads and those admitted meanwhile. Nothing else happens: no Workloads are added
+ * or deleted, no queue changes. Equal questions get equal answers, and an edited Job keeps its random numbers. The work is sliced into
+ * steps of a few milliseconds.
  */
 export function* estimating(question: StartQuestion, past: Past): Generator<undefined, StartEstimate> {
   const problem = neverFits(question);
   if (problem !== undefined) return { kind: 'Unknown', reason: 'NeverFits', message: problem };
-  // Who waits changes between the steps.
+  // The pending Workloads may change between slices.
   const lanes = lanesOf(question);
   const cache = emptyCache(question);
   for (const [index, { workload, record }] of question.reservations.entries()) {
@@ -93,8 +97,8 @@ export function* estimating(question: StartQuestion, past: Past): Generator<unde
   return answer(startsMs, question, fates.basis(), [...fates.limits(), ...(isCut ? [cutOff(question.position, stage.before.size)] : [])]);
 }
 
-/** The same at once. */
-export const estimateStart = (question: StartQuestion, past: Past): StartEstimate => atOnce(estimating(question, past));
+/** {@link estimating} in one go. */
+export const estimateStart = (question: StartQuestion, past: Past): StartEstimate => runToEnd(estimating(question, past));
 
 function answer(startsMs: readonly number[], { nowMs }: StartQuestion, basis: readonly Basis[], limits: readonly string[]): StartEstimate {
   const [earliest, at, latest] = quantiles(startsMs, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2]).map((startMs) =>
@@ -107,7 +111,7 @@ function answer(startsMs: readonly number[], { nowMs }: StartQuestion, basis: re
   return { kind: 'Estimate', at, earliest, ...(latest === undefined ? {} : { latest }), confidence: CONFIDENCE, basis, limits };
 }
 
-/** Of a sample, as of what it is from: one more is below the first of n with the probability 1 / (n + 1). */
+/** Quantiles of the distribution behind a sample: a further value is below the first of n with probability 1 / (n + 1). */
 function quantiles(sample: readonly number[], shares: readonly number[]): number[] {
   const sorted = sample.toSorted((a, b) => a - b);
   return shares.map((share) => {
@@ -117,7 +121,7 @@ function quantiles(sample: readonly number[], shares: readonly number[]): number
   });
 }
 
-/** Those that were not let in before the play was over are taken to follow as fast as those before them. */
+/** The start of the target. If the simulation was cut off, the remaining Workloads are assumed to follow at the same rate. */
 function startOf(course: Course, { position, nowMs }: StartQuestion): number {
   if (course.kind === 'Admitted') return course.atMs;
   if (course.kind === 'Never' || course.admittedBefore === 0) return Number.POSITIVE_INFINITY;
@@ -127,7 +131,7 @@ function startOf(course: Course, { position, nowMs }: StartQuestion): number {
 const cutOff = (position: number, before: number): string =>
   `only the next ${ENDS_MAX} ends of Jobs were played${position > before ? `, with the first ${before} of the ${position} Jobs before it` : ''}; those after that are taken to follow as fast`;
 
-/** Why it is not admitted where nobody else is; undefined when it is. */
+/** Why the Workload is not admitted even with everything free; undefined if it is. */
 function neverFits(question: StartQuestion): string | undefined {
   const { clusterQueue, queued } = question.target;
   const cache = emptyCache(question);
@@ -146,18 +150,21 @@ function emptyCache({ queueing, clusters, priorityClasses }: StartQuestion): Adm
   return cache;
 }
 
-/** All ClusterQueues with the same root share quota. */
+/** The root of a ClusterQueue. All ClusterQueues with the same root share quota. */
 const rootOf = ({ queueing }: StartQuestion, clusterQueue: string): string | undefined =>
   queueing.tree.clusterQueues.get(clusterQueue)?.rootId;
 
-/** The clusters that have a limit to what it asks for. */
+/** The clusters that limit a resource of the target. */
 function scarceFor({ clusters, target }: StartQuestion): ReadonlySet<string> {
   const resources = [...target.queued.workload.requests.keys()];
   const isScarce = (cluster: ClusterState): boolean => resources.some((resource) => Number.isFinite(capacityOf(cluster, resource)));
   return new Set(clusters.filter(isScarce).map(({ name }) => name));
 }
 
-/** Who of those that wait may matter to it: of its own ClusterQueue, of those that share its quota, and, where clusters have limits, of all. */
+/**
+ * Pending Workloads that may matter to the target: those of its ClusterQueue, of queues that share its quota and, if clusters have limits,
+ * of all queues.
+ */
 function lanesOf(question: StartQuestion): Lane[] {
   const { target, position, waiting } = question;
   const shares = (clusterQueue: string): boolean => rootOf(question, clusterQueue) === rootOf(question, target.clusterQueue);
@@ -175,7 +182,7 @@ function lanesOf(question: StartQuestion): Lane[] {
   ];
 }
 
-/** With those that run, as far as their end may matter to it. */
+/** The stage with the reservations whose end may matter to the target. */
 function stageOf(question: StartQuestion, cache: AdmissionCache, lanes: readonly Lane[]): Stage {
   const { target, position, priorityClasses, usageOf, nowMs } = question;
   const root = rootOf(question, target.clusterQueue);

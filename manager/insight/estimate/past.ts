@@ -4,7 +4,7 @@ import { writtenRecordOf } from '../../api/records.ts';
 import type { Past } from './run-time-sampler.ts';
 import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
 
-/** What these Jobs tell of run times, as their records say, whoever wrote them. */
+/** Run times from these Jobs, according to the records that they carry, trusted or not. */
 export function pastOf(jobs: readonly DeepReadonly<Job>[]): Past {
   const runTimes = createRunTimes();
   const byKey = new Map(jobs.map((job) => [keyOfObject(job), job]));

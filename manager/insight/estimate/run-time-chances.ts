@@ -1,19 +1,21 @@
 import type { Random } from '../../../shared/runtime/random.ts';
 import type { History } from './run-times.ts';
 
-/** How long a Job holds its place in all, in milliseconds, given that it has for `elapsedMs` already; one draw, for a `chance` of [0, 1): the greater it is, the longer. */
+/**
+ * Draws how long a Job holds its quota in all, in milliseconds, given that it has for `elapsedMs`. `chance`: in [0, 1); a larger value
+ * gives a longer time.
+ */
 export type Chances = (elapsedMs: number, chance: number) => number;
 
-/** Nothing is said of what is further away. */
+/** Starts further away than this are not estimated. */
 export const LONGEST_MS = 366 * 86_400_000;
-/** The least that counts as long, lest a queue of empty Jobs says that none ever takes a moment. */
+/** Lower bound of the scale of long run times, in case all Jobs of a queue end at once. */
 const TAIL_FROM_MS = 1_000;
 
 /**
- * The chances that a history gives. It is not taken for more than it is, a sample: one that has n runs says that the next is longer than all of them in one of n + 1
- * cases, and it may itself have turned out another way, which is what `random` decides (a Bayesian bootstrap, Rubin 1981), once for all that is drawn from what is returned.
- * What is longer than all of them has a Pareto tail that has a mean: of one that has outrun them all, which nothing is known of any more, one in four runs for as long again.
- * `outran`: so many that run now have done so.
+ * The distribution behind a history, which is only a sample: with n runs the next one exceeds all of them in one of n + 1 cases. `random`
+ * weights the runs once for all draws (a Bayesian bootstrap, Rubin 1981). Longer run times follow a Pareto tail with a mean: of Jobs that
+ * have outrun all runs, one in four runs for as long again. `outran`: the number of running Jobs that have done so.
  */
 export function chancesOf({ runs }: History, outran: number, random: Random): Chances {
   const upTo = new Float64Array(runs.length);
@@ -43,14 +45,14 @@ export function chancesOf({ runs }: History, outran: number, random: Random): Ch
 
 const OUTRAN_MAX = 256;
 
-/** On what scale others may fall outside of what was seen: on that of its spread, where enough was seen to tell that. */
+/** The scale of run times outside the observed range: the spread, if enough runs show it. */
 const marginOf = (shortestMs: number, longestMs: number, count: number): number =>
   count < SPREAD_FROM ? Math.max(longestMs, TAIL_FROM_MS) : Math.max(longestMs - shortestMs, longestMs / 20, 1);
 const SPREAD_FROM = 8;
 
 const exponential = (random: Random): number => -Math.log(1 - random());
 
-/** The first of so many for which it holds, where it holds for all after it; `count` where it does for none. */
+/** The first index below `count` for which `holds`, which must then hold for all later ones; `count` if there is none. */
 function firstIndex(count: number, holds: (index: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

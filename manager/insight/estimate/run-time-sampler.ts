@@ -5,20 +5,23 @@ import { chancesOf, LONGEST_MS, type Chances } from './run-time-chances.ts';
 import { textHash } from './text-hash.ts';
 import type { History, RunFacts, RunTimes } from './run-times.ts';
 
-/** What is known of Jobs that have ended, and of those that there are. */
+/** Run times of ended Jobs, and facts about existing ones. */
 export type Past = { readonly runTimes: RunTimes; readonly factsOf: (key: string) => RunFacts | undefined };
 
-/** How long Jobs hold their place in one play and another, drawn from what is known of their like. What a Job draws follows from its key and the number of the play alone. */
+/**
+ * Draws how long Jobs hold their quota, from the run times of similar Jobs. A draw depends only on the key of the Job and the number of the
+ * simulation.
+ */
 export interface RunTimeSampler {
   of(play: number): Fate;
-  /** Why one that was asked for could not be told; undefined when all could. */
+  /** Why a requested run time is unknown; undefined if all are known. */
   unknown(): string | undefined;
-  /** What was drawn from; the most first. */
+  /** The histories that were used, the largest first. */
   basis(): readonly Basis[];
-  /** What makes it worth less, in words. */
+  /** Reasons that weaken the estimate, as text. */
   limits(): readonly string[];
 }
-/** So many run times: of a family, of a ClusterQueue, or of all. */
+/** A number of run times: of a family, of a ClusterQueue, or of all Jobs. */
 export type Basis = { readonly runTimes: number; readonly clusterQueue?: string; readonly family?: string };
 
 export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>, { runTimes, factsOf }: Past): RunTimeSampler {
@@ -48,7 +51,7 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
 
   const of = (play: number): Fate => {
     const chances = new Map<string, Chances>();
-    /** The whole time; undefined where nothing is known of it. */
+    /** The whole run time in milliseconds; undefined without history. */
     const drawn = (key: string, clusterQueue: string, ranMs: number): number | undefined => {
       const history = historyOf(key, clusterQueue);
       if (history === undefined) return undefined;
@@ -97,5 +100,5 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
 const BASES_MAX = 5;
 const nameOf = ({ clusterQueue, family }: Omit<History, 'runs'>): string => `${clusterQueue ?? ''} ${family ?? ''}`;
 
-/** The luck of whoever is called so in one play. */
+/** The random numbers of a Job or history in one simulation. */
 const seedOf = (name: string, play: number): Random => seededRandom(textHash(name) ^ Math.imul(play + 1, 0x9e3779b1));

@@ -5,38 +5,38 @@ import { maxExecutionOf } from '../../api/job-annotations.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 
 /**
- * How long Jobs have held their place, by ClusterQueue, and within it by family. Memory only, and bounded: the newest of each. It is learned from the Jobs that
- * have ended and are still there, so that whoever starts anew, or reads them once, knows it without anything having been written.
+ * How long Jobs have held their quota, by ClusterQueue and within it by family. State is in memory, and bounded to the newest runs. It is
+ * learned from ended Jobs that still exist, so a new manager knows it without any further record.
  */
 export interface RunTimes {
   observe(run: Run): void;
-  /** Of the family, where enough of it have ended; else of its ClusterQueue; else, where none of that has ended, of all. Undefined: nothing has ended. */
+  /** The history of the family if enough of it have ended, else of its ClusterQueue, else of all Jobs. Undefined if none has ended. */
   of(clusterQueue: string, family: string): History | undefined;
 }
 
-/** One Job, from its last admission until it ended, however it did. */
+/** One Job, from its last admission to its end, whatever its result. */
 export type Run = { readonly clusterQueue: string; readonly family: string; readonly ranMs: number; readonly endedMs: number };
 
-/** What has been seen; `family` and `clusterQueue` say of whom, where not of all. The shortest first. */
+/** Observed runs, the shortest first, of a family, of a ClusterQueue, or of all Jobs. */
 export type History = {
   readonly clusterQueue?: string;
   readonly family?: string;
   readonly runs: readonly { readonly ranMs: number; readonly weight: number }[];
 };
 
-/** So many of a ClusterQueue are remembered, and of all; so many of one family, and so many families. */
+/** The number of runs kept for a ClusterQueue and for all, for a family, and the number of families. */
 const RUNS_MAX = 256;
 const FAMILY_RUNS_MAX = 48;
 const FAMILIES_MAX = 2_048;
-/** A family of fewer tells less than its ClusterQueue. */
+/** With fewer runs, the history of the ClusterQueue is better than that of the family. */
 const FAMILY_RUNS_MIN = 8;
-/** A run that so many came after counts half: what Jobs do changes with the time. */
+/** After this many later runs a run has half its weight, because workloads change over time. */
 const HALF_WEIGHT_AFTER = 128;
 
 export function createRunTimes(): RunTimes {
   const all = createRecent({}, RUNS_MAX);
   const queues = new Map<string, Recent>();
-  /** The one that ended last is last. */
+  /** Families in the order of their last end. */
   const families = new Map<string, Recent>();
   return {
     observe: (run) => {
@@ -61,11 +61,11 @@ export function createRunTimes(): RunTimes {
 
 const familyKey = (clusterQueue: string, family: string): string => `${clusterQueue} ${family}`;
 
-/** The runs that ended last. */
+/** The latest runs. */
 type Recent = { add(run: Run): void; size(): number; history(): History };
 
 function createRecent(of: Omit<History, 'runs'>, most: number): Recent {
-  /** In the order in which they ended. */
+  /** Runs in the order of their ends. */
   const runs: Run[] = [];
   let sorted: History | undefined;
   return {
@@ -87,7 +87,7 @@ const weighted = (runs: readonly Run[]): History['runs'] =>
     .map(({ ranMs }, index) => ({ ranMs, weight: 2 ** (-(runs.length - 1 - index) / HALF_WEIGHT_AFTER) }))
     .toSorted((a, b) => a.ranMs - b.ranMs);
 
-/** How long a Job that has ended held its place by this record; undefined where it has not ended, or did not hold one then. */
+/** How long an ended Job held its quota by this record; undefined if it has not ended, or held none then. */
 export function runOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): Run | undefined {
   const ended = finishedCondition(job.status);
   if (ended === undefined || record === undefined || record.evicted === true || record.checks !== undefined) return undefined;
@@ -96,10 +96,10 @@ export function runOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefine
   return ranMs >= 0 ? { clusterQueue: record.clusterQueue, family: familyOf(job), ranMs, endedMs } : undefined;
 }
 
-/** What is known of a Job beforehand. */
+/** Facts about a Job before it runs. */
 export type RunFacts = {
   readonly family: string;
-  /** The longest that it may hold its place from an admission on; undefined: for ever. */
+  /** The longest time that the Job may hold its quota after an admission, in milliseconds; undefined: unlimited. */
   longestMs(record: AdmissionRecord | undefined): number | undefined;
 };
 
@@ -108,7 +108,7 @@ export const runFactsOf = (job: DeepReadonly<Job>): RunFacts => ({
   longestMs: (record) => longestOf(job, record),
 });
 
-/** By its own deadline, which counts from its start, and by the time that it may be admitted for in all. */
+/** The limit from the Job's deadline, which counts from its start, and from its maximum execution time. */
 function longestOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): number | undefined {
   const { activeDeadlineSeconds: deadline } = job.spec;
   const { startTime } = job.status ?? {};
@@ -122,7 +122,7 @@ function longestOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined):
   return bounds.length === 0 ? undefined : Math.min(...bounds);
 }
 
-/** Jobs of one family are likely to take about as long as one another: those of one controller, or of one name but for its number. */
+/** Jobs of one family probably run about equally long: those of one controller, or those whose names differ only in a number. */
 export function familyOf({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): string {
   const { namespace, name, generateName } = metadata;
   const owner = controllerOf({ metadata });

@@ -15,8 +15,8 @@ import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
 import { textHash } from './text-hash.ts';
 
 /**
- * How often estimated starts hold: for a sample of the Jobs that wait an estimate is made, as `explain` would make it, and compared with what becomes of them. Memory only;
- * what a restart cuts off is not counted. It is told of all Jobs after the queues and the cache have been.
+ * How often estimated starts hold. A sample of the pending Jobs is estimated, as `explain` does it, and compared with what happens. State
+ * is in memory; estimates that a restart cuts off are not counted. Its handler must be added after those of queues and cache.
  */
 export interface StartEstimates extends EventHandler<Job> {
   added(job: DeepReadonly<Job>): void;
@@ -35,14 +35,14 @@ export type StartEstimatesDeps = {
   readonly metrics: StartEstimateMetrics;
 };
 
-/** Of those that are admitted at once nothing is foretold. */
+/** Jobs that are admitted within this time are not estimated. */
 const WAITS_FOR_MS = 1_000;
-/** So many times as long as it works it does nothing: it takes less than a hundredth of a core, whatever an estimate costs. */
+/** Idle time as a multiple of working time: estimates use less than a hundredth of a core, whatever they cost. */
 const IDLE_SHARE = 120;
-/** So many wait at most for what becomes of them. */
+/** Open estimates at most. */
 const OPEN_MAX = 512;
 
-/** An estimate whose truth is not known yet. */
+/** An estimate whose outcome is not known yet. */
 type Open = { readonly uid: string; interval?: Interval; admittedMs?: number; gone?: true };
 
 export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
@@ -50,7 +50,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
   const { cache, queues, priorityClasses, usageOf } = deps.admission;
   const runTimes = createRunTimes();
   const open = new Map<string, Open>();
-  /** UIDs of those that wait and have had their turn. */
+  /** UIDs of pending Jobs that were estimated already. */
   const asked = new Set<string>();
   const candidates = createWakeUp(clock);
   let candidate: { readonly key: string; readonly uid: string; readonly rank: number } | undefined;
@@ -61,7 +61,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     open.delete(key);
     metrics.startEstimates.inc({ outcome });
   };
-  /** Counts it as soon as it is known whether it held. */
+  /** Counts an estimate once its outcome is known. */
   const judge = (key: string): void => {
     const entry = open.get(key);
     if (entry?.interval === undefined) return;
@@ -85,7 +85,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     if (entry !== undefined && entry.uid === uid) return follow(key, entry);
     if (!queues.has(key)) return void asked.delete(uid);
     if (!isRunning || asked.has(uid)) return;
-    // The same Job has the same rank, and its user cannot choose it.
+    // A hash of the UID: stable for a Job, and not for users to choose.
     const rank = textHash(uid);
     if (candidate !== undefined && candidate.rank <= rank) return;
     candidate = { key, uid, rank };
@@ -112,7 +112,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
       queueing,
       clusters: cache.clusters(),
       priorityClasses: priorityClasses(),
-      // What is being written is as good as written.
+      // An assumed admission counts as written.
       reservations: [...cache.reservations()].map(({ workload, record, assumed }) => ({
         workload: assumed ? { ...workload, phase: 'Admitted' as const } : workload,
         record,
@@ -129,7 +129,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     };
   };
 
-  /** Works for some milliseconds at a time, and rests for much longer; undefined: stopped meanwhile. */
+  /** Runs an estimate in slices with long pauses; undefined if it is stopped. */
   const estimated = async (question: StartQuestion, signal: AbortSignal): Promise<StartEstimate | undefined> => {
     const factsOf = (key: string) => {
       const job = jobs.get(parseKey(key));
@@ -152,7 +152,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     open.set(key, entry);
     asked.add(uid);
     const answer = await estimated(question, signal).catch((error: unknown) => {
-      // Nobody waits for it: admission goes on.
+      // A failed estimate must not affect admission.
       log.error('an estimate of a start broke', { job: key, error });
       open.delete(key);
     });

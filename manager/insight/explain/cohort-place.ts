@@ -5,11 +5,14 @@ import type { QueueEntry } from '../../admission/queues/queue-entry.ts';
 import type { QueueingSetup } from '../../admission/snapshot/snapshot.ts';
 import { sharingWith } from '../world/world.ts';
 
-/** Where a Workload stands among all that wait in the ClusterQueues that share quota with its own. */
+/** The place of a Workload among all pending ones of ClusterQueues that share its quota. */
 export type CohortPlace = {
   /** The topmost Cohort. */
   readonly cohort: string;
-  /** How many go before it, of how many that wait there, and the first of them: by how far up the tree they reach for quota as things stand, then by priority and age. */
+  /**
+   * How many go before it, how many wait in all, and the first of those before it. The order is by borrowing height now, then by priority
+   * and age.
+   */
   readonly position: number;
   readonly waiting: number;
   readonly ahead: readonly { readonly job: string; readonly clusterQueue: string }[];
@@ -18,8 +21,8 @@ export type CohortPlace = {
 const NAMED_MAX = 5;
 
 /**
- * The place of one that waits; undefined where its ClusterQueue shares with nobody. Those of its own ClusterQueue go before it in the order of that. With fair sharing the
- * shares decide between ClusterQueues, which every admission changes: then this is the order of those of one share.
+ * The place of a pending Workload; undefined if its ClusterQueue shares no quota. Within its own ClusterQueue the queue's order counts.
+ * With fair sharing, shares order the ClusterQueues and change with every admission; then this is the order at equal shares.
  */
 export function cohortPlace(
   target: QueueEntry,

@@ -22,7 +22,7 @@ import { createUsage, freeOn, type Usage } from '../../admission/quota/usage.ts'
 import type { Workload } from '../../admission/workload/workload.ts';
 import { cacheOf, queueingOf, sharingWith, usageIn, waitingByQueue, waitingIn, type World } from '../world/world.ts';
 
-/** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
+/** The state of a Job in admission, and what blocks it. Amounts are quantities. */
 export type Explanation =
   | {
       readonly kind: 'Finished';
@@ -42,7 +42,7 @@ export type Explanation =
       readonly requests: Quantities;
       readonly started: boolean;
     }
-  /** It is in no queue, and why: held, stopping, or its queue does not take it. */
+  /** The Job is in no queue, with the reason: it is held, still stops, or its queue does not accept it. */
   | { readonly kind: 'NotQueued'; readonly job: string; readonly reason: string; readonly message: string }
   | Waits;
 
@@ -51,21 +51,21 @@ export type Waits = {
   readonly job: string;
   readonly clusterQueue: string;
   readonly priority: number;
-  /** How many of its ClusterQueue go before it, of how many that wait there, and the first of them. */
+  /** How many Workloads of its ClusterQueue go before it, how many wait there, and the first of those before it. */
   readonly position: number;
   readonly waiting: number;
   readonly ahead: readonly string[];
-  /** The same among all that share quota with it; absent where nobody does. */
+  /** The same among all queues that share its quota; absent if there are none. */
   readonly cohort?: CohortPlace;
   readonly asks: Quantities;
-  /** What is decided about it as things stand. `Next`: nothing stands in its way. `Preempts`: others are to give their place up. */
+  /** The decision about it now. `Next`: nothing blocks it. `Preempts`: other Workloads are to be preempted for it. */
   readonly outcome: 'Next' | 'Preempts' | 'Waits';
   readonly reason?: string;
   readonly message?: string;
   readonly flavors: readonly FlavorHurdle[];
   readonly clusters: readonly ClusterHurdle[];
   readonly changes: readonly Change[];
-  /** When it is likely to be admitted; absent where it is next, and where nothing is known of the past. */
+  /** When it is likely to be admitted; absent if it is next, or if no past is known. */
   readonly estimatedStart?: StartEstimate;
 };
 
@@ -75,17 +75,17 @@ export type FlavorHurdle = {
   readonly resource: string;
   readonly asked: string;
   readonly nominal: string;
-  /** What its ClusterQueue could still use, borrowed quota included. */
+  /** What its ClusterQueue can still use, borrowed quota included. */
   readonly free: string;
   readonly missing?: string;
-  /** Why its pods could not run on nodes of the flavor. */
+  /** Why its pods cannot run on nodes of the flavor. */
   readonly problem?: string;
-  /** Those that hold most of it, in this ClusterQueue and those that share with it. */
+  /** The largest holders of this quota, in this ClusterQueue and those that share with it. */
   readonly holders: readonly Holder[];
 };
 export type ClusterHurdle = {
   readonly cluster: string;
-  /** Why it is not chosen; absent: it would take the Job, if quota were there. */
+  /** Why the cluster is not chosen; absent if only quota is missing. */
   readonly problem?: string;
   readonly room: readonly {
     readonly resource: string;
@@ -97,10 +97,10 @@ export type ClusterHurdle = {
 };
 export type Holder = { readonly job: string; readonly amount: string };
 
-/** So many are named of those that go before it, and of those that hold something. */
+/** Jobs that are listed at most, of those before it and of those that hold an amount. */
 const NAMED_MAX = 5;
 
-/** Explains a Job of this world; `workload` is what admission sees of it, `past` what Jobs before it have told. */
+/** Explains a Job of this world. `workload`: the Job as admission sees it. `past`: run times of earlier Jobs. */
 export function explain(world: World, job: DeepReadonly<Job>, workload: Workload, past?: Past): Explanation {
   const { key, phase, record } = workload;
   if (phase === 'Finished') {

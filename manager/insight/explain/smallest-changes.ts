@@ -11,30 +11,33 @@ import { freeOn } from '../../admission/quota/usage.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from '../world/world.ts';
 
-/** One change after which a Workload is admitted at once, whatever else waits; amounts are quantities. */
+/** A change after which a Workload is admitted at once, despite all other pending ones. Amounts are quantities. */
 export type Change =
-  /** It asks for so many pods at once; so it would run with one pod more no longer. */
+  /** The Job requests this many pods at once; with one more it is not admitted. */
   | { readonly kind: 'FewerPods'; readonly pods: number }
-  /** Each of its pods asks for so much; not at all where that is 0. */
+  /** Each of its pods requests this amount; 0: none. */
   | { readonly kind: 'LowerRequest'; readonly resource: string; readonly perPod: string }
-  /** Its ClusterQueue has so much more nominal quota in one flavor. */
+  /** Its ClusterQueue has this much more nominal quota in one flavor. */
   | { readonly kind: 'MoreQuota'; readonly clusterQueue: string; readonly flavor: string; readonly by: Quantities }
-  /** A cluster has so much more capacity. */
+  /** A cluster has this much more capacity. */
   | { readonly kind: 'MoreRoom'; readonly cluster: string; readonly by: Quantities }
-  /** A cluster that is closed takes Jobs again. */
+  /** A closed cluster accepts Jobs again. */
   | { readonly kind: 'ClusterOpens'; readonly cluster: string }
-  /** These Jobs end; none of them can be left out, and fewer were not found. */
+  /** These Jobs end. All of them are needed, and no smaller set was found. */
   | { readonly kind: 'JobsEnd'; readonly jobs: readonly string[] };
 export type Quantities = Readonly<Record<string, string>>;
 
-/** So many clusters are looked at for Jobs whose end would help, and so many of those Jobs are tried one by one. */
+/** Clusters that are searched for Jobs whose end helps, and Jobs in one answer, at most. */
 const CLUSTERS_MAX = 4;
 const JOBS_MAX = 16;
-/** So many amounts are told apart below the one that is enough. */
+/** Amounts that are tried below a sufficient one, at most. */
 const SUMS_MAX = 64;
 const BYTES_STEP = 2 ** 20;
 
-/** The smallest changes of each kind after which this pending Workload is admitted at once. Each has been tried: scheduling was run on the world as it would be then. */
+/**
+ * The smallest change of each kind after which this pending Workload is admitted at once. Each is verified: the scheduler ran on the
+ * changed world.
+ */
 export function smallestChanges(world: World, key: string, clusterQueue: string): readonly Change[] {
   const workload = world.workloads.find((each) => each.key === key);
   if (workload === undefined) return [];
@@ -55,7 +58,7 @@ export const withWorkload = (world: World, changed: Workload): World => ({
   workloads: world.workloads.map((each) => (each.key === changed.key ? changed : each)),
 });
 
-/** The Workload as its Job would be if it asked for this. */
+/** The Workload as if its Job requested this. */
 export const asking = (workload: Workload, requests: Requests): Workload => ({
   ...workload,
   requests,
@@ -67,7 +70,7 @@ export const without = (world: World, keys: ReadonlySet<string>): World => ({
   workloads: world.workloads.filter(({ key }) => !keys.has(key)),
 });
 
-/** More nominal quota of a ClusterQueue in one flavor, where it has that flavor. */
+/** The world with more nominal quota of a ClusterQueue in one flavor, if it has that flavor. */
 export function withMoreQuota(world: World, name: string, flavor: string, by: Requests): World {
   const clusterQueues = world.objects.clusterQueues.map((queue) => (queue.metadata.name === name ? raised(queue, flavor, by) : queue));
   return { ...world, objects: { ...world.objects, clusterQueues } };
@@ -138,7 +141,10 @@ function lowerRequests(world: World, workload: Workload, runs: Runs): Change[] {
   });
 }
 
-/** What those ask for who may take of what comes: those before it in its ClusterQueue, and then those of the other ClusterQueues that reach it. */
+/**
+ * Requests of Workloads that may take the added capacity: those before the target in its ClusterQueue, then those of other ClusterQueues
+ * that can reach it.
+ */
 function rivals(world: World, key: string, clusterQueue: string, reaching: (clusterQueue: string) => boolean): readonly Requests[] {
   const waiting = waitingByQueue(world, queueingOf(world));
   const own = waiting.get(clusterQueue) ?? [];
@@ -148,8 +154,9 @@ function rivals(world: World, key: string, clusterQueue: string, reaching: (clus
 }
 
 /**
- * The least amounts, from what is missing on, with which it runs: what is missing, and what rivals take of that before it. First so many rivals as it takes, then of each
- * resource the least of the sums that some of them ask for. Every answer has been tried; more than some 20 are not.
+ * The smallest amounts, from `missing` upwards, with which the target is admitted: what is missing, and what rivals take before it. First
+ * the necessary number of rivals is found, then for each resource the smallest sufficient sum of rivals' requests. Every answer is
+ * verified, with at most about 20 runs.
  */
 function leastThatRuns(missing: Requests, rivalry: readonly Requests[], runs: (by: Requests) => boolean): Requests | undefined {
   const sums = [missing];
@@ -178,7 +185,7 @@ function leastThatRuns(missing: Requests, rivalry: readonly Requests[], runs: (b
   return least;
 }
 
-/** Amounts below the highest, the greatest first, which are the lowest and what some of these ask for together; so many as are worth a try. */
+/** Sums of `lowest` and some of the requests, below `highest`, the greatest first; bounded in number. */
 function sumsBetween(lowest: Amount, highest: Amount, asked: readonly Amount[]): readonly Amount[] {
   const sums = new Set([lowest]);
   for (const amount of asked) {
@@ -227,7 +234,7 @@ function moreRoom(world: World, workload: Workload, clusterQueue: string, runs: 
   });
 }
 
-/** The fewest that were found: those on one cluster, or those that share its quota. */
+/** The smallest set of Jobs found, among those on one cluster or sharing the quota. */
 function jobsEnd(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
   const queueing = queueingOf(world);
   const cache = cacheOf(world, queueing);
@@ -248,7 +255,7 @@ function jobsEnd(world: World, workload: Workload, clusterQueue: string, runs: R
   return best === undefined ? [] : [{ kind: 'JobsEnd', jobs: best }];
 }
 
-/** How much of what is asked for it would free, as a share of that. */
+/** The largest fraction of a request that the end of a reservation frees. */
 const sizeFor = (workload: Workload, { held }: Reservation): number =>
   [...workload.requests].reduce(
     (most, [resource, amount]) => (amount === ZERO ? most : Math.max(most, (held.get(resource) ?? 0) / amount)),
@@ -256,15 +263,16 @@ const sizeFor = (workload: Workload, { held }: Reservation): number =>
   );
 
 /**
- * Of a list the shortest beginning that is enough, less those that it does not need: none of those that are left can be left out. Undefined: all of it is not
- * enough, or it takes too many to be worth telling.
+ * The shortest sufficient prefix of a list, without the keys that it does not need: all that remain are needed. Undefined if the whole list
+ * does not suffice, or if too many remain.
  */
 function fewest(keys: readonly string[], isEnough: (keys: readonly string[]) => boolean): readonly string[] | undefined {
   if (keys.length === 0) return undefined;
   const spare = largest(0, keys.length - 1, (count) => (isEnough(keys.slice(0, keys.length - count)) ? count : undefined));
   if (spare === undefined || keys.length - spare > JOBS_MAX) return undefined;
   let kept = keys.slice(0, keys.length - spare);
-  // Of two that may each be left out the larger stays. Who may go is asked anew where one has gone: it may have taken what another left.
+  // The later, smaller Jobs are omitted first. After each omission the others are tried again, because an omitted Job may take what another
+  // one frees.
   for (let before = -1; before !== kept.length; ) {
     before = kept.length;
     for (const key of kept.toReversed()) {

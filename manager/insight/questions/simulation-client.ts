@@ -8,31 +8,34 @@ import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
 import type { SimulationResult, SimulationQuery } from './simulation-queries.ts';
 import type { FromThread, ToThread } from './simulation-worker.ts';
 
-/** Asks about all that waits and runs. Deciding on 20,000 Jobs takes seconds, so it is done in another thread; one question at a time. */
+/**
+ * Answers queries about all pending and admitted Jobs. Decisions about 20,000 Jobs take seconds, so they run in another thread, one query
+ * at a time.
+ */
 export interface SimulationClient {
-  /** Rejects where the thread has failed, or has taken too long. */
+  /** Rejects if the thread fails or does not answer in time. */
   ask(question: SimulationQuery): Promise<SimulationResult>;
   close(): Promise<void>;
 }
 
 export type SimulationClientDeps = {
-  /** What the caches have now; the Jobs of it must stay as they are. */
+  /** The current objects of the caches; their Jobs must be immutable. */
   readonly objects: () => WorldObjects;
   readonly flags: ManagerFlags;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** What was sent is asked again for so long. */
+/** A sent world is reused for at least this long. */
 const CACHE_TTL_MS = 1_000;
-/** And for so many times as long as it took to be sent: a tenth of the manager's thread at most. */
+/** A sent world is also reused for this multiple of the time that sending took: at most a tenth of the manager's thread. */
 const KEPT_FACTOR = 9;
 const SLICE_MS = 8;
 const JOBS_AT_ONCE = 100;
-/** Of Jobs that are over, the last ones tell how long Jobs like them run. */
+/** Finished Jobs that are sent at most, the last ones, for their run times. */
 const OVER_MAX = 2_000;
 const ANSWER_MS = 60_000;
-/** Then the thread goes, and its memory with it. */
+/** After this time without a query the thread ends, which frees its memory. */
 const IDLE_MS = 30_000;
 const MEMORY_MIB = 768;
 
@@ -54,7 +57,7 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
       name: 'world',
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
     });
-    // It must not keep a process that has nothing else to do.
+    // The thread must not keep an idle process alive.
     worker.unref();
     const started = { worker, sentMs: Number.NEGATIVE_INFINITY, keptMs: 0 };
     worker.on('error', (error) => {
@@ -106,7 +109,7 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
       if ('problem' in answer) throw new Error(answer.problem);
       return answer.answer;
     } catch (error) {
-      // What it is still at, nobody waits for any more.
+      // A failed query may still be running in the thread.
       await end();
       throw error;
     } finally {
@@ -119,7 +122,7 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
   return {
     ask(question) {
       const answer = last.then(() => answerTo(question));
-      // Whoever asked hears of a failure; the next one is not kept by it.
+      // The caller gets the failure; the next query is not affected.
       last = Promise.allSettled([answer]);
       return answer;
     },

@@ -6,12 +6,12 @@ import { whatIf, type WhatIf } from '../what-if/what-if.ts';
 import { queueingOf, waitingByQueue } from '../world/world.ts';
 import { worldOf, type ManagerFlags, type WorldObjects } from '../world/world-objects.ts';
 
-/** What is asked of all that waits and runs: everything plays a part in the answer. */
+/** Queries about all pending and admitted Jobs: the whole world affects each answer. */
 export type SimulationQuery =
   | { readonly kind: 'Explain'; readonly uid: string }
-  /** Who goes first in a ClusterQueue. */
+  /** The order of the pending Workloads in a ClusterQueue. */
   | { readonly kind: 'Order'; readonly clusterQueue: string }
-  /** What becomes of all Jobs in the end if these objects were otherwise. */
+  /** The final outcome for all Jobs if these objects were edited. */
   | { readonly kind: 'WhatIf'; readonly edits: readonly ObjectEdit[] };
 
 export type ObjectEdit = { readonly object: 'ClusterQueue' | 'WorkerCluster'; readonly name: string; readonly edit: Edit };
@@ -20,7 +20,7 @@ export type SimulationResult =
   | { readonly kind: 'Explained'; readonly explanation: Explanation }
   | { readonly kind: 'Ordered'; readonly waiting: number; readonly first: readonly OrderedJob[] }
   | { readonly kind: 'Compared'; readonly outcome: WhatIf }
-  /** There is no such Job, or it is not the manager's; or no such object to edit. */
+  /** The Job does not exist or is not managed, or the object to edit does not exist. */
   | { readonly kind: 'Nothing' };
 
 export type OrderedJob = { readonly key: string; readonly priority: number };
@@ -29,7 +29,7 @@ export type AnswerQuery = (question: SimulationQuery) => SimulationResult;
 
 const ORDERED_MAX = 5_000;
 
-/** Answers about the world that these objects describe, of which each part is made once, by the first question that needs it. */
+/** Answers queries about the world that these objects describe. Each part is computed once, by the first query that needs it. */
 export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerQuery {
   const { jobs } = objects;
   const world = once(() => worldOf(objects, flags, nowMs));
@@ -60,7 +60,7 @@ export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: num
 
 function withEdits(objects: WorldObjects, edits: readonly ObjectEdit[], nowMs: number): WorldObjects | undefined {
   let { clusterQueues, workerClusters } = objects;
-  /** With the one of that name in its place; undefined where there is none. */
+  /** The objects with the named one edited; undefined if it does not exist. */
   const replaced = <T extends { readonly metadata: { readonly name: string } }>(all: readonly T[], name: string, edit: Edit) =>
     all.some(({ metadata }) => metadata.name === name)
       ? all.map((each) => (each.metadata.name === name ? (edited(each, edit, name, nowMs) as T) : each))

@@ -1,4 +1,4 @@
-/** Started by simulation-client.ts as a thread of its own: it is sent a world, and answers questions about it while the manager goes on. */
+/** The thread that simulation-client.ts starts: it receives a world and answers queries about it, without blocking the manager. */
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
@@ -6,7 +6,7 @@ import { answering, type AnswerQuery, type SimulationResult, type SimulationQuer
 
 export type ToThread =
   | { readonly kind: 'World'; readonly objects: Omit<WorldObjects, 'jobs'>; readonly flags: ManagerFlags; readonly nowMs: number }
-  /** Of that world, in parts. */
+  /** Jobs of that world, in parts. */
   | { readonly kind: 'Jobs'; readonly jobs: readonly DeepReadonly<Job>[] }
   | { readonly kind: 'Ask'; readonly question: SimulationQuery };
 export type FromThread = { readonly answer: SimulationResult } | { readonly problem: string };

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson } from '../../api/json-value.ts';
 import { DECISION_LOG_VERSION, type LogLine } from '../../admission/decision-log/decision-log.ts';
 
-/** A text that is no decision log, or one that cannot be read: the message names the line and the remedy. */
+/** A text that is no decision log, or cannot be read: the message names the line and the remedy. */
 export class DecisionLogError extends Error {
   override readonly name = 'DecisionLogError';
 }
@@ -9,13 +9,13 @@ export class DecisionLogError extends Error {
 export type DecisionLogText = { readonly name: string; readonly text: string };
 export type DecisionLogRead = {
   readonly lines: readonly LogLine[];
-  /** Lines that were cut off, by a crash or a full disk. */
+  /** Lines that were cut off by a crash or a full disk. */
   readonly cutOff: number;
 };
 
 /**
- * The lines of a log in order of time, whatever the order of its files. A line that is cut off is passed over where nothing that belongs to it follows: at the end of
- * a file, or before the next section. Lines of the manager's own log, which may go to the same place, are no part of it. Throws {@link DecisionLogError}.
+ * The lines of a log in order of time, whatever the order of its files. A cut-off line is skipped at the end of a file or before the next
+ * section. Lines of the manager's own log, which may share the destination, are skipped too. Throws {@link DecisionLogError}.
  */
 export function readDecisionLog(files: readonly DecisionLogText[]): DecisionLogRead {
   const read = files.map(readFile).filter(({ lines }) => lines.length > 0);
@@ -27,7 +27,7 @@ export function readDecisionLog(files: readonly DecisionLogText[]): DecisionLogR
 function readFile({ name, text }: DecisionLogText): { readonly lines: readonly LogLine[]; readonly cutOff: number } {
   const lines: LogLine[] = [];
   let cutOff = 0;
-  /** Number of a line that cannot be read, until it is known what follows. */
+  /** The number of an unreadable line, until the line after it is known. */
   let broken: number | undefined;
   let number = 0;
   for (const each of text.split('\n')) {
@@ -59,7 +59,7 @@ const damaged = (name: string, number: number): DecisionLogError =>
     `${name}, line ${number}: this is no line of a decision log; take it out with all up to the next line of kind "log"`,
   );
 
-/** Undefined where it cannot be read. */
+/** A line of the log; undefined if it cannot be read. */
 function parseLine(text: string, name: string, number: number): LogLine | 'foreign' | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
@@ -76,7 +76,7 @@ function parseLine(text: string, name: string, number: number): LogLine | 'forei
 }
 
 type FieldType = 'string' | 'number' | 'object' | 'list?';
-/** What a line of a kind must have to be read. */
+/** Required fields of each kind of line. */
 const FIELDS: Readonly<Record<string, readonly (readonly [string, FieldType])[]>> = {
   log: [
     ['because', 'string'],

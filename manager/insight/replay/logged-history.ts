@@ -8,17 +8,17 @@ import type {
 } from '../../admission/decision-log/decision-log.ts';
 import type { LoggedJob } from '../../admission/decision-log/logged-workload.ts';
 
-/** What a decision log tells, put together: what came from outside, in order, and of each Job how long what it did took. */
+/** A decision log in replayable form: external events in order, and for each Job how long its placements took. */
 export type History = {
   readonly settings: LoggedSettings;
   readonly startMs: number;
   readonly endMs: number;
-  /** The number of a step decides among those of one moment. */
+  /** The number of the line orders steps of equal time. */
   readonly steps: readonly Step[];
   readonly lives: readonly Life[];
-  /** Lines that were lost before they could be written. */
+  /** Lines that were lost before they were written. */
   readonly dropped: number;
-  /** Sections but the first that did not go on where the one before ended: lines were lost, or another manager began. */
+  /** Sections after the first that do not continue the previous one: lines were lost, or another manager began. */
   readonly breaks: number;
 };
 
@@ -26,50 +26,50 @@ export type Step = Moment &
   (
     | { readonly kind: 'Object'; readonly object: LoggedObject }
     | { readonly kind: 'Gone'; readonly object: string }
-    /** It waits, for the first time or as another one than before. */
+    /** The Job is pending, for the first time or after a change. */
     | { readonly kind: 'Waits'; readonly life: Life; readonly told: LoggedJob }
-    /** It holds a place that it was not seen to be given. */
+    /** The Job holds a placement whose admission is not logged. */
     | { readonly kind: 'Holds'; readonly life: Life; readonly told: LoggedJob }
-    /** It was given a place before all was told, so that nobody can tell why. */
+    /** The Job was admitted before the section was complete, so the decision cannot be repeated. */
     | { readonly kind: 'Placed'; readonly life: Life; readonly admission: LoggedAdmission }
-    /** It is gone without having had a place then. */
+    /** The Job is gone without a placement. */
     | { readonly kind: 'Leaves'; readonly life: Life }
     | { readonly kind: 'Cycle'; readonly cycle: LogCycle }
     | { readonly kind: 'Looked'; readonly looked: LogLooked }
   );
 
-/** A moment of the log: its time, and the number of the line, which decides among those of one time. */
+/** A moment of the log: its time, and the line number, which orders moments of equal time. */
 export type Moment = { readonly atMs: number; readonly line: number };
 
-/** One Job, from when it was first seen. */
+/** One Job from its first observation. */
 export type Life = {
   readonly key: string;
   readonly uid: string;
-  /** As it was seen first. */
+  /** The Job as first observed. */
   readonly told: LoggedJob;
   readonly seenMs: number;
-  /** It was there when the log began. */
+  /** The Job existed when the log began. */
   readonly isOld: boolean;
   readonly placements: readonly Placement[];
-  /** When it was gone, or done. */
+  /** When the Job ended or was deleted. */
   readonly leftMs?: number;
 };
 
-/** One admission of a Job, and what became of it. Open while the log does not tell. */
+/** One admission of a Job and its end. Open if the log has no end. */
 export type Placement = {
   readonly from: Moment;
-  /** Absent where it was not seen to be given. */
+  /** Absent if the admission is not logged. */
   readonly admission?: LoggedAdmission;
-  /** It was decided that it gives its place up for another one. */
+  /** When the Job was chosen for preemption. */
   readonly displaced?: Moment;
   readonly evicting?: Moment;
   readonly needs: readonly { readonly when: Moment; readonly needed: number | undefined }[];
   readonly end?: Ending;
 };
-/** `Unknown`: some time while nobody wrote. */
+/** `Unknown`: at some time while nothing was logged. */
 export type Ending = Moment & {
   readonly how: 'Finished' | 'Deleted' | 'Waits' | 'Undone' | 'Unknown';
-  /** The Job as it waits from then on. */
+  /** The Job as it is pending from then on. */
   readonly told?: LoggedJob;
 };
 
@@ -81,7 +81,7 @@ export function historyOf(lines: readonly LogLine[]): History {
   const steps: Step[] = [];
   const lives: OpenLife[] = [];
   const current = new Map<string, OpenLife>();
-  /** Until all is told. */
+  /** Undefined once the section is complete. */
   let section: Section | undefined;
   let settings: LoggedSettings = {};
   let dropped = 0;
@@ -123,7 +123,7 @@ export function historyOf(lines: readonly LogLine[]): History {
       return;
     }
     const open = openOf(life);
-    // Each section tells all anew.
+    // Each section repeats all Jobs.
     const hasChanged = life.placements.at(-1)?.end?.how === 'Undone' || JSON.stringify(told) !== JSON.stringify(life.lastTold);
     if (open !== undefined && waits) open.end = { ...moment, how: open.evicting === undefined ? 'Undone' : 'Waits', told };
     else if (open === undefined && !waits) hold(life, told);
@@ -171,7 +171,7 @@ export function historyOf(lines: readonly LogLine[]): History {
         return;
       }
       case 'whole': {
-        // Whoever is not there any more ended while nobody wrote.
+        // Jobs that are no longer listed ended while nothing was logged.
         const told = section?.told;
         if (told !== undefined) for (const life of current.values()) if (!told.has(life.key)) leave(life, 'Unknown');
         section = undefined;
@@ -201,7 +201,7 @@ export function historyOf(lines: readonly LogLine[]): History {
   };
 
   for (const [line, each] of lines.entries()) {
-    // A clock that was put back does not put back what happened.
+    // A clock that is set back does not reorder events.
     moment = { atMs: Math.max(moment.atMs, each.at), line };
     take(each);
   }

@@ -3,7 +3,10 @@ import type { History, Life } from './logged-history.ts';
 import { workloadFrom } from '../../admission/decision-log/logged-workload.ts';
 import { recordFor, type DatedAdmission, type DatedCycle, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';
 
-/** What a log tells became of its Jobs, in the words of a replay, so that both can be compared. Decisions before all was told are no part of it: nobody can make them again. */
+/**
+ * The outcome of a log in the form of a replay, for comparison. Decisions before the section was complete are left out, because they cannot
+ * be repeated.
+ */
 export function loggedOutcome({ steps, lives }: Pick<History, 'steps' | 'lives'>): Replayed {
   const queues = queueNames(steps);
   const cycles: DatedCycle[] = [];
@@ -19,7 +22,7 @@ export function loggedOutcome({ steps, lives }: Pick<History, 'steps' | 'lives'>
     for (const admission of step.cycle.admitted ?? []) admissions.push({ atMs: step.atMs, ...admission });
     for (const { job, victims } of step.cycle.preempting ?? []) {
       for (const { job: victim, rule } of victims) {
-        // Whoever preempts says so again in each cycle, until they have stopped.
+        // A preemptor repeats its decision in each cycle until its victims have stopped.
         const placement = byKey
           .get(victim)
           ?.flatMap(({ placements }) => placements)
@@ -52,7 +55,7 @@ function storyOf(life: Life, queues: ReadonlyMap<string, string>): JobStory {
   };
 }
 
-/** ClusterQueues by LocalQueue, as they were last. */
+/** The last ClusterQueue of each LocalQueue. */
 function queueNames(steps: History['steps']): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const step of steps) {

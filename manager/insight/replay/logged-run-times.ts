@@ -1,13 +1,13 @@
 import type { History, Life, Placement } from './logged-history.ts';
 
-/** How long what the clusters do takes, as a log has seen it: what a replay takes for granted where it decides otherwise than was decided. */
+/** Durations of what clusters do, from a log: a replay uses them where its decisions differ from the logged ones. */
 export interface RunTimes {
   /**
-   * How long a Job runs once it is admitted, in milliseconds; undefined where nobody knows: it had not ended when the log did, and no other of its queue had. A Job that
-   * was interrupted begins anew.
+   * How long a Job runs once it is admitted, in milliseconds; undefined if neither it nor another Job of its queue ended in the log. An
+   * interrupted Job begins anew.
    */
   of(life: Life): { readonly ms: number; readonly isGuess: boolean } | undefined;
-  /** From the decision that a Job gives its place up until that is written, and until nothing of it runs any more. */
+  /** Milliseconds from the decision to preempt a Job until the eviction is written, and until none of its pods run. */
   readonly stopping: { readonly evictingMs: number; readonly waitsMs: number };
 }
 
@@ -33,7 +33,7 @@ export function runTimesOf({ lives }: Pick<History, 'lives'>): RunTimes {
       if (own !== undefined) return { ms: own, isGuess: false };
       const guess = medians.get(queueOf(life)) ?? overall;
       if (guess === undefined) return undefined;
-      // It has run for longer than that already.
+      // The Job has run longer than the guess already.
       const open = life.placements.at(-1);
       return open !== undefined && open.end === undefined ? undefined : { ms: guess, isGuess: true };
     },
@@ -46,7 +46,7 @@ export function runTimesOf({ lives }: Pick<History, 'lives'>): RunTimes {
 
 const queueOf = ({ told }: Life): string => `${told.job.split('/')[0] ?? ''}/${told.queue ?? ''}`;
 
-/** That of its last admission, if it ended by itself. */
+/** The duration of its last admission, if the Job ended by itself. */
 function ownRunTime({ placements }: Life): number | undefined {
   const last = placements.at(-1);
   const hasEnded = last?.end?.how === 'Finished' || last?.end?.how === 'Deleted';

@@ -4,27 +4,27 @@ import type { LoggedObject } from '../../admission/decision-log/decision-log.ts'
 import type { History } from './logged-history.ts';
 import type { DatedCycle, JobStory, Replayed } from './replay.ts';
 
-/** What became of the Jobs of one ClusterQueue. Times in milliseconds. */
+/** Figures of the Jobs of one ClusterQueue. Times in milliseconds. */
 export type QueueFigures = {
-  /** Undefined: of Jobs whose LocalQueue leads nowhere. */
+  /** Undefined for Jobs whose LocalQueue has no ClusterQueue. */
   readonly queue: string | undefined;
   readonly jobs: number;
   /** Jobs that were admitted at least once. */
   readonly admitted: number;
-  /** Admissions that ended for the sake of another Job. */
+  /** Admissions that were preempted. */
   readonly preempted: number;
-  /** Jobs that had not been admitted by the end. */
+  /** Jobs that were not admitted by the end. */
   readonly waiting: number;
   readonly done: number;
-  /** From arrival to first admission, of those that were admitted; absent where there were none. */
+  /** Times from arrival to first admission of admitted Jobs; absent if there are none. */
   readonly waits?: { readonly p50: number; readonly p90: number; readonly p99: number };
-  /** Average part of the nominal quota that was held, of the flavor and resource of which that was most; absent where there is none. */
+  /** The average used fraction of the nominal quota, for the flavor and resource with the highest one; absent without quota. */
   readonly used?: { readonly resource: string; readonly part: number };
-  /** From the first arrival to the last end; absent where nothing ended. */
+  /** From the first arrival to the last end; absent if no Job ended. */
   readonly makespan?: number;
 };
 
-/** By ClusterQueue, in order of name. `objects`: the setup, for the nominal quota. */
+/** Figures by ClusterQueue, in order of name. `objects`: the setup, for nominal quota. */
 export function figuresOf(
   { stories }: Replayed,
   { startMs, endMs }: Pick<History, 'startMs' | 'endMs'>,
@@ -54,7 +54,7 @@ export function figuresOf(
     });
 }
 
-/** Of a Job that held its place when the log began nobody knows it. */
+/** The wait of a Job; unknown if it held a placement when the log began. */
 function waitOf({ life, placements }: JobStory): number | undefined {
   const [first] = placements;
   if (first === undefined || life.told.phase !== 'Pending') return undefined;
@@ -87,7 +87,7 @@ function mostUsed(
   return most;
 }
 
-/** By ClusterQueue, then by `flavor/resource`. */
+/** Nominal quotas by ClusterQueue, then by `flavor/resource`. */
 function nominalQuotas(objects: readonly LoggedObject[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const quotas = new Map<string, ReadonlyMap<string, number>>();
   for (const { kind, metadata, ['spec']: spec } of objects) {
@@ -107,7 +107,7 @@ function nominalQuotas(objects: readonly LoggedObject[]): ReadonlyMap<string, Re
 
 const listIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
-/** How far decisions are those that were made: so many cycles from the first on, and the first that is another one. */
+/** How far a replay agrees with the log: the number of equal cycles from the first on, and the first that differs. */
 export type Agreement = {
   readonly cycles: number;
   readonly of: number;
@@ -125,7 +125,7 @@ export function agreementOf(logged: readonly DatedCycle[], replayed: readonly Da
   return { cycles: logged.length, of: logged.length };
 }
 
-/** A log says its fields in an order of its own. */
+/** The fields in a fixed order, because a log may have another. */
 const sorted = (cycle: DatedCycle | undefined): unknown =>
   cycle && [cycle.atMs, cycle.admitted ?? [], cycle.preempting ?? [], cycle.waiting ?? [], cycle.again ?? []];
 
@@ -140,7 +140,7 @@ function told(cycle: DatedCycle | undefined, atMs: number): string {
   ].join('; ');
 }
 
-/** The setup of a log as it was last, with what is put in the place of parts of it. */
+/** The last setup of a log, with some objects replaced. */
 export function lastSetup(
   { steps }: Pick<History, 'steps'>,
   instead: readonly LoggedObject[],
@@ -149,7 +149,7 @@ export function lastSetup(
   const objects = new Map<string, LoggedObject>();
   for (const step of steps) {
     if (step.kind === 'Object') objects.set(nameOf(step.object), step.object);
-    // One that is gone had its quota while it was there.
+    // A deleted object counts, because its quota existed for part of the time.
   }
   for (const object of instead) objects.set(nameOf(object), object);
   return [...objects.values()];

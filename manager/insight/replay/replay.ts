@@ -14,22 +14,22 @@ import { runTimesOf } from './logged-run-times.ts';
 import { nextMost } from '../../admission/queues/scheduling-cycle.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 
-/** What is to be other than it was. */
+/** The policy of a replay, where it differs from the log. */
 export type ReplayPolicy = {
-  /** Objects that stand from the beginning to the end, instead of those of their names. */
+  /** Objects that replace those of the same names for the whole replay. */
   readonly objects: readonly LoggedObject[];
-  /** Instead of the flags that the manager had. */
+  /** Settings that replace the manager's flags. */
   readonly settings?: LoggedSettings | undefined;
 };
 
-/** What became of the Jobs of a log, and who was decided on when. */
+/** The outcome for the Jobs of a log, and all decisions with their times. */
 export type Replayed = {
   readonly stories: readonly JobStory[];
-  /** Every cycle in which somebody was tried. */
+  /** All cycles that nominated heads. */
   readonly cycles: readonly DatedCycle[];
   readonly admissions: readonly DatedAdmission[];
   readonly preemptions: readonly DatedPreemption[];
-  /** Jobs of which nobody knows how long they would have run: taken to run as long as others of their queue. */
+  /** Jobs with unknown run times: they run as long as others of their queue. */
   readonly guessed: number;
 };
 export type DatedCycle = CycleParts & { readonly atMs: number };
@@ -38,20 +38,20 @@ export type DatedPreemption = { readonly atMs: number; readonly job: string; rea
 
 export type JobStory = {
   readonly life: Life;
-  /** ClusterQueue, where that is known. */
+  /** The ClusterQueue, if it is known. */
   readonly queue: string | undefined;
   readonly placements: readonly { readonly fromMs: number; readonly toMs?: number; readonly record: AdmissionRecord }[];
   readonly preempted: number;
-  /** When it had run to its end. */
+  /** When the Job had run to its end. */
   readonly doneMs?: number;
-  /** When it was gone, run or not. */
+  /** When the Job was gone, with or without having run. */
   readonly leftMs?: number;
 };
 
 /**
- * Decides a log anew: its Jobs arrive when they did, run for as long as they did, and the same functions decide as in the manager, under the setup of the log or another
- * one. Where decisions are those that were made, what follows comes at the very moment at which it came, and so nothing differs until the first decision that does;
- * from then on a Job ends so long after its admission as it did, and stops so long after it was told to as others did.
+ * Decides a log again, under its own setup or another one, with the manager's functions. Jobs arrive and run as logged. While decisions
+ * equal the logged ones, their consequences come at exactly the logged moments, so nothing differs before the first decision that does.
+ * From then on a Job ends as long after its admission as it did, and stops as long after its preemption as others did.
  */
 export function replay(history: History, policy: ReplayPolicy = { objects: [] }): Replayed {
   const runTimes = runTimesOf(history);
@@ -62,7 +62,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   const cycles: DatedCycle[] = [];
   const guessed = new Set<Life>();
   let now: Moment = { atMs: history.startMs, line: -1 };
-  /** No cycle of this pass comes to more. */
+  /** No further cycle of this pass changes anything. */
   let hasEnded = true;
   let most = 1;
   let serial = 0;
@@ -88,7 +88,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     events.set({ id: String(order), order, when, happen });
   }
 
-  /** What was not so in the log leads to a pass of its own, when all that comes at this time has come. */
+  /** An event that is not in the log gets a pass of its own, after all other events of this time. */
   const lookSoon = (): void =>
     plan({ atMs: now.atMs, line: AFTER_ALL }, () => {
       beginPass();
@@ -135,13 +135,13 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       if (admitted.leaving || victim === undefined || victim.displaced !== undefined) continue;
       victim.displaced = { ...now, by: { by: job.life.key, clusterQueue: queue, rule } };
       preemptions.push({ atMs: now.atMs, job: job.life.key, victim: victim.life.key, rule });
-      // Where the log has the same, it tells when they stopped; others are told to in the next pass.
+      // If the log has the same preemption, it has the stop too; other victims are evicted in the next pass.
       if (victim.logged?.displaced?.atMs === now.atMs) stop(victim, victim.displaced);
       else lookSoon();
     }
   }
 
-  /** Its admission begins: what follows is known from the log, or guessed from it. */
+  /** Begins an admission: what follows is known from the log, or derived from it. */
   function place(job: ReplayedJob, record: AdmissionRecord, from: Moment): void {
     const logged = job.life.placements[job.ordinal];
     job.ordinal++;
@@ -154,19 +154,19 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       logged !== undefined && logged.from.atMs === from.atMs && (logged.admission?.cluster ?? record.cluster) === record.cluster;
     job.logged = isSame ? logged : undefined;
     if (logged === undefined) return endAfter(job, from, 0);
-    /** When that is which was then. */
+    /** The time of a logged moment in this placement. */
     const when = (moment: Moment): Moment => (isSame ? moment : { atMs: from.atMs + moment.atMs - logged.from.atMs, line: AFTER_ALL });
     for (const { when: then, needed } of logged.needs) meanwhile(job, when(then), () => shrink(job, needed));
     const { end, evicting, displaced } = logged;
     if (displaced !== undefined && (end === undefined || end.how === 'Waits'))
-      // It had not ended by the time at which it was interrupted.
+      // The Job had not ended before it was interrupted.
       return endAfter(job, from, (evicting?.atMs ?? history.endMs) - logged.from.atMs + 1);
     if (end === undefined) return;
     if (evicting !== undefined) meanwhile(job, when(evicting), () => evict(job));
     meanwhile(job, when(end), () => finish(job, end));
   }
 
-  /** It ends by itself, if it is let. */
+  /** Ends a Job by itself, unless it is evicted before. */
   function endAfter(job: ReplayedJob, from: Moment, leastMs: number): void {
     const runTime = runTimes.of(job.life);
     if (runTime === undefined) return;
@@ -177,18 +177,18 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     });
   }
 
-  /** Comes to pass if it still has this placement then. */
+  /** Schedules an event that happens only while the Job has this placement. */
   function meanwhile(job: ReplayedJob, when: Moment, happen: () => void): void {
     const placement = job.ordinal;
     plan(when, () => {
       if (job.ordinal !== placement || (job.state !== 'placed' && job.state !== 'stopping')) return;
       happen();
-      // Of what was so in the log it has a pass of its own.
+      // A logged event is followed by the log's own pass.
       if (when.line === AFTER_ALL) lookSoon();
     });
   }
 
-  /** It is told to stop, and does so as the log tells, or as others did. */
+  /** Evicts a Job. It stops as logged, or as others did. */
   function stop(job: ReplayedJob, displaced: Displaced): void {
     job.toStop = displaced;
     const logged = job.logged?.displaced?.atMs === displaced.atMs ? job.logged : undefined;
@@ -224,11 +224,11 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     if (how === 'Waits' || how === 'Undone') {
       if (job.displaced !== undefined) job.preempted++;
       admission.leaves(job.life.key);
-      // Who was refused knows where not to go.
+      // The logged record knows which clusters have refused the Job.
       const record = told?.record?.cluster === job.record?.cluster ? told?.record : job.record && endedRecord(job.record, now.atMs);
       job.state = 'waiting';
       if (told !== undefined) job.told = told;
-      // A write that failed is tried again later, which the log tells.
+      // A failed write is retried later, at a logged time.
       if (how === 'Undone' && told === undefined && job.logged !== undefined) return;
       wait(job, how === 'Undone' ? job.recordBefore : record);
       return;
@@ -297,7 +297,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
 
   function holds(job: ReplayedJob, told: LoggedJob, from: Moment): void {
     const { record } = told;
-    // Under this policy it has gone its own way.
+    // Under this policy the Job has another course already.
     if (record === undefined || job.state !== 'waiting') return;
     job.told = told;
     admission.holds({ ...workloadFrom(told, record), phase: told.phase, podsNeeded: told.needed }, record);
@@ -350,16 +350,16 @@ type ReplayedJob = {
   readonly life: Life;
   told: LoggedJob;
   state: 'waiting' | 'placed' | 'stopping' | 'over';
-  /** How many placements it has had. */
+  /** The number of placements so far. */
   ordinal: number;
   record?: AdmissionRecord | undefined;
-  /** That with which it waited last. */
+  /** The record of the last wait. */
   recordBefore?: AdmissionRecord | undefined;
-  /** Its placement in the log, where this one is the same. */
+  /** The logged placement, if this one equals it. */
   logged?: Life['placements'][number] | undefined;
-  /** It is to give its place up since then. */
+  /** The moment of the decision to preempt the Job. */
   displaced?: Displaced | undefined;
-  /** It has been told so. */
+  /** The preemption that is being carried out. */
   toStop?: Displaced | undefined;
   readonly story: { readonly fromMs: number; toMs?: number; readonly record: AdmissionRecord }[];
   preempted: number;
@@ -372,7 +372,7 @@ const AFTER_ALL = Number.POSITIVE_INFINITY;
 
 const compareMoments = (a: Moment, b: Moment): number => a.atMs - b.atMs || (a.line === b.line ? 0 : a.line - b.line);
 
-/** The record that an admission of the log must have had, as far as decisions depend on it. */
+/** The record of a logged admission, as far as decisions depend on it. */
 export const recordFor = (
   { queue, cluster, flavors, pods }: LoggedAdmission,
   { requests }: Pick<Workload, 'requests'>,

@@ -16,24 +16,25 @@ import { buildQueueingSetup } from '../../admission/snapshot/snapshot.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 
 /**
- * Admission as the manager runs it, without clusters, writes and clocks: the same queues, the same cache and the same cycles, told what happens instead of watching Jobs.
+ * Admission as in the manager, without clusters, writes and clocks: the same queues, cache and cycles. Events are passed in instead of
+ * observed on Jobs.
  */
 export interface ReplayedAdmission {
-  /** It waits from now on, as it is now. */
+  /** The Workload is pending from now on. */
   waits(workload: Workload, arrival: number): void;
-  /** It holds a place by this record, or holds it otherwise than before. */
+  /** The Workload holds quota by this record, or holds another amount than before. */
   holds(workload: Workload, record: AdmissionRecord): void;
-  /** It holds nothing and waits for nothing any more. */
+  /** The Workload neither holds quota nor waits any more. */
   leaves(key: string): void;
-  /** Takes over what has changed of the setup. */
+  /** Applies changes of the setup. */
   refresh(): void;
-  /** A pass over the queues begins. Returns the keys of those who are to give their place up. */
+  /** Begins a pass over the queues. Returns the keys of the Workloads to evict. */
   beginPass(): readonly string[];
   cycle(nowMs: number, most: number): CycleResult & { readonly decisions: readonly Decision[] };
   reservation(key: string): Reservation | undefined;
-  /** The ClusterQueue of its LocalQueue, if there is one. */
+  /** The ClusterQueue of the Workload's LocalQueue, if it exists. */
   clusterQueueOf(workload: Pick<Workload, 'namespace' | 'queue'>): string | undefined;
-  /** How often LocalQueues are compared anew; undefined where their usage plays no part. */
+  /** The interval at which LocalQueues are compared again, in milliseconds; undefined if usage does not matter. */
   readonly samplingMs: number | undefined;
   sample(nowMs: number): void;
 }
@@ -42,7 +43,7 @@ export type ReplayedAdmissionDeps = {
   readonly setup: ReplayedSetup;
   readonly settings: LoggedSettings;
   readonly now: () => number;
-  /** Calls back at that time. */
+  /** Calls back at a time in epoch milliseconds. */
   readonly at: (timeMs: number, retry: () => void) => void;
 };
 
@@ -114,7 +115,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
       if (restrictions(next) !== restrictions(before)) reroute();
       queues.wakeAfterClusterChange();
     }
-    cache.goOn(() => false);
+    cache.continueVisits(() => false);
   };
 
   return {
@@ -163,12 +164,12 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
   };
 }
 
-/** What the classes make of a wish, whatever the queue makes of it. */
+/** The value of a wish by classes alone, without the bounds of the queue. */
 function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {
   const resolved = resolvePriority(wish, classes, undefined);
   return resolved.kind === 'Priority' ? resolved.value : undefined;
 }
 
-/** Which clusters are for some namespaces only. */
+/** The clusters that serve only some namespaces. */
 const restrictions = (clusters: readonly ClusterState[]): string =>
   JSON.stringify(clusters.flatMap(({ name, servedNamespaces }) => (servedNamespaces === undefined ? [] : [[name, servedNamespaces]])));

@@ -13,15 +13,15 @@ import type { SetupObjects } from '../../admission/decision-log/logged-object.ts
 import { priorityClassesOf, type PriorityClasses } from '../../admission/workload/priority.ts';
 import { noChangedObjects, type ChangedObjects } from '../../admission/snapshot/setup-changes.ts';
 
-/** The objects that decisions depend on, as a replay has them: those of the log, and those that are put in their place. */
+/** The objects that decisions of a replay depend on: those of the log, and those that replace them. */
 export interface ReplayedSetup {
-  /** An object is as the log tells; where another stands in its place that changes nothing. */
+  /** Sets an object of the log; ignored if the object is replaced. */
   set(object: LoggedObject): void;
   gone(name: string): void;
   objects(): SetupObjects;
   clusters(): readonly ClusterState[];
   priorityClasses(): PriorityClasses;
-  /** What has changed since this was asked last. */
+  /** Returns the changes since the last call. */
   takeChanges(): SetupChanges;
 }
 
@@ -32,7 +32,7 @@ export type SetupChanges = {
   readonly objects: ChangedObjects;
 };
 
-/** `instead`: objects that stand from the beginning to the end, whatever the log tells of those of their names. */
+/** `instead`: objects that replace those of the same names for the whole replay. */
 export function createReplayedSetup(instead: readonly LoggedObject[]): ReplayedSetup {
   const objects = new Map(instead.map((object) => [objectName(object), object]));
   const fixed = new Set(objects.keys());
@@ -96,13 +96,13 @@ const QUEUEING_FIELDS: Readonly<Record<string, keyof ChangedObjects>> = {
   Namespace: 'namespaces',
 };
 
-/** The log leaves out what no decision depends on. */
+/** The log omits fields that no decision depends on. */
 const asObject = ({ kind: _kind, metadata, ...fields }: LoggedObject): DeepReadonly<KubeObject> => ({
   ...fields,
   metadata: { uid: metadata.name, resourceVersion: '', creationTimestamp: '', ...metadata },
 });
 
-/** One whose capacity cannot be read takes no Jobs. */
+/** A cluster whose capacity cannot be read accepts no Jobs. */
 function readable(cluster: WorkerCluster): ClusterState[] {
   try {
     return [clusterStateOf(cluster)];

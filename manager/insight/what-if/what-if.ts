@@ -2,13 +2,13 @@ import { runToFixpoint, type SimulatedEviction, type Outcome } from '../world/si
 import type { Workload } from '../../admission/workload/workload.ts';
 import { queueingOf, waitingByQueue, waitingIn, type World } from '../world/world.ts';
 
-/** What a change of the world does to Jobs, and to which of them. */
+/** The effects of a change on Jobs. */
 export type WhatIf = {
-  /** Those that fare otherwise, by what happens to them and then by name. */
+  /** Affected Jobs, by kind of effect and then by name. */
   readonly effects: readonly Effect[];
-  /** How many fare as they would without the change. */
+  /** The number of Jobs that the change does not affect. */
   readonly untouched: number;
-  /** False: what follows was given up after many rounds, and this is how far it went. */
+  /** False: the simulation was stopped after many rounds, and this is its last state. */
   readonly settled: boolean;
 };
 
@@ -16,32 +16,32 @@ export type Effect = {
   readonly kind: EffectKind;
   /** `namespace/name`. */
   readonly job: string;
-  /** How it stands now; absent: it is not there yet. */
+  /** The state now; absent if the Job does not exist yet. */
   readonly now?: Standing;
-  /** What becomes of it if nothing is changed. Absent: it is not there then. */
+  /** The final state without the change. Absent if the Job does not exist then. */
   readonly without?: Standing;
-  /** What becomes of it with the change. */
+  /** The final state with the change. */
   readonly with: Standing;
-  /** How it loses its place with the change, in order. */
+  /** The evictions of the Job with the change, in order. */
   readonly losses: readonly SimulatedEviction[];
 };
 
 export const EffectKind = {
-  /** It is there because of the change: what becomes of it stands in `with`. */
+  /** The Job exists because of the change; `with` is its final state. */
   Submitted: 'Submitted',
-  /** It gets a place that it would not get. */
+  /** The Job is admitted, and would not be otherwise. */
   Admitted: 'Admitted',
-  /** It has a place now, and loses it for longer than to move. */
+  /** The Job is admitted now, and loses its place without getting another. */
   Evicted: 'Evicted',
-  /** It loses its place, and goes elsewhere, or goes elsewhere at once than it would. */
+  /** The Job loses its place and gets another, or is admitted elsewhere from the start. */
   Moved: 'Moved',
-  /** It is suspended, and goes on where it was. */
+  /** The Job is suspended, and resumes in its place. */
   Interrupted: 'Interrupted',
-  /** It would lose its place, and keeps it. */
+  /** The Job would be evicted otherwise, and keeps its place. */
   Spared: 'Spared',
-  /** It would be admitted now, or waits further ahead, and waits longer. */
+  /** The Job would be admitted, or wait further ahead, otherwise. */
   Delayed: 'Delayed',
-  /** It waits, with fewer before it. */
+  /** The Job waits with fewer Jobs before it. */
   Advanced: 'Advanced',
 } as const;
 export type EffectKind = (typeof EffectKind)[keyof typeof EffectKind];
@@ -52,10 +52,10 @@ export type Standing =
       readonly clusterQueue: string;
       readonly cluster: string;
       readonly flavors: Readonly<Record<string, string>>;
-      /** How many pods at once, where that is fewer than it asks for. */
+      /** The number of pods at once in a partial admission. */
       readonly pods?: number;
     }
-  /** `position`: how many of its ClusterQueue go before it. */
+  /** `position`: how many Jobs of its ClusterQueue go before it. */
   | {
       readonly kind: 'Waiting';
       readonly clusterQueue: string;
@@ -63,16 +63,16 @@ export type Standing =
       readonly reason?: string;
       readonly message?: string;
     }
-  /** It waits, and is in no queue. */
+  /** The Job waits in no queue. */
   | { readonly kind: 'NotQueued'; readonly reason: string; readonly message: string }
-  /** It is suspended, and whether it has stopped nobody learns, because its cluster does not answer. */
+  /** The Job is suspended, and its cluster does not answer, so it is not known whether it has stopped. */
   | { readonly kind: 'Stopping'; readonly cluster: string }
-  /** It goes, or ends as Failed. */
+  /** The Job is deleted, or ends as Failed. */
   | { readonly kind: 'Ends'; readonly message?: string };
 
 /**
- * What becomes of each Job in the end if the world is as it is `after` rather than as it is `before`: both run through to their standstill.
- * `without`: that of `before`, where it is known already.
+ * The final states of all Jobs if the world is `after` instead of `before`: both are simulated to their fixpoint. `without`: the outcome of
+ * `before`, if it is known already.
  */
 export function whatIf(before: World, after: World, without: Outcome = runToFixpoint(before)): WhatIf {
   const withChange = runToFixpoint(after);
@@ -102,7 +102,7 @@ export function whatIf(before: World, after: World, without: Outcome = runToFixp
   return { effects, untouched, settled: without.isFixpoint && withChange.isFixpoint };
 }
 
-/** How each Job of a world stands, by key; those that have finished are not there any more. */
+/** The state of each Job of a world, by key, without finished ones. */
 export function standings({ world, decisions }: Pick<Outcome, 'world' | 'decisions'>): ReadonlyMap<string, Standing> {
   const queueing = queueingOf(world);
   const entryOf = waitingIn(world, queueing);
@@ -153,7 +153,7 @@ function kindOf(sides: Sides, losses: readonly SimulatedEviction[], otherwise: r
 const movedQueue = (a: { readonly clusterQueue: string }, b: { readonly clusterQueue: string }): EffectKind | undefined =>
   a.clusterQueue === b.clusterQueue ? undefined : EffectKind.Moved;
 
-/** How far a Job is from running. */
+/** The distance of a Job from running. */
 const rank = ({ kind }: Standing): number => ['Admitted', 'Waiting', 'NotQueued', 'Stopping', 'Ends'].indexOf(kind);
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

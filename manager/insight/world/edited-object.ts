@@ -2,12 +2,12 @@ import { formatAmount, minus, parseAmount, plus, ZERO } from '../../api/amount.t
 import { PRIORITY_ANNOTATION, PRIORITY_CLASS_LABEL } from '../../../shared/api/names.ts';
 import { QuantityError } from '../../../shared/kube/quantity.ts';
 
-/** The object has nothing like what is to be edited. */
+/** The object has no field to which the edit applies. */
 export class EditError extends Error {
   override readonly name = 'EditError';
 }
 
-/** Another value of one field of an object that admission looks at. */
+/** A new value for one field of an object that admission reads. */
 export type Edit =
   | { readonly field: 'quota'; readonly flavor: string; readonly resource: string; readonly amount: string }
   | { readonly field: 'capacity'; readonly resource: string; readonly amount: string }
@@ -22,7 +22,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Groups = readonly { readonly coveredResources: readonly string[]; readonly flavors: readonly FlavorQuotas[] }[];
 type FlavorQuotas = { readonly name: string; readonly resources: readonly { readonly name: string; readonly nominalQuota: string }[] };
 
-/** The object with these fields. Throws {@link EditError} where it has nothing like them; whether they may be as they are is for the validation to say. */
+/** The object with the edit applied. Throws {@link EditError} if it has no such field; validation checks the value. */
 export function edited(object: Json, edit: Edit, place: string, nowMs: number): Json {
   const spec = (object['spec'] ?? {}) as Json;
   const status = (object['status'] ?? {}) as Json;
@@ -79,7 +79,7 @@ function withQuota(groups: Groups, { flavor, resource, amount }: Extract<Edit, {
   }));
 }
 
-/** `+8` and `-8` are counted from what there is. */
+/** `+8` and `-8` are relative to the present amount. */
 function changedAmount(resource: string, present: string | undefined, amount: string, place: string): string {
   const sign = amount.startsWith('+') ? plus : amount.startsWith('-') ? minus : undefined;
   if (sign === undefined) return amount;

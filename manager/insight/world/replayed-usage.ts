@@ -6,21 +6,21 @@ import { localQueueOf } from '../../admission/fair-sharing/local-queue-order.ts'
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { writtenLedger } from '../../admission/fair-sharing/usage-ledger.ts';
 
-/** What LocalQueues have used where admission is played: in a replay, whose log does not tell what they had used before, and in worlds, which know what was written. */
+/** The usage of LocalQueues in simulations: in a replay, whose log has no earlier usage, and in worlds, which have the written usage. */
 export interface ReplayedUsage {
   readonly holdings: HoldingListener;
-  /** What orders it among the others of its ClusterQueue; undefined where that does not ask for it. */
+  /** The usage that orders a LocalQueue within its ClusterQueue; undefined if that does not order by usage. */
   usageOf(localQueue: string): number | undefined;
-  /** Compares all anew. */
+  /** Compares all LocalQueues again. */
   sample(nowMs: number): void;
 }
 
 export type ReplayedUsageDeps = {
   readonly policy: UsagePolicy;
   readonly cache: () => Pick<AdmissionCache, 'queueing'>;
-  /** Whose statuses tell what was used before; absent: nothing was. */
+  /** LocalQueues whose status has earlier usage; absent: none. */
   readonly localQueues?: Iterable<DeepReadonly<LocalQueue>>;
-  /** Others may go first in this ClusterQueue now; in all, where none is named. */
+  /** The order may have changed: in this ClusterQueue, or in all if undefined. */
   readonly changed: (clusterQueue?: string, localQueue?: string) => void;
   readonly now: () => number;
 };
@@ -36,7 +36,7 @@ export function createReplayedUsage({ policy, cache, localQueues = [], changed, 
         if (workload.queue !== undefined && ledger.admitted(localQueueOf(reservation.workload), workload.key, held, record, now()))
           tell(reservation);
       },
-      // Whoever is only assumed here is admitted: nothing fails.
+      // An assumed admission counts as admitted, because no write fails here.
       released: (reservation) => {
         ledger.ended(reservation.workload.key, now());
         tell(reservation);
@@ -48,7 +48,7 @@ export function createReplayedUsage({ policy, cache, localQueues = [], changed, 
       if (setup === undefined || queues.get(setup.clusterQueue)?.admissionMode !== 'UsageBasedAdmissionFairSharing') return undefined;
       const nowMs = now();
       sampledMs ??= nowMs;
-      // As of the last time that all were compared, so that those looked at later are not better off.
+      // Usage is scaled to the last comparison, so that values of different times compare.
       return ledger.usage(localQueue, setup.weight, nowMs) * 2 ** Math.min((nowMs - sampledMs) / policy.halfLifeMs, HALF_LIVES_MAX);
     },
     sample: (nowMs) => {
@@ -57,5 +57,5 @@ export function createReplayedUsage({ policy, cache, localQueues = [], changed, 
     },
   };
 }
-/** Of more nothing is left of what could be compared. */
+/** Beyond this many half-lives no comparable usage is left. */
 const HALF_LIVES_MAX = 500;

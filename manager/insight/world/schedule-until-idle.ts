@@ -7,9 +7,8 @@ import { waitingReason } from '../../admission/queues/waiting-reason.ts';
 import { cacheOf, queueingOf, usageIn, waitingByQueue, type World } from './world.ts';
 
 /**
- * What becomes of those that wait in a world if nothing in it ends or comes: the manager's scheduling cycles, one after another, until none of them comes to anything
- * more. By key, with what was decided last of each, or of one like it, in the words that the manager has for it.
- * With `until`, no further than it takes to know what becomes of that one.
+ * Runs the manager's scheduling cycles on a world in which no Job ends or is added, until they change nothing. Returns the last decision
+ * about each pending Workload, or about one like it, by key. With `until`, it stops once that Workload's decision is final.
  */
 export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<string, Decision> {
   const queueing = queueingOf(world);
@@ -18,7 +17,7 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
   const cache = cacheOf(world, queueing, usage);
   for (const waiting of waitingByQueue(world, queueing).values()) for (const entry of waiting) putInQueue(queues, cache, entry);
   const decided = new Map<string, Decision>();
-  /** Whom those preempt that were decided last. */
+  /** The victims in the last decision of each preemptor. */
   const victimsOf = new Map<string, readonly Victim[]>();
   const deps: Parameters<typeof runCycle>[0] = {
     cache: {
@@ -49,7 +48,7 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
       cache.assume(workload, decision.record);
       return true;
     },
-    // Time stands still.
+    // Time does not advance.
     at: () => undefined,
   };
   for (let most = 1; ; ) {
@@ -57,7 +56,7 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
     most = nextMost(most, result);
     if (!result.progressed || (until !== undefined && isFinal(decided.get(until)))) break;
   }
-  // Others were tried in their place, or what is free is known to be less than they ask for.
+  // Some Workloads were not nominated: others were in their place, or less is free than they request.
   for (const key of until === undefined ? world.workloads.map((workload) => workload.key) : [until]) {
     const head = decided.has(key) ? undefined : queues.get(key);
     const why = head && waitingReason({ cache, queues }, key, world.nowMs);
@@ -67,6 +66,6 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
   return decided;
 }
 
-/** One for whom something is kept is decided of again and again. */
+/** A Workload with a claim is decided on again and again. */
 const isFinal = (decision: Decision | undefined): boolean =>
   decision?.kind === 'Admit' || (decision?.kind === 'Inadmissible' && decision.claim === undefined);

@@ -14,32 +14,33 @@ import { scheduleUntilIdle } from './schedule-until-idle.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 import { cacheOf, queueingOf, type World } from './world.ts';
 
-/** What becomes of a world in the end if nobody ends his work and nobody comes: all who are to stop have stopped, and queue again. */
+/** The final state of a world in which no Job ends by itself or is added: all Workloads to evict have stopped, and are pending again. */
 export type Outcome = {
   readonly world: World;
-  /** What was decided last of those that wait in it. */
+  /** The last decisions about pending Workloads. */
   readonly decisions: ReadonlyMap<string, Decision>;
-  /** How each that had to give a place up lost it, in order. */
+  /** The evictions of each Workload, in order. */
   readonly evictions: ReadonlyMap<string, readonly SimulatedEviction[]>;
-  /** False: it was given up after many rounds, and goes on. */
+  /** False: the simulation was stopped after many rounds before nothing changed. */
   readonly isFixpoint: boolean;
 };
 
-/** That an admitted Workload was suspended, and why; `preempted`: for whose sake, and by which rule. */
+/** The eviction of an admitted Workload; `preempted`: its preemptor and the rule. */
 export type SimulatedEviction = { readonly reason: EvictionReason; readonly message: string; readonly preempted?: Preempted };
 
-/** After so many rounds it is not waited for any more. */
+/** Rounds at most. */
 const ROUNDS_MAX = 500;
 const ROUND_MS = 1_000;
-/** Where the manager is not told otherwise: --worker-lost-timeout. */
+/** The default of --worker-lost-timeout. */
 const WORKER_LOST_TIMEOUT_MS = 900_000;
 
 /**
- * Rounds, until nothing moves any more:
+ * Rounds, until nothing changes:
  *
- * 1. Evict: as the manager does it, those whose queue is stopped or whose cluster drains or is lost, whose admission does not stand any more, who grew, are held or out of time.
- * 2. Schedule: cycles until nobody is admitted any more; others may be told to give their place up.
- * 3. Stop: those that were told so, now or before, stop, all at once, and queue again. A second has passed, so that who was admitted later is known to be.
+ * 1. Evict as the manager does: Workloads of stopped queues, on draining or lost clusters, with an invalid admission, with larger requests,
+ * held, or out of time.
+ * 2. Schedule: cycles until no more Workloads are admitted; some may be preempted.
+ * 3. Stop: all evicted Workloads stop at once and are pending again. A second passes, so that later admissions are distinguishable.
  */
 export function runToFixpoint(start: World): Outcome {
   const evictions = new Map<string, SimulatedEviction[]>();
@@ -136,7 +137,7 @@ function lostIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): E
   });
 }
 
-/** What becomes of one whose cluster is lost; undefined: it is not. */
+/** The judgement about a Workload on a lost cluster; undefined if its cluster is not lost. */
 function fateOf({ graceSeconds }: Workload, record: AdmissionRecord, world: World, queueing: QueueingSetup) {
   const loss = world.losses?.get(record.cluster);
   if (loss === undefined) return undefined;
@@ -144,7 +145,7 @@ function fateOf({ graceSeconds }: Workload, record: AdmissionRecord, world: Worl
   return judgeLoss(loss, job, world.workerLostTimeoutMs ?? WORKER_LOST_TIMEOUT_MS);
 }
 
-/** Of one whose cluster does not answer nobody learns that it has stopped, unless its fence has seen to that. */
+/** Whether a Workload can be known to stop: not on an unreachable cluster, unless its fence has stopped it. */
 function canStop(workload: Workload, world: World, queueing: QueueingSetup): boolean {
   const { record } = workload;
   const fate = record && fateOf(workload, record, world, queueing);
@@ -160,11 +161,11 @@ const placed = (workload: Workload, record: AdmissionRecord): Workload => ({
   record,
 });
 
-/** Nothing of it runs any more. It queues again, or goes. */
+/** The Workload once none of its pods run: it is pending again, or finished. */
 function stopped(workload: Workload, record: AdmissionRecord | undefined, { rested }: World): Workload {
   const { refusal: _refusal, untrusted: _untrusted, queuedSinceMs: _queuedSinceMs, ...atRest } = rested?.get(workload.key) ?? workload;
   const { phase, schedulingHash } = atRest;
-  // Whoever suspends a Job himself holds it, unless he says otherwise.
+  // A Job that a user suspends is held, unless it says otherwise.
   const hold = workload.unmarked ? (workload.hold ?? true) : workload.hold;
   return {
     ...atRest,

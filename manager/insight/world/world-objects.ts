@@ -21,7 +21,7 @@ import type { QueueingObjects } from '../../admission/snapshot/snapshot.ts';
 import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
 import { workloadsOf, type World } from './world.ts';
 
-/** All objects of the manager cluster that admission looks at. */
+/** All objects of the manager cluster that admission reads. */
 export type WorldObjects = QueueingObjects & {
   readonly jobs: readonly DeepReadonly<Job>[];
   readonly workerClusters: readonly DeepReadonly<WorkerCluster>[];
@@ -31,13 +31,13 @@ export type WorldObjects = QueueingObjects & {
   readonly runtimeClasses: readonly DeepReadonly<RuntimeClass>[];
 };
 
-/** What flags of the manager say about admission; absent: as where none is given. */
+/** The manager's flags for admission; absent: the defaults. */
 export type ManagerFlags = {
-  /** How ClusterQueues share what their cohorts lend; absent: by priority and age. */
+  /** How ClusterQueues share what their Cohorts lend; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
-  /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
+  /** After this time Jobs leave a lost cluster; 0: never. */
   readonly workerLostTimeoutMs?: number;
 };
 
@@ -64,7 +64,7 @@ export function worldOf(objects: WorldObjects, flags: ManagerFlags, nowMs: numbe
   };
 }
 
-/** The Workload of a Job that holds something, as it will be once it has been suspended and nothing of it runs: Finished where it then goes. */
+/** The Workload of a Job that holds quota, once it is suspended and none of its pods run; Finished if it ends then. */
 export function restedWorkload(job: DeepReadonly<Job>, adjustments: PodAdjustments, nowMs: number): Workload | undefined {
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? endedRecord(written.record, nowMs) : undefined;
@@ -74,7 +74,7 @@ export function restedWorkload(job: DeepReadonly<Job>, adjustments: PodAdjustmen
     record === undefined
       ? []
       : [{ type: SwitchyardCondition.Dispatched, status: 'False', reason: DispatchedReason.AtRest, message: atRestMessage(record) }];
-  // The finalizer goes once nothing is left, and with it the last that keeps one that is being deleted.
+  // The finalizer is removed once nothing is left, and with it the last obstacle to a deletion.
   const finalizers = (job.metadata.finalizers ?? []).filter((each) => each !== COPIES_FINALIZER);
   const rested: DeepReadonly<Job> = {
     ...job,
@@ -85,7 +85,7 @@ export function restedWorkload(job: DeepReadonly<Job>, adjustments: PodAdjustmen
   return workloadOf(rested, record === undefined ? { kind: 'None' } : { kind: 'Record', record }, adjustments);
 }
 
-/** A cluster whose capacity cannot be read takes no Jobs; the others do. */
+/** A cluster whose capacity cannot be read accepts no Jobs; the other clusters are unaffected. */
 function readable(cluster: DeepReadonly<WorkerCluster>): ClusterState[] {
   try {
     return [clusterStateOf(cluster)];
@@ -95,7 +95,7 @@ function readable(cluster: DeepReadonly<WorkerCluster>): ClusterState[] {
   }
 }
 
-/** A cluster that is lost, as it is once all times have passed in which it might come back. */
+/** A lost cluster, once all times have passed in which it might come back. */
 function lossOf(cluster: DeepReadonly<WorkerCluster>): (readonly [string, LostCluster])[] | undefined {
   const since = cluster.status?.lostSince;
   if (since === undefined) return undefined;

@@ -21,27 +21,30 @@ import {
 import { createUnaccountedJobs } from '../../admission/snapshot/unaccounted-jobs.ts';
 import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
 
-/** All that admission looks at, as it stands at one moment: what is asked of it is answered by deciding anew on a changed copy. Nothing here is ever changed. */
+/** All input of admission at one moment. Queries are answered by deciding again on a changed copy; a World is immutable. */
 export type World = {
   readonly objects: QueueingObjects;
   readonly clusters: readonly ClusterState[];
   readonly priorityClasses: PriorityClasses;
-  /** In order of arrival. */
+  /** Workloads in order of arrival. */
   readonly workloads: readonly Workload[];
   readonly fairSharing?: FairSharingConfig | undefined;
-  /** How what LocalQueues have used orders those of ClusterQueues that ask for it. Absent: it does not. */
+  /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
-  /** Those that hold something, as they will be once nothing of them runs any more, by key: Finished where they go then. Absent: as they are, and waiting. */
+  /**
+   * Workloads that hold quota, as they are once none of their pods run, by key; Finished if they end then. Absent: they are pending with
+   * their present state.
+   */
   readonly rested?: ReadonlyMap<string, Workload>;
-  /** Clusters that are lost, by name, as they are when all times have passed in which they might come back. */
+  /** Lost clusters by name, once all times have passed in which they might come back. */
   readonly losses?: ReadonlyMap<string, LostCluster>;
-  /** After this time their Jobs are moved; 0: never. */
+  /** After this time Jobs leave a lost cluster; 0: never. */
   readonly workerLostTimeoutMs?: number;
   /** Epoch milliseconds. */
   readonly nowMs: number;
 };
 
-/** The Workloads of these Jobs as their records say, whoever wrote them: whether admission did only its key can tell. */
+/** The Workloads of these Jobs according to the records that they carry; only admission's key can verify those. */
 export const workloadsOf = (jobs: readonly DeepReadonly<Job>[], adjustments: PodAdjustments): readonly Workload[] =>
   jobs.toSorted((a, b) => compareText(keyForAge(a), keyForAge(b))).flatMap((job) => workloadOf(job, writtenOn(job), adjustments) ?? []);
 
@@ -59,7 +62,7 @@ function writtenOn(job: DeepReadonly<Job>): ParsedRecord {
 
 export const queueingOf = ({ objects, fairSharing }: World): QueueingSetup => buildQueueingSetup(objects, fairSharing);
 
-/** What LocalQueues have used, as their statuses and the Jobs tell that hold something: those are told by {@link cacheOf}. Undefined where that plays no part. */
+/** The usage of LocalQueues from their status and from reservations, which {@link cacheOf} adds. Undefined if usage does not matter. */
 export function usageIn(
   { admissionFairSharing: policy, objects, nowMs }: World,
   queueing: QueueingSetup,
@@ -75,7 +78,7 @@ export function usageIn(
   });
 }
 
-/** Who holds what: as admission counts it when it starts. */
+/** The reservations, counted as admission does when it starts. */
 export function cacheOf(world: World, queueing: QueueingSetup, usage = usageIn(world, queueing)): AdmissionCache {
   const cache = createAdmissionCache(queueing, () => world.priorityClasses, usage?.holdings, usage?.usageOf);
   cache.setClusters(world.clusters);
@@ -87,7 +90,7 @@ export function cacheOf(world: World, queueing: QueueingSetup, usage = usageIn(w
   return cache;
 }
 
-/** Finds where a Workload of this world waits, or why it is in no queue. */
+/** Returns a function that finds the queue of a Workload in this world, or why it is in none. */
 export function waitingIn(
   { priorityClasses, workloads }: World,
   queueing: QueueingSetup,
@@ -98,7 +101,7 @@ export function waitingIn(
   return (workload, arrival) => queueEntry(workload, arrival, { queueing, priorityClasses, keptOut });
 }
 
-/** Those that wait, by ClusterQueue, in the order of the queue as things stand. */
+/** Pending Workloads by ClusterQueue, in the order of the queue now. */
 export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyMap<string, readonly QueueEntry[]> {
   const entryOf = waitingIn(world, queueing);
   const queues = new Map<string, QueueEntry[]>();
@@ -115,12 +118,12 @@ export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyM
   return queues;
 }
 
-/** What the LocalQueue of one that waits has used, where that orders its ClusterQueue. */
+/** The usage of the LocalQueue of a pending Workload, if it orders the ClusterQueue. */
 function usedIn(world: World, queueing: QueueingSetup): (entry: QueueEntry) => number {
   const usage = usageIn(world, queueing);
   if (usage === undefined) return () => 0;
   cacheOf(world, queueing, usage);
-  // A weight of 0 makes it more than any number, and two of these must still compare.
+  // Weight 0 gives infinite usage, and two infinite values must still compare.
   return ({ queued }) => Math.min(usage.usageOf(localQueueOf(queued.workload)) ?? 0, Number.MAX_VALUE);
 }
 

@@ -111,6 +111,6 @@ test('a sync that fails after one that was capped is followed in its own time: e
   memory.capped.add(uid);
   await reconcile();
   memory.expectations.creationObserved(uid);
-  expect([memory.expectations.satisfied(uid), memory.written.behind(uid)]).toEqual([true, []]);
-  expect(nextSyncDelayMs(memory, uid, 1_000)).toBe(1_000);
+  expect([memory.expectations.satisfied(uid), memory.written.behind(job.metadata)]).toEqual([true, []]);
+  expect(nextSyncDelayMs(memory, job.metadata, 1_000)).toBe(1_000);
 });

@@ -158,7 +158,7 @@ describe('those that hold quota stand in the order in which they would be preemp
     const value = (next: Record<string, number>): void => {
       classes = { ...classes, workload: new Map(Object.entries(next)) };
       cache.reprioritize(() => true);
-      cache.goOn(() => false);
+      cache.continueVisits(() => false);
     };
     return { cache, order, value };
   };
@@ -207,7 +207,7 @@ describe('those that hold quota stand in the order in which they would be preemp
         objects({ clusterQueues: [aClusterQueue('cq', { default: '9' })], localQueues: JSON.parse(JSON.stringify(localQueues)) }),
       ),
     );
-    expect(cache.goOn(() => false)).toBe(false);
+    expect(cache.continueVisits(() => false)).toBe(false);
     expect(cache.admitted.of('cq')[0]?.priority).toBe(7);
   });
 });

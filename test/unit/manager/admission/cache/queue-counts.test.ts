@@ -86,8 +86,8 @@ test.each([1, 2, 3, 4, 5])('whatever becomes of Jobs, the counts are those of co
       jobs.delete(name);
     },
     () => {
-      watcher.reroute();
-      watcher.goOn(() => random() < 0.5);
+      watcher.requeue();
+      watcher.continueVisits(() => random() < 0.5);
     },
   ];
   const see = (job: Job): void => {

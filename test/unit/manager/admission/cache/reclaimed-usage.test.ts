@@ -116,10 +116,10 @@ test('a cache that has seen it all counts what one counts that sees the end alon
           seen.setClusters(clusters(sinceMs));
         } else {
           let { visits } = step;
-          seen.goOn(() => visits-- === 0);
+          seen.continueVisits(() => visits-- === 0);
         }
       }
-      expect(seen.goOn(() => false)).toBe(false);
+      expect(seen.continueVisits(() => false)).toBe(false);
       const fresh = createAdmissionCache(setup(world));
       fresh.setClusters(clusters(sinceMs));
       for (const [workload, record] of last.values()) fresh.admit(workload, record);

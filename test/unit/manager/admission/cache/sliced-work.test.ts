@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../../../../manager/admission/cache/sliced-work.ts';
+import { runToEnd } from '../../../../../manager/admission/cache/sliced-work.ts';
 
 test('work in steps is done to its end', () => {
   const done: number[] = [];
@@ -10,5 +10,5 @@ test('work in steps is done to its end', () => {
     }
     return 'done';
   }
-  expect([atOnce(work()), done]).toEqual(['done', [1, 2, 3]]);
+  expect([runToEnd(work()), done]).toEqual(['done', [1, 2, 3]]);
 });

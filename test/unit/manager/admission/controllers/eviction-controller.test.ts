@@ -27,10 +27,10 @@ test('a Job that is gone, as the cache will show later, is not written to withou
     events: { event: () => {}, flush: async () => {} },
     storyEvents: { event: () => {}, flush: async () => {} },
     cache: createAdmissionCache(buildQueueingSetup(objects({}))),
-    watcher: { toCorrect: () => cached, toTell: () => [] },
+    watcher: { toCorrect: () => cached, toReport: () => [] },
     records: createRecordKeeper(TEST_RECORD_KEYS),
     requeuingTimestamp: 'Eviction' as const,
-    losses: { find: () => [], lookAnew: () => {}, stop: () => {} },
+    losses: { find: () => [], recheck: () => {}, stop: () => {} },
     unresolved: () => undefined,
     wake: () => correct(),
     clock,
@@ -66,10 +66,10 @@ describe('of many Jobs', () => {
       events: { event: () => {}, flush: async () => {} },
       storyEvents: { event: () => {}, flush: async () => {} },
       cache,
-      watcher: { toCorrect: () => [], toTell: () => [] },
+      watcher: { toCorrect: () => [], toReport: () => [] },
       records: createRecordKeeper(TEST_RECORD_KEYS),
       requeuingTimestamp: 'Eviction' as const,
-      losses: { find: () => [], lookAnew: () => {}, stop: () => {} },
+      losses: { find: () => [], recheck: () => {}, stop: () => {} },
       unresolved: ({ record }) => (gone.has(record.cluster) ? `${record.cluster} is gone` : undefined),
       wake: () => {},
       clock,
@@ -112,7 +112,7 @@ describe('of many Jobs', () => {
     await clock.advance(40_000);
     correct();
     expect(asked).toEqual([]);
-    expect(cache.goOn(() => false)).toBe(false);
+    expect(cache.continueVisits(() => false)).toBe(false);
     correct();
     await clock.advance(29_000);
     correct();

@@ -59,7 +59,7 @@ function aWatcher(...names: string[]) {
   });
   /** As the scheduler finds them: nothing is left to be done before. */
   const heads = (): string[] => {
-    watcher.goOn(() => false);
+    watcher.continueVisits(() => false);
     return queues.heads(sharing).map(({ queued }) => queued.workload.name);
   };
   const held = (): string[] => [...cache.reservations()].map(({ workload }) => workload.name);
@@ -112,7 +112,7 @@ describe('a Job whose record was taken off while no manager ran', () => {
     world.watcher.added(pending('a'));
     expect(world.heads()).toEqual([]);
     world.watcher.updated(proven(lost()));
-    world.watcher.goOn(() => false);
+    world.watcher.continueVisits(() => false);
     expect([...world.watcher.pending()].map(({ key }) => world.queues.has(key))).toEqual([true, true]);
   });
 });
@@ -141,13 +141,13 @@ describe('a Job', () => {
     expect(world.heads()).toEqual([]);
     expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('ClusterQueueNotFound');
     world.cache.setQueueing(setup('cq'));
-    world.watcher.reroute();
-    world.watcher.goOn(() => false);
+    world.watcher.requeue();
+    world.watcher.continueVisits(() => false);
     expect(world.heads()).toEqual(['a']);
     expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
     world.cache.setQueueing(setup());
-    world.watcher.reroute();
-    world.watcher.goOn(() => false);
+    world.watcher.requeue();
+    world.watcher.continueVisits(() => false);
     expect(world.heads()).toEqual([]);
     expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('ClusterQueueNotFound');
   });
@@ -371,8 +371,8 @@ describe('an admission that is being written', () => {
     const reason = { reason: 'AdmissionRefused', message: 'too large' } as const;
     world.retries.failed('team/a', 0, reason);
     world.watcher.updated(pending('a', { metadata: { resourceVersion: '11' } }));
-    world.watcher.reroute();
-    world.watcher.goOn(() => false);
+    world.watcher.requeue();
+    world.watcher.continueVisits(() => false);
     expect(world.held()).toEqual([]);
     expect(world.heads()).toEqual([]);
     expect(world.watcher.inadmissibleReasonOf('team/a')).toEqual(reason);
@@ -406,8 +406,8 @@ describe('an admission that is being written', () => {
     const world = aWatcher('cq');
     world.watcher.added(pending('a'));
     assume(world, pending('a'));
-    world.watcher.reroute();
-    world.watcher.goOn(() => false);
+    world.watcher.requeue();
+    world.watcher.continueVisits(() => false);
     world.watcher.retry('team/a');
     world.watcher.retry('team/unknown');
     expect(world.heads()).toEqual([]);

@@ -77,7 +77,7 @@ function situation() {
     cache,
     queues: createPendingQueues(),
     watcher: {
-      reroute: () => void done.push('requeue'),
+      requeue: () => void done.push('requeue'),
       adjust: (jobOf) => void done.push(...['a/one', 'b/two'].filter((key) => jobOf(key) !== undefined).map((key) => `examine ${key}`)),
     },
     evictionController: {

@@ -79,7 +79,7 @@ test('reservations are looked at when something has changed, and not at every pa
   lostAtMs.set('eu-1', clock.monotonic());
   found();
   expect(seen.looks).toBe(0);
-  watch.lookAnew();
+  watch.recheck();
   for (let pass = 0; pass < 5; pass++) found();
   expect(seen.looks).toBe(1);
   watch.stop();

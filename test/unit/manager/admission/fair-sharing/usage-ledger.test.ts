@@ -53,9 +53,9 @@ describe('the usage of LocalQueues', () => {
     ledger.admitted(A, 'team/other', two, since(0), 0);
     const before = usageOf(ledger, HOUR);
     ledger.admitted(A, 'team/job', two, since(MINUTE), MINUTE);
-    ledger.neverWas('team/job', HOUR);
+    ledger.undone('team/job', HOUR);
     expect(usageOf(ledger, HOUR)).toBeCloseTo(before);
-    ledger.neverWas('team/job', HOUR);
+    ledger.undone('team/job', HOUR);
     ledger.ended('team/unheard', HOUR);
     expect(usageOf(ledger, HOUR)).toBeCloseTo(before);
   });

@@ -40,9 +40,9 @@ test('what was decided of one admission says nothing of the next', () => {
   const { admitted, ...rest } = victim('a');
   const { record } = admitted.reservation;
   all.replace(one, [{ admitted, ...rest }]);
-  all.keepFor('team/a', { ...record, evicted: true });
+  all.keepIfSame('team/a', { ...record, evicted: true });
   expect(all.of('team/a')).toBeDefined();
-  all.keepFor('team/a', { ...record, since: '2026-01-01T00:00:09Z' });
+  all.keepIfSame('team/a', { ...record, since: '2026-01-01T00:00:09Z' });
   expect(all.of('team/a')).toBeUndefined();
   all.forget('team/a');
   expect([...all.all()]).toEqual([]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { takesNobodyElsewhere } from '../../../../../manager/admission/preemption/fair-bound.ts';
+import { hasNoVictimElsewhere } from '../../../../../manager/admission/preemption/fair-bound.ts';
 import { fairPreemption, type FairCandidate, type FairSearch } from '../../../../../manager/admission/preemption/fair-preemption.ts';
 import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 import { addUsage, available, removeUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
@@ -54,7 +54,7 @@ function searchIn(
 describe('whether anybody elsewhere may go', () => {
   test('nobody does for one that would have more than all others', () => {
     expect(
-      takesNobodyElsewhere(
+      hasNoVictimElsewhere(
         searchIn(
           [
             ['c', 6],
@@ -67,7 +67,7 @@ describe('whether anybody elsewhere may go', () => {
   });
   test('somebody may for one that would have as much as another', () => {
     expect(
-      takesNobodyElsewhere(
+      hasNoVictimElsewhere(
         searchIn(
           [
             ['c', 7],
@@ -80,7 +80,7 @@ describe('whether anybody elsewhere may go', () => {
   });
   test('somebody may for one that takes back its own', () => {
     expect(
-      takesNobodyElsewhere(
+      hasNoVictimElsewhere(
         searchIn(
           [
             ['c', 10],
@@ -99,9 +99,9 @@ describe('whether anybody elsewhere may go', () => {
       ],
       ['d', 1],
     );
-    expect(takesNobodyElsewhere(search)).toBe(true);
+    expect(hasNoVictimElsewhere(search)).toBe(true);
     search.restore(search.usage, { queue: search.candidates[0]?.queue ?? search.preemptor.queue, charges: charges({ cpu: 5 }) });
-    expect(takesNobodyElsewhere(search)).toBe(false);
+    expect(hasNoVictimElsewhere(search)).toBe(false);
   });
 });
 
@@ -123,7 +123,7 @@ test('where it says that nobody goes, the search finds nobody, whatever is runni
       strategies,
       (running, wants, weights, given) => {
         const search = searchIn(running, wants, { weights, strategies: given });
-        if (!takesNobodyElsewhere(search)) return;
+        if (!hasNoVictimElsewhere(search)) return;
         spared++;
         expect(fairPreemption(search)).toEqual([]);
       },

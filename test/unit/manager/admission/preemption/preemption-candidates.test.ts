@@ -40,7 +40,7 @@ function candidates(setting: Setting, cpu = '1', cluster?: string, helps: (name:
 type Found = ReturnType<typeof candidates>;
 const listed = ({ inOrder }: Found, mayBorrow = false): string[] =>
   [...inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)].map(
-    ({ admitted, standing }) => `${admitted.reservation.workload.name} ${standing.rule}`,
+    ({ admitted, eligibility: standing }) => `${admitted.reservation.workload.name} ${standing.rule}`,
   );
 
 const ALL = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { preemptionPolicies, type PreemptionPolicies } from '../../../../../manager/admission/quota/preemption-policies.ts';
-import { standingInCohort, standingInQueue, type Preemptor } from '../../../../../manager/admission/preemption/preemption-rules.ts';
+import { eligibilityInCohort, eligibilityInQueue, type Preemptor } from '../../../../../manager/admission/preemption/preemption-rules.ts';
 import { admittedOf } from './preemption-world.ts';
 import { aClusterQueue, aSnapshot, aWorkload, queueOf } from '../setup.ts';
 
@@ -15,7 +15,10 @@ const preemptor = (policies: Partial<PreemptionPolicies>, priority = 5): Preempt
 const holding = (priority: number, created = 0) => admittedOf({ name: 'x', queue: 'main', requests: { cpu: '1' }, priority, created });
 
 test('a ClusterQueue that says nothing preempts nobody', () => {
-  expect([standingInQueue(preemptor({}), holding(0)), standingInCohort(preemptor({}), holding(0), true)]).toEqual([undefined, undefined]);
+  expect([eligibilityInQueue(preemptor({}), holding(0)), eligibilityInCohort(preemptor({}), holding(0), true)]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test.each<[PreemptionPolicies['withinClusterQueue'], number, number, boolean]>([
@@ -29,7 +32,7 @@ test.each<[PreemptionPolicies['withinClusterQueue'], number, number, boolean]>([
   ['LowerOrNewerEqualPriority', 5, 5, false],
   ['LowerOrNewerEqualPriority', 6, 20, false],
 ])('within its queue, %s: one of priority %i for one of 5, made at %i and 10: %s', (withinClusterQueue, priority, created, goes) => {
-  const standing = standingInQueue(preemptor({ withinClusterQueue }), holding(priority, created));
+  const standing = eligibilityInQueue(preemptor({ withinClusterQueue }), holding(priority, created));
   expect(standing).toEqual(goes ? { rule: 'InClusterQueue', withoutBorrowing: false } : undefined);
 });
 
@@ -50,6 +53,6 @@ describe('in the cohort', () => {
     ['no threshold, equal', { reclaimWithinCohort: 'Any', borrowWithinCohort: { policy: 'LowerPriority' } }, 5, false, unlessBorrowing],
     ['the threshold says nothing of an advantage', { reclaimWithinCohort: 'Any', borrowWithinCohort: upTo3 }, 9, true, reclaimed],
   ])('%s', (_, policies, priority, advantage, standing) => {
-    expect(standingInCohort(preemptor(policies), holding(priority), advantage)).toEqual(standing);
+    expect(eligibilityInCohort(preemptor(policies), holding(priority), advantage)).toEqual(standing);
   });
 });

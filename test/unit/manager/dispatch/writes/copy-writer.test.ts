@@ -134,7 +134,15 @@ describe('creating a copy', () => {
     const busy = new ApiError(code, { reason, message: 'later' });
     const client: KubeClient = { ...fencedClient(cluster.client, new AbortController().signal), create: () => Promise.reject(busy) };
     const signal = new AbortController().signal;
-    const impatient = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal });
+    const impatient = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
+      clock,
+      signal,
+    });
     await expect(impatient.create(copyOf('a', 1), SOLE)).rejects.toBe(busy);
     expect((await writer.create(copyOf('a', 1), SOLE)).metadata.name).toBe('sum');
   });
