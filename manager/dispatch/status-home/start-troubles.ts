@@ -4,7 +4,7 @@ import { podsReady } from '../../api/start-proof.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import { hasVerdict } from './to-local-status.ts';
 
-/** Its pods are wanted, and none of them is or was ready, as its cluster tells. */
+/** Pods of the Job are wanted, and by its status none of them is or was ready. */
 export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
   metadata.deletionTimestamp === undefined &&
   spec.suspend !== true &&
@@ -13,14 +13,15 @@ export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>):
   !hasVerdict(status);
 
 function podsNotStarted(status: DeepReadonly<Job>['status']): boolean {
-  // An API server that does not count ready pods leaves open whether those that are active have started.
+  // An API server that does not count ready pods leaves open whether active pods have started.
   const ready = status?.ready === undefined ? 0 : podsReady(status);
   return ready === 0 && (status?.succeeded ?? 0) === 0 && (status?.failed ?? 0) === 0;
 }
 
 /**
- * What keeps the pods of a copy from starting, in one line of bounded length: the commonest reason why its pods wait, of those that were looked at, and its newest
- * Warning event, such as that no pod can be created. Undefined when neither says anything. All is as another cluster has told it, and taken for no more.
+ * Why the pods of a copy do not start, in one line of bounded length: the most frequent waiting reason of the pods read, and the newest
+ * Warning event of the copy, such as a failed pod creation. Undefined when neither gives a reason. The cluster is not trusted: all text is
+ * sanitized and used for display alone.
  */
 export function startTrouble(pods: readonly unknown[], events: readonly unknown[], active: number): string | undefined {
   const waits = pods.flatMap(waitOf);
@@ -38,7 +39,7 @@ type Said = { readonly reason: string; readonly message: string };
 const textOf = ({ reason, message }: Said): string => (message === '' ? reason : `${reason}: ${message}`);
 const timesOf = (reason: string, all: readonly string[]): number => all.filter((each) => each === reason).length;
 
-/** Why a pod waits: its first container that says so, or that no node takes it. */
+/** Why a pod waits: the first container with a waiting reason, or a failed PodScheduled condition. */
 function waitOf(pod: unknown): Said[] {
   const status = field(pod, 'status');
   for (const statuses of [field(status, 'initContainerStatuses'), field(status, 'containerStatuses')]) {
@@ -64,7 +65,7 @@ function warningOf(event: unknown): (Said & { readonly atMs: number })[] {
 
 const REASON_LENGTH_MAX = 64;
 const MESSAGE_LENGTH_MAX = 256;
-/** Of a list that somebody else has made. */
+/** Items read of a list that the worker cluster returned. */
 const LOOKED_AT_MAX = 20;
 
 function saidBy(object: unknown): Said | undefined {
