@@ -1,13 +1,13 @@
-/** Who may ask next, where only so many may ask in a second. Nobody is kept waiting in a call: each is told when to come again. */
+/** Rate limit with reservations: a key gets the next free slot and the time to come back for it. No call waits. */
 export interface RateSlots {
-  /** Zero: it is the turn of `key`, and is used up. Else the milliseconds after which it will be; asking again sooner changes nothing. */
+  /** Zero: `key` has its slot, which is used up. Else the milliseconds until its slot; an earlier call changes nothing. */
   waitMs(key: string, nowMs: number): number;
 }
 
-/** More than these are sent away without a turn. */
+/** Reservations kept at a time; further keys get none. */
 const WAITING_MAX = 10_000;
 const COME_AGAIN_MS = 60_000;
-/** Looking for turns that are over costs as much as there are. */
+/** Removing expired reservations costs as much as there are, so it is done at this interval. */
 const LOOK_AGAIN_MS = 1_000;
 
 export function createRateSlots({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }): RateSlots {
@@ -22,7 +22,7 @@ export function createRateSlots({ perSecond, burst }: { readonly perSecond: numb
         if (known <= nowMs) dueMs.delete(key);
         return Math.max(0, known - nowMs);
       }
-      // Turns that nobody came for any more are over.
+      // Drops reservations that no call has used in time.
       if (dueMs.size >= WAITING_MAX && nowMs - lookedMs >= LOOK_AGAIN_MS) {
         lookedMs = nowMs;
         for (const [each, due] of dueMs) if (due + COME_AGAIN_MS < nowMs) dueMs.delete(each);

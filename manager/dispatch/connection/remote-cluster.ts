@@ -57,16 +57,16 @@ const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 
 const PROBE_INTERVAL_MS = 10_000;
 
-/** Time limit for the list of all Jobs that precedes the answer to a worker's token. */
+/** Timeout of the list of all Jobs that precedes the confirmation of a worker's fence token. */
 const FRESH_LIST_MS = 60_000;
 
-/** Sooner, while it does not answer or its Jobs are not listed yet. */
+/** Interval while the cluster does not answer, or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
 
-/** While it refuses us, or we it: that ends when somebody changes something. */
+/** Interval while the cluster refuses the manager, or the manager refuses the cluster: this ends when a user changes something. */
 const PROBE_REFUSED_MS = 5_000;
 
-/** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
+/** A watch is reopened after 130 s of silence, as bookmarks come about once a minute. */
 const UNHEARD_MS = 150_000;
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
@@ -89,27 +89,27 @@ class ConnectedCluster implements RemoteCluster {
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
-  /** Questions to the manager cluster for the sake of this one. */
+  /** Rate of reads on the manager cluster for the sake of this cluster. */
   readonly #confirmations = createRateSlots({ perSecond: 5, burst: 100 });
   readonly #prober: ClusterProbe;
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
   readonly #reconciliation: Reconciliation;
   readonly #allJobs: () => Informer<Job>;
-  /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
+  /** Resolves when the cluster may be used and the Lease there is held, or when the connection is stopped. */
   readonly #usable = Promise.withResolvers<void>();
   #isUsed = false;
-  /** Wakes who waits for the next probe or renewal. */
+  /** Ends the wait for the next probe or renewal. */
   #nudge = Promise.withResolvers<void>();
   #uid = '';
-  /** By the list that they are of. */
+  /** Faults by the list or watch that they come from. */
   readonly #faults = new Map<string, ClusterFault>();
   readonly #restored = new AbortController();
   #health = NEVER_PROBED;
   readonly #creates: CreateOutcomes;
-  /** When its fence has tripped, as copies tell. */
+  /** Trips of the cluster's fence, as its copies report them. */
   readonly #trips: Trips;
-  /** What others have heard of it. */
+  /** The state that `onHealthChanged` was last called with. */
   #told = '';
 
   constructor(options: RemoteClusterOptions) {
@@ -122,7 +122,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
-    // Whoever notices it first: another kind of object may have been written more since than was lost.
+    // Any informer may detect this first: other resources may have been written more often since the restore than were lost.
     const onWentBack = (error: Error): void => this.#wentBack(error);
     const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
     const onDue = (): void => this.#nudge.resolve();
@@ -145,7 +145,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#nodes = informers.nodes;
     this.#classes = informers.classes;
     this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
-    // Before what is remembered of our deletions is forgotten.
+    // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#creates = createCreateOutcomes(clock, () => options.onHealthChanged(this));
     this.#trips = createTrips(clock, () => options.onHealthChanged(this));
@@ -198,7 +198,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#creates.succeeded(localKey);
     if (before === 'Able') return;
     this.#options.onHealthChanged(this);
-    // Those that fail wait for up to a minute.
+    // Jobs with failed creates wait for up to a minute.
     for (const key of this.troubles.keys()) this.#queue.add(key);
   }
 
@@ -241,7 +241,10 @@ class ConnectedCluster implements RemoteCluster {
     }));
   }
 
-  /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
+  /**
+   * A deletion by this manager ends a copy that rests or has finished. A copy whose pods still terminate, and a copy that another client
+   * deleted, may only be out of the list.
+   */
   #left(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
     if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.unanswered.absent(key);
@@ -277,7 +280,7 @@ class ConnectedCluster implements RemoteCluster {
 
   wrote(localKey: string, copy: Job): void {
     const essentials = essentialsOfCopy(copy, this.#options.local);
-    // The cache never comes to a version of an object that is not in its list.
+    // The cache never contains a version of an object outside its list.
     if (!isListed(copy.metadata, this.#options.origin)) return this.unanswered.unlisted(localKey, essentials);
     this.unanswered.listed(localKey, essentials);
     this.#ownWrites.wrote(localKey, essentials);
@@ -287,7 +290,7 @@ class ConnectedCluster implements RemoteCluster {
     const key = localKeyOfCopy(copy);
     this.#ownWrites.deleted(key, copy);
     if (!isAtRest(copy) || this.unanswered.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
-    this.unanswered.absent(key); // Its event came before the answer.
+    this.unanswered.absent(key); // The watch event came before the answer of the deletion.
     this.#options.onCopyChanged(key);
   }
 
@@ -314,11 +317,11 @@ class ConnectedCluster implements RemoteCluster {
     });
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
-    // It is ours still on the next connection.
+    // After a restore of the cluster the next connection still holds the Lease.
     if (!this.#restored.signal.aborted) await this.#leases.release();
   }
 
-  /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
+  /** Contact counts as lost once the Lease was not renewed in time, as after a pause of the process: another manager may hold it. */
   contact(): Contact {
     const { contact } = this.#health;
     return contact === 'Ready' && !this.#leases.isHeld() ? 'Lost' : contact;
@@ -333,7 +336,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#copies.run(watching),
       this.#nodes.run(watching),
       this.#classes.run(watching),
-      // Also where there is none, which no handler hears of.
+      // Also for an empty list, for which no handler is called.
       this.#classes.waitForSync(watching).then(
         () => this.#tell(),
         () => undefined,
@@ -363,7 +366,7 @@ class ConnectedCluster implements RemoteCluster {
 
   #faultChanged(source: string, error: UnusableAnswer | undefined): void {
     if (error === undefined) {
-      // The next probe says what else there may be.
+      // The next probe reports any other fault.
       this.#faults.delete(source);
       return;
     }
@@ -373,7 +376,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#becomes(withFault(this.#health, fault, this.#options.clock.now()));
   }
 
-  /** The probe after the next connection is the next that counts. */
+  /** Ends this connection: only probes of the next connection count. */
   #wentBack(error: Error): void {
     if (this.#restored.signal.aborted) return;
     this.#becomes({ ...this.#health, contact: 'Connecting', reason: 'Restored', message: `${error.message}: it is listed anew` });
@@ -386,7 +389,7 @@ class ConnectedCluster implements RemoteCluster {
     const before = this.#health;
     const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard() };
     this.#health = next;
-    // What failed on the way out says nothing of what it can now.
+    // Failures on the way to the loss do not show what the cluster can do now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
     if (next.contact === 'Lost') this.#leases.confirm(undefined);
     this.#tell();
@@ -419,8 +422,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   /**
-   * Jobs with copies that must not run, by a new list of all Jobs: the cache may be what was before, and copies without their label are not
-   * in it.
+   * Keys of Jobs with copies that must not run, by a new list of all Jobs. The cache may be stale, and lacks copies without their label.
    */
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
@@ -437,14 +439,16 @@ class ConnectedCluster implements RemoteCluster {
       return this.#renewUntil(clock.monotonic() + PROBE_INTERVAL_MS, signal);
     const done = new AbortController();
     const until = AbortSignal.any([signal, done.signal]);
-    // Once it answers, only the arrival of the first list is missing.
+    // The cluster answers: only its first list is missing.
     const listed =
       connected && contact === 'Connecting' ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
     await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...listed]);
     done.abort();
   }
 
-  /** Renews the Lease when that is due, until it is time for the next probe, or there is no answer: then a probe is due at once. */
+  /**
+   * Renews the Lease whenever it is due, until the next probe is due. Returns early when a renewal fails, so that a probe follows at once.
+   */
   async #renewUntil(endMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -473,7 +477,7 @@ class ConnectedCluster implements RemoteCluster {
     return kept;
   }
 
-  /** The Lease is renewed only once the cluster has answered something else. */
+  /** The Lease is renewed only once the cluster has answered another request. */
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
     const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
     const answer = await this.#prober.ask(this.#faults.size > 0, signal);
@@ -488,7 +492,7 @@ class ConnectedCluster implements RemoteCluster {
       if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;
     }
-    // Nothing is done there before it is known what it tells of our home; what is under way does not wait for that.
+    // The cluster is not used before the manager cluster has judged the version stored there; copies that run there do not wait for this.
     if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
     this.#isUsed = true;
     this.#usable.resolve();
