@@ -1,11 +1,11 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import type { WorkerCluster } from '../../api/worker-cluster.ts';
 
-/** What is left of Jobs on a cluster. */
+/** Jobs and copies that remain on a cluster. */
 export type WhatRemains = {
-  /** Keys of the Jobs whose record names it, or may. */
+  /** Keys of the Jobs whose record names the cluster, or may. */
   readonly jobs: readonly string[];
-  /** Copies there; undefined while nobody can look. */
+  /** The number of copies; undefined while the cluster cannot be read. */
   readonly copies: number | undefined;
 };
 
@@ -15,7 +15,10 @@ export type RemovalJudgement =
 
 const NAMED_MAX = 3;
 
-/** Whether a WorkerCluster that is being deleted may go, or on what it waits. Copies of Jobs that are over are deleted where they can be, and else left. */
+/**
+ * Decides whether a WorkerCluster that is being deleted may go, or what it waits for. Copies of finished Jobs are deleted where the cluster
+ * answers, and left behind elsewhere.
+ */
 export function judgeRemoval({ metadata, spec, status }: DeepReadonly<WorkerCluster>, { jobs, copies }: WhatRemains): RemovalJudgement {
   if (jobs.length === 0 && (copies ?? 0) === 0) return { kind: 'Goes' };
   if (jobs.length === 0)
