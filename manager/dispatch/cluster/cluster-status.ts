@@ -64,8 +64,8 @@ export function clusterStatus(
 }
 
 /**
- * The capacity of the present nodes. When all nodes are gone, their resources drop to 0. A cluster that never showed a node keeps none, as
- * one that creates its nodes on demand.
+ * The capacity of the present nodes. When all nodes are gone, their resources drop to 0. A cluster that never showed a node gets no
+ * amounts, and so no bound: it may create its nodes on demand.
  */
 function nextAllocatable(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,

@@ -241,10 +241,7 @@ class ConnectedCluster implements RemoteCluster {
     }));
   }
 
-  /**
-   * A deletion by this manager ends a copy that rests or has finished. A copy whose pods still terminate, and a copy that another client
-   * deleted, may only be out of the list.
-   */
+  /** A copy that rests or has finished ends with this manager's deletion; any other copy may only be out of the list. */
   #left(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
     if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.unanswered.absent(key);
@@ -421,9 +418,7 @@ class ConnectedCluster implements RemoteCluster {
     return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
   }
 
-  /**
-   * Keys of Jobs with copies that must not run, by a new list of all Jobs. The cache may be stale, and lacks copies without their label.
-   */
+  /** Keys of Jobs with copies that must not run, by a new list of all Jobs: the cache may be stale, and lacks unlabelled copies. */
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
     const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
@@ -446,9 +441,7 @@ class ConnectedCluster implements RemoteCluster {
     done.abort();
   }
 
-  /**
-   * Renews the Lease whenever it is due, until the next probe is due. Returns early when a renewal fails, so that a probe follows at once.
-   */
+  /** Renews the Lease whenever due, until the next probe is due, or a renewal fails: then a probe follows at once. */
   async #renewUntil(endMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -492,7 +485,7 @@ class ConnectedCluster implements RemoteCluster {
       if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;
     }
-    // The cluster is not used before the manager cluster has judged the version stored there; copies that run there do not wait for this.
+    // Versions of the manager cluster stored here are judged before this cluster is used; running copies do not wait for this.
     if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
     this.#isUsed = true;
     this.#usable.resolve();
