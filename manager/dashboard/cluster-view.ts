@@ -11,7 +11,7 @@ import type { ClusterView } from './views.ts';
 const RUNNING_SHOWN = 100;
 const AVOIDED_SHOWN = 100;
 
-/** All about a worker cluster, as somebody may be told it who may see it. */
+/** All about a worker cluster, for a viewer who may see it. */
 export function clusterView(index: JobIndex, cluster: DeepReadonly<WorkerCluster>, rights: Rights): ClusterView {
   const { metadata, spec, status } = cluster;
   const { name } = metadata;

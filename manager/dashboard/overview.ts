@@ -19,7 +19,7 @@ export type OverviewSources = {
   readonly cohorts: Lister<Cohort>;
 };
 
-/** Which part of the yard something is: the kind, a slash and the name. */
+/** The id of an overview item: the kind, a slash and the name. */
 export const clusterId = (name: string): string => `cluster/${name}`;
 export const queueId = (name: string): string => `queue/${name}`;
 export const cohortId = (name: string): string => `cohort/${name}`;
@@ -31,7 +31,7 @@ const RUNNING_SHOWN = 48;
 const WAITING_SHOWN = 16;
 const ENDED_SHOWN = 24;
 
-/** The ids of all that a viewer with these rights sees. */
+/** The ids of all items that a viewer with these rights sees. */
 export function overviewIds(
   { workerClusters, clusterQueues, localQueues }: OverviewSources,
   cohorts: readonly CohortNode[],
@@ -47,11 +47,11 @@ export function overviewIds(
   ];
 }
 
-/** The viewer may see the LocalQueue, and not what is behind it. */
+/** The viewer may see the LocalQueue, but not its ClusterQueue. */
 const standsAlone = ({ metadata, spec }: DeepReadonly<LocalQueue>, rights: Rights): boolean =>
   seesIt(rights.namespaces, metadata.namespace) && !seesIt(rights.queues, spec.clusterQueue);
 
-/** One part of the yard as a viewer sees it; undefined where it is not there, or not for him. */
+/** One item as a viewer sees it; undefined where it does not exist, or the viewer may not see it. */
 export function overviewItem(sources: OverviewSources, cohorts: readonly CohortNode[], id: string, rights: Rights): YardItem | undefined {
   const { index, workerClusters, clusterQueues, localQueues } = sources;
   if (id === TOTALS_ID)
@@ -88,7 +88,7 @@ export function overviewItem(sources: OverviewSources, cohorts: readonly CohortN
   }
 }
 
-/** Of all LocalQueues that lead to it. */
+/** The first waiting Jobs of all LocalQueues of this ClusterQueue. */
 export function waitingOf({ index, localQueues }: OverviewSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
   return localQueues
     .list()
