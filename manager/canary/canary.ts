@@ -26,8 +26,8 @@ export type CanaryConfig = {
 };
 
 /**
- * Sends a tiny Job through every cluster in turn, end to end, and measures its way. What there is of it lies in the Jobs themselves, one for each cluster, so
- * that neither a restart nor another leader makes more of them.
+ * Sends a tiny Job through every cluster in turn, end to end, and measures its stages. Its state is in the Jobs themselves, one for each
+ * cluster, so that a restart or another leader adds none.
  */
 export interface Canary {
   readonly handler: EventHandler<Job>;
@@ -48,19 +48,19 @@ export type CanaryDeps = {
 type Synced = Pick<Informer<Job>, 'waitForSync'>;
 
 const LOOK_MS = 2_000;
-/** The clusters are connected to first. */
+/** Time for connecting to the clusters first. */
 const FIRST_MS = 60_000;
-/** Where nobody deletes the Job, such as after canaries were switched off. */
+/** For a Job that no manager deletes, as after canaries are switched off. */
 const TTL_INTERVALS = 2;
 const TTL_MS = 600_000;
 
-/** Of a cluster that has, or had, a canary. */
+/** The state of a cluster that has, or had, a canary. */
 type Bird = {
   dueMs: number;
-  /** Of its Job; absent where there is none, or where the answer was lost. */
+  /** UID of its Job; absent where there is none, or where the answer was lost. */
   uid?: string;
   story?: JobProgress;
-  /** Made by another program: its times were not all seen. */
+  /** Another process created the canary: its times were not all observed. */
   isTakenOver?: true;
 };
 
@@ -79,7 +79,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     const bird = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
     birds.set(cluster, bird);
     clustersByName.set(canaryName(cluster), cluster);
-    // A rate of what has not happened yet is asked for, too.
+    // Creates the series, so that rates of zero can be queried.
     for (const outcome of CANARY_OUTCOMES) metrics.runs.inc({ cluster, outcome }, 0);
     return bird;
   };
@@ -93,7 +93,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     else log.warn('a canary has not come through', fields);
   }
 
-  /** Only of one that this program has made, or has taken over: what another has counted is counted. */
+  /** Follows canaries that this process has created or taken over; those that another process counted are skipped. */
   function saw(job: DeepReadonly<Job>): void {
     const cluster = job.metadata.namespace === namespace ? clustersByName.get(job.metadata.name) : undefined;
     const bird = cluster === undefined ? undefined : birds.get(cluster);
@@ -120,7 +120,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     delete bird.story;
     delete bird.isTakenOver;
   };
-  /** The answer to its creation may have been lost. */
+  /** The answer to the creation may have been lost. */
   const isOf = ({ uid, story }: Bird, { metadata }: DeepReadonly<Job>): boolean =>
     uid === undefined
       ? metadata.labels?.[CANARY_LABEL] !== undefined && createdMs(metadata) >= Math.floor((story?.submittedMs ?? 0) / 1_000) * 1_000
@@ -160,15 +160,15 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
       const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: CANARY_FIELD_MANAGER });
       bird.uid = made.metadata.uid;
       bird.story = { submittedMs };
-      // The cache may have been quicker than the answer.
+      // The cache may be ahead of the answer.
       const cached = jobs.get(keyOf(cluster));
       if (cached?.metadata.uid === made.metadata.uid) saw(cached);
     } catch (error) {
-      // It is looked after when the cache shows it.
+      // The canary is handled when the cache shows it.
       if (isAlreadyExists(error)) return;
       log.warn('a canary could not be made', { cluster, error });
       if (error instanceof ApiError) metrics.runs.inc({ cluster, outcome: 'refused' });
-      // It may have been made all the same.
+      // The canary may have been created all the same.
       else bird.story = { submittedMs };
     }
   }
@@ -177,7 +177,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     const job = jobs.get(keyOf(cluster));
     if (job === undefined) return;
     const before = { ...bird };
-    // It may be seen to be gone before the answer is.
+    // The deletion may be observed before its answer.
     forget(bird);
     try {
       await client.delete(JOBS, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
@@ -207,7 +207,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
   return {
     handler: { added: saw, updated: saw, deleted: gone },
     async run(signal) {
-      // Rejects when it is over before.
+      // Rejects when `signal` aborts first.
       await Promise.allSettled([jobs, workerClusters].map((informer) => informer.waitForSync(signal)));
       leading = true;
       takeOver();
@@ -219,7 +219,9 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     },
   };
 
-  /** Those of the leader before: of one that is under way the end is counted, without its times; one whose cluster is gone goes. */
+  /**
+   * Takes over the canaries of the last leader: the end of a running one counts, without its times; one whose cluster is gone is deleted.
+   */
   function takeOver(): void {
     for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
     for (const job of jobs.list(namespace)) {

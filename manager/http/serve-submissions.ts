@@ -5,11 +5,11 @@ import { SUBMISSION_SCHEMAS, submissionRoutes, type DoorOf } from './submission-
 
 export type ServeSubmissionsDeps = Omit<ApiServerDeps, 'routes' | 'openApi'> & {
   readonly doorOf: DoorOf;
-  /** Absent: none is kept, or none is served. */
+  /** Absent: no history is stored, or none is served. */
   readonly history?: HistoryReader;
 };
 
-/** Serves submissions and history, and the document that says how. */
+/** Serves submissions and history, and their OpenAPI document. */
 export function serveSubmissions(address: string, { doorOf, history, ...deps }: ServeSubmissionsDeps): Promise<ApiServer> {
   const routes = [...submissionRoutes(doorOf), ...(history === undefined ? [] : historyRoutes(history))];
   const schemas = { ...SUBMISSION_SCHEMAS, ...(history === undefined ? {} : HISTORY_SCHEMAS) };

@@ -5,7 +5,7 @@ import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
 import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
 
-/** The door of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
+/** The port of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
 export type DoorOf = (namespace: string, queue: string) => SubmissionPort | undefined;
 
 const COLLECTION = '/apis/submissions/v1/namespaces/{namespace}/queues/{queue}/submissions';
@@ -17,7 +17,7 @@ const access =
     resourceAttributes: { namespace, verb, group: 'switchyard.dev', resource: 'submissionqueues', subresource: 'submissions', name: queue },
   });
 
-/** Of the queue, before a key is known. */
+/** The name of the queue while no key is known. */
 const nameOf = ({ queue = '' }: Parameters, key: string | undefined): string => (key === undefined ? queue : `${queue}/${key}`);
 const audited = (what: string): Audited => ({
   what,
@@ -25,7 +25,7 @@ const audited = (what: string): Audited => ({
   lines: 'All',
 });
 
-/** Submissions over HTTP, for those who do not speak BullMQ: they lie on the same queue, and become Jobs as all others. */
+/** Submissions over HTTP, for clients without BullMQ: they go to the same queue, and become Jobs like all others. */
 export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
   const door = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
     const found = doorOf(namespace, queue);
@@ -141,7 +141,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
   ];
 }
 
-/** By what it says, so that whoever comes back is not told again what he has seen. */
+/** Event ids are digests of the state, so that a client that reconnects does not receive the same state again. */
 async function* eventsOf(views: AsyncIterable<SubmissionState>, lastEventId: string | undefined): AsyncGenerator<ServerEvent> {
   for await (const view of views) {
     const id = createHash('sha256').update(JSON.stringify(view)).digest('base64url').slice(0, 16);
@@ -180,7 +180,7 @@ function payloadOf(body: unknown): SubmissionPayload {
   };
 }
 
-/** BullMQ's. */
+/** The bound of BullMQ. */
 const PRIORITY_MAX = 2_097_151;
 const DELAY_MAX_MS = 365 * 24 * 3600 * 1000;
 
@@ -200,7 +200,7 @@ function refuse(error: unknown): never {
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };
-/** Of the OpenAPI document. */
+/** Schemas of the OpenAPI document. */
 export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
   Payload: {
     description: 'The manifest of a batch/v1 Job, or that with options.',

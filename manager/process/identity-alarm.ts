@@ -5,13 +5,16 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { IdentityMetrics } from './identity-metrics.ts';
 
-/** Says loudly, and each thing once, that the manager's user is not the manager's alone: whoever else has it could do all that the manager may. */
+/**
+ * Alarms, once for each cause, when the manager's user is not the manager's alone: another program with it could do all that the manager
+ * may.
+ */
 export interface IdentityAlarm {
-  /** Somebody else has written a Job as that user, calling himself `fieldManager`, '' for no name. */
+  /** Another program has written a Job as that user, with the field manager `fieldManager`, '' for none. */
   sharedBy(username: string, fieldManager: string): void;
-  /** That user may do everything. */
+  /** That user has all rights. */
   administrator(username: string): void;
-  /** What has been said, for people who ask how the manager is. */
+  /** The alarms so far, for the manager's status. */
   warnings(): readonly string[];
 }
 
@@ -31,7 +34,7 @@ export function createIdentityAlarm({ client, events, log, metrics }: IdentityAl
     said.set(reason, message);
     metrics.shared.set(1);
     log.error(message, { ...context });
-    // It is about the installation; the namespace kube-system stands for the cluster, as it does for the manager's id.
+    // The Event is about the installation: the namespace kube-system stands for the cluster, as it does in the manager's id.
     client.get(NAMESPACES, { namespace: '', name: 'kube-system' }).then(
       (namespace) => events.event(NAMESPACES, namespace, 'Warning', reason, message),
       (error: unknown) => log.warn('no event tells that the manager’s identity is shared', { error }),
