@@ -55,7 +55,7 @@ import type { RedisMetrics } from './submission/redis-metrics.ts';
 import { clusterGauges } from './metrics/cluster-gauges.ts';
 import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
-import type { DoorOf } from './http/submission-routes.ts';
+import type { PortOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
 import { leadWhenElected, type Election } from './process/lead-when-elected.ts';
 import { recordKeys } from './process/record-key.ts';
@@ -149,7 +149,7 @@ export type ManagerDeps = {
 
 /** What is served over HTTP. */
 export type ServedApi = {
-  readonly doorOf: DoorOf;
+  readonly portOf: PortOf;
   /** Absent: none is kept. */
   readonly history: NamespaceHistory | undefined;
   /** The UID of the namespace that a name means now. */
@@ -309,7 +309,7 @@ export function createManager(deps: ManagerDeps): Manager {
     await Promise.race([keysRead.promise, aborted(signal)]);
     if (signal.aborted) return;
     const server = await deps.serveApi({
-      doorOf: (namespace, queue) => doors?.of(namespace, queue),
+      portOf: (namespace, queue) => doors?.of(namespace, queue),
       history: deps.history && createNamespaceHistory(createHistory(deps.history.store), identities),
       uidOf: (namespace) => identities.of(namespace)?.uid,
       metrics: metrics.api,
@@ -369,7 +369,7 @@ export function createManager(deps: ManagerDeps): Manager {
       records,
       lostClusters,
       workerLostTimeoutMs,
-      clustersSettled: (leading) => dispatch.clustersSettled(leading),
+      clustersSettled: (leading) => dispatch.clustersReported(leading),
       ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,

@@ -61,8 +61,11 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
   };
   const essentials =
     problem === undefined
-      ? { ...essentialsOf(job), metadata: wordsOfOurs(metadata, [...ANNOTATIONS, ...TOLD_ANNOTATIONS]) }
-      : { metadata: wordsOfOurs(metadata, [...REFUSED_ANNOTATIONS, ACTS_ANNOTATION]), spec: { ...scalarsOf(job.spec), template: {} } };
+      ? { ...essentialsOf(job), metadata: ownLabelsAndAnnotations(metadata, [...ANNOTATIONS, ...SHOWN_ANNOTATIONS]) }
+      : {
+          metadata: ownLabelsAndAnnotations(metadata, [...REFUSED_ANNOTATIONS, ACTS_ANNOTATION]),
+          spec: { ...scalarsOf(job.spec), template: {} },
+        };
   const labels =
     usersLabelsMax === 0 ? essentials.metadata.labels : { ...firstByName(metadata.labels, usersLabelsMax), ...essentials.metadata.labels };
   return {
@@ -97,15 +100,15 @@ const withoutOrders = ({ command: _command, args: _args, env: _env, envFrom: _en
   container;
 
 /** The fields that decisions read, besides the identity and the status of the Job. */
-export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: Words } {
+export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: LabelsAndAnnotations } {
   const pod = spec.template.spec;
   return {
-    metadata: wordsOfOurs(metadata, ANNOTATIONS),
+    metadata: ownLabelsAndAnnotations(metadata, ANNOTATIONS),
     spec: { ...scalarsOf(spec), template: pod === undefined ? {} : { spec: essentialsOfPod(pod) } },
   };
 }
 
-type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
+type LabelsAndAnnotations = Pick<Job['metadata'], 'labels' | 'annotations'>;
 
 const LABELS = [QUEUE_NAME_LABEL, CANARY_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL, MAX_EXEC_TIME_LABEL];
 const REFUSED_ANNOTATIONS = [
@@ -117,7 +120,7 @@ const REFUSED_ANNOTATIONS = [
   SUBMISSION_SEAL_ANNOTATION,
 ];
 /** Annotations that are shown to users, and that no decision reads. */
-const TOLD_ANNOTATIONS = [ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
+const SHOWN_ANNOTATIONS = [ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
 const ANNOTATIONS = [
   ...REFUSED_ANNOTATIONS,
   ADMISSION_ANNOTATION,
@@ -131,8 +134,10 @@ const ANNOTATIONS = [
   TRACEPARENT_ANNOTATION,
 ];
 
-const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>
-  omitUndefined({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
+const ownLabelsAndAnnotations = (
+  { labels, annotations }: DeepReadonly<LabelsAndAnnotations>,
+  kept: readonly string[],
+): LabelsAndAnnotations => omitUndefined({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
 
 function only(map: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> | undefined {
   const found = keys.flatMap((key): [string, string][] => (map?.[key] === undefined ? [] : [[key, map[key]]]));

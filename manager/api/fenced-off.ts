@@ -83,7 +83,7 @@ export const FENCE_MARGIN_MS = 30_000;
 const TOLD_AFTER_MS = 60_000;
 
 /** Milliseconds until the Jobs of a lost cluster are to report the loss; zero or less: now. */
-export const toldInMs = ({ lostMs }: Pick<LostCluster, 'lostMs'>): number => TOLD_AFTER_MS - lostMs;
+export const reportInMs = ({ lostMs }: Pick<LostCluster, 'lostMs'>): number => TOLD_AFTER_MS - lostMs;
 
 export type LossJudgement =
   | { readonly kind: 'FencedOff'; readonly message: string }

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { readLastFailure, tellFailure, type LastFailure } from './last-failure.ts';
+import { readLastFailure, failureMessage, type LastFailure } from './last-failure.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import { writtenRecordOf } from './records.ts';
 
@@ -74,7 +74,7 @@ export function lifecycleLine({
   ];
   const took = finishedMs === undefined ? '' : ` in ${seconds(submittedMs, finishedMs)} s`;
   const why = outcome === 'Failed' ? `: ${[reason, message].filter((each) => each !== undefined && each !== '').join(', ')}` : '';
-  return `${outcome === 'Failed' ? 'failed' : 'finished'}${cluster === undefined ? '' : ` on ${cluster}`}${took}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}${why}${failure === undefined ? '' : `; ${tellFailure(failure)}`}`;
+  return `${outcome === 'Failed' ? 'failed' : 'finished'}${cluster === undefined ? '' : ` on ${cluster}`}${took}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}${why}${failure === undefined ? '' : `; ${failureMessage(failure)}`}`;
 }
 
 /** The present stage of the Job, for a waiting user. */

@@ -8,7 +8,7 @@ import { sanitizeText } from './sanitize-text.ts';
 type Annotated = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'annotations'> }>;
 
 /** The endings of a copy's pods as its worker cluster reports them, sanitized. */
-export const toldEndedPods = ({ metadata }: Annotated): readonly EndedPod[] =>
+export const sanitizedEndedPods = ({ metadata }: Annotated): readonly EndedPod[] =>
   parseEndedPods(metadata.annotations?.[ENDED_PODS_ANNOTATION]).map((pod) => {
     const texts = Object.entries(pod).map(([name, value]) => [name, typeof value === 'string' ? sanitizeText(value) : value]);
     return { ...pod, ...Object.fromEntries(texts) };
@@ -19,7 +19,7 @@ export type LastFailure = Pick<EndedPod, 'pod' | 'index' | 'exitCode' | 'reason'
 
 /** The failure of the last failed pod of a copy; undefined when none is known. */
 export function lastFailureOf(copy: Annotated, cluster: string): LastFailure | undefined {
-  const failed = toldEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
+  const failed = sanitizedEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
   if (failed === undefined) return undefined;
   const { pod, index, exitCode, reason, message, lastLine } = failed;
   return { pod, cluster, ...omitUndefined({ index, exitCode, reason, message, lastLine }) };
@@ -39,12 +39,12 @@ export function readLastFailure({ metadata }: Annotated): LastFailure | undefine
 }
 
 /** `pod sum-x of index 3 on cluster "east" ended with exit code 3 (OOMKilled): last line`. */
-export const tellFailure = (failure: LastFailure): string => told(failure, ` on cluster "${failure.cluster}"`);
+export const failureMessage = (failure: LastFailure): string => messageOf(failure, ` on cluster "${failure.cluster}"`);
 
 /** The same without the cluster. */
-export const tellFailedPod = (failure: LastFailure): string => told(failure, '');
+export const failedPodMessage = (failure: LastFailure): string => messageOf(failure, '');
 
-function told({ pod, index, exitCode, reason, message, lastLine }: LastFailure, where: string): string {
+function messageOf({ pod, index, exitCode, reason, message, lastLine }: LastFailure, where: string): string {
   const which = index === undefined ? '' : ` of index ${index}`;
   const how = exitCode === undefined ? (reason ?? 'was stopped') : `ended with exit code ${exitCode}`;
   const why = exitCode === undefined || reason === undefined || reason === 'Error' ? '' : ` (${reason})`;

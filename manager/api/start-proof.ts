@@ -8,14 +8,14 @@ export const startedMessage = ({ cluster, epoch, since }: AdmissionRecord): stri
   `started on cluster "${cluster}" (placement ${epoch}, admitted ${since})`;
 
 /** Whether the status reports that the Job has started since this admission. */
-export function isStartTold(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
+export function isStartReported(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Started);
   return told?.status === 'True' && told.message === startedMessage(record);
 }
 
 /** Whether the Job has started: a running Job has, though no condition reports it yet. */
 export const hasStarted = (status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean =>
-  isStartTold(status, record) || (record.evicted !== true && podsReady(status) > 0);
+  isStartReported(status, record) || (record.evicted !== true && podsReady(status) > 0);
 
 /** The number of ready pods. Where the API server does not count them, the number of active pods. */
 export const podsReady = (status: DeepReadonly<JobStatus> | undefined): number => status?.ready ?? status?.active ?? 0;

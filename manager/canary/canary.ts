@@ -55,7 +55,7 @@ const TTL_INTERVALS = 2;
 const TTL_MS = 600_000;
 
 /** The state of a cluster that has, or had, a canary. */
-type Bird = {
+type CanaryState = {
   dueMs: number;
   /** UID of its Job; absent where there is none, or where the answer was lost. */
   uid?: string;
@@ -68,23 +68,23 @@ type Bird = {
 export function createCanary({ config, client, jobs, workerClusters, metrics, clock, log }: CanaryDeps): Canary {
   const { namespace, intervalMs } = config;
   const options = { ...config, ttlSeconds: Math.ceil((TTL_INTERVALS * intervalMs + TTL_MS) / 1_000) };
-  const birds = new Map<string, Bird>();
+  const states = new Map<string, CanaryState>();
   const clustersByName = new Map<string, string>();
   const keyOf = (cluster: string): ObjectKey => ({ namespace, name: canaryName(cluster) });
   let leading = false;
 
-  const birdOf = (cluster: string): Bird => {
-    const known = birds.get(cluster);
+  const stateOf = (cluster: string): CanaryState => {
+    const known = states.get(cluster);
     if (known !== undefined) return known;
-    const bird = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
-    birds.set(cluster, bird);
+    const state = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
+    states.set(cluster, state);
     clustersByName.set(canaryName(cluster), cluster);
     // Creates the series, so that rates of zero can be queried.
     for (const outcome of CANARY_OUTCOMES) metrics.runs.inc({ cluster, outcome }, 0);
-    return bird;
+    return state;
   };
 
-  function ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<Bird, 'story' | 'isTakenOver'> = {}): void {
+  function ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<CanaryState, 'story' | 'isTakenOver'> = {}): void {
     metrics.runs.inc({ cluster, outcome });
     if (outcome === 'complete' && story !== undefined && isTakenOver !== true)
       for (const [stage, seconds] of stageSeconds(story)) metrics.stages.observe({ cluster, stage }, seconds);
@@ -96,32 +96,32 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
   /** Follows canaries that this process has created or taken over; those that another process counted are skipped. */
   function saw(job: DeepReadonly<Job>): void {
     const cluster = job.metadata.namespace === namespace ? clustersByName.get(job.metadata.name) : undefined;
-    const bird = cluster === undefined ? undefined : birds.get(cluster);
-    if (!leading || cluster === undefined || bird?.story === undefined || !isOf(bird, job)) return;
-    bird.uid = job.metadata.uid;
-    const story = continued(bird.story, job, clock.now());
-    bird.story = story;
+    const state = cluster === undefined ? undefined : states.get(cluster);
+    if (!leading || cluster === undefined || state?.story === undefined || !isOf(state, job)) return;
+    state.uid = job.metadata.uid;
+    const story = continued(state.story, job, clock.now());
+    state.story = story;
     if (story.outcome === undefined) return;
     const isFit = clusterState(cluster) === 'Ready';
-    ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', bird);
-    forget(bird);
+    ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', state);
+    forget(state);
   }
 
   function gone({ metadata }: DeepReadonly<Job>): void {
     const cluster = metadata.namespace === namespace ? clustersByName.get(metadata.name) : undefined;
-    const bird = cluster === undefined ? undefined : birds.get(cluster);
-    if (!leading || cluster === undefined || bird?.uid !== metadata.uid) return;
-    if (bird.story !== undefined) ended(cluster, 'withdrawn');
-    forget(bird);
+    const state = cluster === undefined ? undefined : states.get(cluster);
+    if (!leading || cluster === undefined || state?.uid !== metadata.uid) return;
+    if (state.story !== undefined) ended(cluster, 'withdrawn');
+    forget(state);
   }
 
-  const forget = (bird: Bird): void => {
-    delete bird.uid;
-    delete bird.story;
-    delete bird.isTakenOver;
+  const forget = (state: CanaryState): void => {
+    delete state.uid;
+    delete state.story;
+    delete state.isTakenOver;
   };
   /** The answer to the creation may have been lost. */
-  const isOf = ({ uid, story }: Bird, { metadata }: DeepReadonly<Job>): boolean =>
+  const isOf = ({ uid, story }: CanaryState, { metadata }: DeepReadonly<Job>): boolean =>
     uid === undefined
       ? metadata.labels?.[CANARY_LABEL] !== undefined && createdMs(metadata) >= Math.floor((story?.submittedMs ?? 0) / 1_000) * 1_000
       : uid === metadata.uid;
@@ -134,7 +134,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     return isReady && servesNamespace(servedNamespaces, namespace) ? 'Ready' : 'NotReady';
   }
 
-  function seen(cluster: string, bird: Bird): CanarySeen {
+  function seen(cluster: string, state: CanaryState): CanarySeen {
     const job = jobs.get(keyOf(cluster));
     return {
       cluster: clusterState(cluster),
@@ -149,17 +149,17 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
                 ended: isFinished(job.status),
                 deleting: job.metadata.deletionTimestamp !== undefined,
               },
-      dueMs: bird.dueMs,
+      dueMs: state.dueMs,
     };
   }
 
-  async function start(cluster: string, bird: Bird): Promise<void> {
+  async function start(cluster: string, state: CanaryState): Promise<void> {
     const submittedMs = clock.now();
-    bird.dueMs = submittedMs + intervalMs;
+    state.dueMs = submittedMs + intervalMs;
     try {
       const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: CANARY_FIELD_MANAGER });
-      bird.uid = made.metadata.uid;
-      bird.story = { submittedMs };
+      state.uid = made.metadata.uid;
+      state.story = { submittedMs };
       // The cache may be ahead of the answer.
       const cached = jobs.get(keyOf(cluster));
       if (cached?.metadata.uid === made.metadata.uid) saw(cached);
@@ -169,22 +169,22 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
       log.warn('a canary could not be made', { cluster, error });
       if (error instanceof ApiError) metrics.runs.inc({ cluster, outcome: 'refused' });
       // The canary may have been created all the same.
-      else bird.story = { submittedMs };
+      else state.story = { submittedMs };
     }
   }
 
-  async function remove(cluster: string, bird: Bird, outcome: CanaryOutcome | undefined): Promise<void> {
+  async function remove(cluster: string, state: CanaryState, outcome: CanaryOutcome | undefined): Promise<void> {
     const job = jobs.get(keyOf(cluster));
     if (job === undefined) return;
-    const before = { ...bird };
+    const before = { ...state };
     // The deletion may be observed before its answer.
-    forget(bird);
+    forget(state);
     try {
       await client.delete(JOBS, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) {
         log.warn('a canary could not be deleted', { cluster, error });
-        Object.assign(bird, before);
+        Object.assign(state, before);
         return;
       }
     }
@@ -192,13 +192,13 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
   }
 
   async function look(): Promise<void> {
-    for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
-    for (const [cluster, bird] of birds) {
-      const plan = decideCanary(seen(cluster, bird), config, clock.now());
-      if (plan.kind === 'Start') await start(cluster, bird);
-      if (plan.kind === 'Remove') await remove(cluster, bird, plan.outcome);
+    for (const { metadata } of workerClusters.list()) stateOf(metadata.name);
+    for (const [cluster, state] of states) {
+      const plan = decideCanary(seen(cluster, state), config, clock.now());
+      if (plan.kind === 'Start') await start(cluster, state);
+      if (plan.kind === 'Remove') await remove(cluster, state, plan.outcome);
       if (clusterState(cluster) === 'Gone' && jobs.get(keyOf(cluster)) === undefined) {
-        birds.delete(cluster);
+        states.delete(cluster);
         clustersByName.delete(canaryName(cluster));
       }
     }
@@ -223,13 +223,13 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
    * Takes over the canaries of the last leader: the end of a running one counts, without its times; one whose cluster is gone is deleted.
    */
   function takeOver(): void {
-    for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
+    for (const { metadata } of workerClusters.list()) stateOf(metadata.name);
     for (const job of jobs.list(namespace)) {
       const { labels, annotations, name, uid } = job.metadata;
       const cluster = annotations?.[CLUSTERS_ANNOTATION];
       if (labels?.[CANARY_LABEL] === undefined || cluster === undefined || name !== canaryName(cluster)) continue;
-      const bird = birdOf(cluster);
-      if (!isFinished(job.status)) Object.assign(bird, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
+      const state = stateOf(cluster);
+      if (!isFinished(job.status)) Object.assign(state, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
     }
   }
 }

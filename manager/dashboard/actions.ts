@@ -40,7 +40,7 @@ export type ActionsDeps = {
 type By = { readonly user: KubeUser; readonly address: string | undefined };
 type Result = ActionResult['results'][number];
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
 
 export function createActions({ client, index, jobs, rights, audit, clock, log }: ActionsDeps): Act {
@@ -98,7 +98,7 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
           results.push(audited(by, action, on, result));
         }
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await Promise.all(Array.from({ length: CONCURRENCY }, work));
     }
     return summed(results);
   };

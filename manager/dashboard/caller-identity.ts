@@ -1,6 +1,6 @@
 import { bearerToken } from '../../shared/kube/access-gate.ts';
 import type { AddressRanges } from '../../shared/kube/address-ranges.ts';
-import type { Refused, Whom } from './rights-reader.ts';
+import type { Refused, ClaimedIdentity } from './rights-reader.ts';
 
 /** A proxy that is trusted to identify users, besides tokens. */
 export type TrustedProxy = {
@@ -24,20 +24,24 @@ const GROUPS_MAX = 128;
  * of the proxy alone, and for requests of the page itself: a browser sends the proxy's cookie with requests of other sites, too, and marks
  * those.
  */
-export function whoAsks({ authorization, address, header }: Asking, proxy: TrustedProxy | undefined): Whom | Refused {
+export function claimedIdentity({ authorization, address, header }: Asking, proxy: TrustedProxy | undefined): ClaimedIdentity | Refused {
   const token = bearerToken(authorization);
   if (token !== undefined) return { kind: 'Token', token };
-  const nobody: Refused = { kind: 'Refused', status: 401, why: 'a token of this cluster is asked for: send Authorization: Bearer TOKEN' };
-  if (proxy === undefined || address === undefined || proxy.from.rangeOf(address) === undefined) return nobody;
+  const unauthenticated: Refused = {
+    kind: 'Refused',
+    status: 401,
+    why: 'a token of this cluster is asked for: send Authorization: Bearer TOKEN',
+  };
+  if (proxy === undefined || address === undefined || proxy.from.rangeOf(address) === undefined) return unauthenticated;
   const username = header(proxy.userHeader)?.trim() ?? '';
-  if (username === '' || username.length > NAME_LENGTH_MAX) return nobody;
+  if (username === '' || username.length > NAME_LENGTH_MAX) return unauthenticated;
   const site = header('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return { kind: 'Refused', status: 403, why: 'another site asks' };
   // A proxy that appends its header to one of the browser makes a list of both (RFC 9110, 5.3), whose first name any caller can choose.
   if (username.includes(','))
     return { kind: 'Refused', status: 401, why: `the header ${proxy.userHeader} names more than one user: have the proxy replace it` };
   // Only the API server assigns names and groups of the system: a header makes no user an administrator.
-  if (username.startsWith('system:')) return nobody;
+  if (username.startsWith('system:')) return unauthenticated;
   const groups = (proxy.groupsHeader === undefined ? '' : (header(proxy.groupsHeader) ?? ''))
     .split(',')
     .map((each) => each.trim())

@@ -4,18 +4,13 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ZERO, type Requests } from '../api/amount.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { amountIn, byImportance, fillOf } from './fill.ts';
-import type { ClusterTrack, Fill, Health, JobLine } from './views.ts';
+import type { ClusterItem, Fill, Health, JobLine } from './views.ts';
 
 /**
  * A WorkerCluster as a row, with its running Jobs; `held` is the sum of requests of all Jobs there, including those that the viewer may not
  * see.
  */
-export function clusterTrack(
-  cluster: DeepReadonly<WorkerCluster>,
-  held: Requests,
-  jobs: number,
-  running: readonly JobLine[],
-): ClusterTrack {
+export function clusterItem(cluster: DeepReadonly<WorkerCluster>, held: Requests, jobs: number, running: readonly JobLine[]): ClusterItem {
   const { metadata, status } = cluster;
   return {
     kind: 'Cluster',

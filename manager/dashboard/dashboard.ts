@@ -11,7 +11,7 @@ import type { LocalQueue } from '../api/local-queue.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { createActions, type ActionsDeps } from './actions.ts';
-import { whoAsks, type TrustedProxy } from './caller-identity.ts';
+import { claimedIdentity, type TrustedProxy } from './caller-identity.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFairScheduler } from './fair-scheduler.ts';
 import { createFeeds } from './feed.ts';
@@ -56,10 +56,10 @@ export type DashboardDeps = {
 };
 
 /** Opens a session with what a viewer may see. */
-export type Dashboard = { readonly open: (caller: Parameters<typeof whoAsks>[0]) => ReturnType<OpenSession> };
+export type Dashboard = { readonly open: (caller: Parameters<typeof claimedIdentity>[0]) => ReturnType<OpenSession> };
 
 /** Scans of all Jobs that wait for their turn, for one owner: each takes up to a fifth of a second with 100,000 Jobs. */
-const LOOKS_WAITING_MAX = 32;
+const SCANS_WAITING_MAX = 32;
 
 /** Assembles the dashboard over the manager's caches. Call before these run. */
 export function createDashboard(deps: DashboardDeps): Dashboard {
@@ -91,7 +91,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
   const explanations = createExplanations({ explain: deps.explain, order: deps.order, whatIf: deps.whatIf, openJobs, clock, log });
-  const turns = createFairScheduler({ clock, waitingMax: LOOKS_WAITING_MAX });
+  const turns = createFairScheduler({ clock, waitingMax: SCANS_WAITING_MAX });
   const openSession = createSessions({
     index,
     sources: { ...informers, index },
@@ -120,7 +120,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   });
   return {
     async open(caller) {
-      const whom = whoAsks(caller, deps.proxy);
+      const whom = claimedIdentity(caller, deps.proxy);
       return whom.kind === 'Refused' ? whom : openSession(whom, caller.address);
     },
   };

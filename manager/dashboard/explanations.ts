@@ -35,7 +35,7 @@ export type ExplanationsDeps = {
 };
 
 /** An answer this recent is reused. */
-const KEPT_MS = 3_000;
+const CACHE_TTL_MS = 3_000;
 /**
  * All open Jobs are simulated. With 20,000 an answer takes 200 MiB for half a minute, with 100,000 it would take 700 MiB: more than a
  * manager has beside its caches.
@@ -54,7 +54,7 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
   const answered = <T>(key: string, owner: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
     if (openJobs() > OPEN_JOBS_MAX) return Promise.resolve(refused(TOO_MANY_JOBS));
     const nowMs = clock.now();
-    for (const [each, { answeredMs = nowMs }] of kept) if (nowMs - answeredMs >= KEPT_MS) kept.delete(each);
+    for (const [each, { answeredMs = nowMs }] of kept) if (nowMs - answeredMs >= CACHE_TTL_MS) kept.delete(each);
     const known = kept.get(key);
     // The answer belongs to the same key, and so has the same type.
     if (known !== undefined) return known.answer as Promise<T>;

@@ -21,7 +21,7 @@ export function createFairScheduler({ clock, waitingMax }: FairSchedulerOptions)
   const waiting = new Map<string, (() => Promise<void>)[]>();
   let isBusy = false;
 
-  const goOn = async (): Promise<void> => {
+  const runAll = async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
     // No work starts before its caller has the promise.
@@ -44,7 +44,7 @@ export function createFairScheduler({ clock, waitingMax }: FairSchedulerOptions)
       if (own.length >= waitingMax) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       waiting.set(name, [...own, () => work().then(resolve, reject)]);
-      void goOn();
+      void runAll();
       return promise;
     },
   };

@@ -3,7 +3,7 @@ import { eventFrame } from '../../shared/runtime/event-frame.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { linesOf, sentItem } from './sent-item.ts';
-import type { CohortNode, JobLine, YardChange } from './views.ts';
+import type { CohortNode, JobLine, OverviewChange } from './views.ts';
 import {
   clusterId,
   cohortId,
@@ -39,11 +39,11 @@ const TICK_MS = 1_000;
 /** After a pause, a change is sent together with those that follow from it, and not a tick later. */
 const SOON_MS = 50;
 /** Jobs sent in one tick: more than a viewer can follow. */
-const JOBS_TOLD_MAX = 64;
+const JOBS_SENT_MAX = 64;
 /** Events kept for viewers who reconnect: for one feed, and for all feeds together. */
-const KEPT_BYTES = 1024 * 1024;
-const KEPT_BYTES_OF_ALL = 32 * 1024 * 1024;
-const KEPT_EVENTS = 600;
+const REPLAY_BYTES_MAX = 1024 * 1024;
+const ALL_REPLAY_BYTES_MAX = 32 * 1024 * 1024;
+const REPLAY_EVENTS_MAX = 600;
 /** How long a feed without viewers is kept. */
 const IDLE_MS = 120_000;
 /** More sets of rights than a user can create; one more replaces a feed without viewers. */
@@ -95,7 +95,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
   };
 
   /** Removes feeds that stayed without viewers. */
-  const letGo = (): void => {
+  const removeIdle = (): void => {
     const nowMs = clock.monotonic();
     for (const [key, feed] of feeds) if (feed.followers === 0 && nowMs - feed.idleSinceMs >= IDLE_MS) feeds.delete(key);
   };
@@ -154,15 +154,15 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     }
     const visible = [...jobs].filter(([key]) => seesIt(feed.rights.namespaces, namespaceOf({ key })));
     if (visible.length === 0 && items.size === 0) return;
-    const told = visible.slice(-JOBS_TOLD_MAX);
+    const sent = visible.slice(-JOBS_SENT_MAX);
     for (const [key, line] of visible) if (line !== undefined && feed.listed.has(key)) lines.set(key, line);
-    for (const [key] of told) lines.delete(key);
+    for (const [key] of sent) lines.delete(key);
     const change = {
       items,
-      jobs: told.flatMap(([, line]) => line ?? []),
+      jobs: sent.flatMap(([, line]) => line ?? []),
       lines: [...lines.values()],
-      gone: told.flatMap(([key, line]) => (line === undefined ? [key] : [])),
-      more: visible.length - told.length,
+      gone: sent.flatMap(([key, line]) => (line === undefined ? [key] : [])),
+      more: visible.length - sent.length,
       atMs: clock.now(),
     };
     keep(feed, eventOf(`${feed.epoch}.${feed.next}`, 'change', change, jsonOf));
@@ -173,8 +173,8 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     feed.bytes += event.frame.byteLength;
     feed.next++;
     feed.snapshot = undefined;
-    const bytesMax = Math.min(KEPT_BYTES, KEPT_BYTES_OF_ALL / feeds.size);
-    while (feed.events.length > 1 && (feed.bytes > bytesMax || feed.events.length > KEPT_EVENTS)) {
+    const bytesMax = Math.min(REPLAY_BYTES_MAX, ALL_REPLAY_BYTES_MAX / feeds.size);
+    while (feed.events.length > 1 && (feed.bytes > bytesMax || feed.events.length > REPLAY_EVENTS_MAX)) {
       feed.bytes -= feed.events.shift()?.frame.byteLength ?? 0;
       feed.first++;
     }
@@ -265,14 +265,14 @@ export function createFeeds(deps: FeedsDeps): Feeds {
         feed.waiting.delete(go);
         feed.followers--;
         feed.idleSinceMs = clock.monotonic();
-        if (feed.followers === 0) clock.schedule(letGo, IDLE_MS + SOON_MS);
+        if (feed.followers === 0) clock.schedule(removeIdle, IDLE_MS + SOON_MS);
       }
     },
   };
 }
 
 /** A change with its items as JSON. */
-type FeedChange = Omit<YardChange, 'items'> & { readonly items: ReadonlyMap<string, string> };
+type FeedChange = Omit<OverviewChange, 'items'> & { readonly items: ReadonlyMap<string, string> };
 type JsonOfLine = (line: JobLine) => string;
 
 /** Encodes each line once for all feeds that send it at the same time. */

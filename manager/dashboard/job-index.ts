@@ -63,7 +63,7 @@ const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
 const NO_LABELS: Labels = {};
 
 /** Ended Jobs kept for one namespace. */
-const ENDED_KEPT = 24;
+const ENDED_MAX = 24;
 
 export function createJobIndex(): JobIndex {
   const entries = new Map<string, Entry>();
@@ -166,7 +166,7 @@ export function createJobIndex(): JobIndex {
     }
     if (hasEnded(line)) {
       const others = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
-      ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_KEPT));
+      ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_MAX));
     }
   };
 

@@ -51,8 +51,8 @@ export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable 
 
   const foundFor = (query: JobQuery, namespaces: Seen, owner: string): Promise<FoundJobs> | undefined => {
     for (const [key, each] of known) if (isOld(each)) known.delete(key);
-    const who = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
-    const key = `${who} ${foundKey(query)}`;
+    const rightsId = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
+    const key = `${rightsId} ${foundKey(query)}`;
     const before = known.get(key);
     if (before !== undefined) return before.found;
     const found = turns.take(owner, async () => {

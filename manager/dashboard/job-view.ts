@@ -7,7 +7,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
 import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
-import { readLastFailure, tellFailure } from '../api/last-failure.ts';
+import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
@@ -36,7 +36,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     ['Submitted by', submitterOf(job)],
     ['Created by', creatorOf(job)],
     ['Acts', actsOn(job).map(actInWords).join('; ')],
-    ['Last failure', failure && tellFailure(failure)],
+    ['Last failure', failure && failureMessage(failure)],
     ['UID', metadata.uid],
   ];
   return {

@@ -31,7 +31,7 @@ export type LiveReading = {
 };
 
 /** Interval of checks of the reader's rights and of the Job's place. */
-const LOOKED_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 /**
  * Pods and logs of running Jobs for one viewer, who must see the Job and may read logs, both by reviews on the manager cluster. No worker
@@ -56,11 +56,11 @@ export function liveReading({ jobs, rights, live, clock }: LiveReadingDeps, user
     stands: () => Promise<boolean>,
     over: AbortController,
   ): AsyncGenerator<LogEvent> {
-    const lookAgain = async (): Promise<void> => {
+    const recheck = async (): Promise<void> => {
       if (!(await stands())) return over.abort(new Error('it is not to be read any more'));
-      if (!over.signal.aborted) timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+      if (!over.signal.aborted) timer = clock.schedule(() => void recheck(), RECHECK_MS);
     };
-    let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    let timer = clock.schedule(() => void recheck(), RECHECK_MS);
     try {
       yield* events;
     } finally {

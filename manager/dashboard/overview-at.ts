@@ -1,5 +1,5 @@
 import type { JobSpan } from './time-line.ts';
-import type { JobLine, PastYard } from './views.ts';
+import type { JobLine, PastOverview } from './views.ts';
 
 /** A Job with its times, from which its state at a past moment is computed. */
 export type PastJob = JobSpan & { readonly line: JobLine };
@@ -9,7 +9,7 @@ const SHOWN = 24;
 /** The waiting and running Jobs at one moment. */
 export interface Moment {
   add(job: PastJob): void;
-  snapshot(): Pick<PastYard, 'waiting' | 'running'>;
+  snapshot(): Pick<PastOverview, 'waiting' | 'running'>;
 }
 
 /**

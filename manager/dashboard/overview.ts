@@ -5,11 +5,11 @@ import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
-import { clusterTrack } from './cluster-row.ts';
+import { clusterItem } from './cluster-row.ts';
 import type { JobIndex } from './job-index.ts';
 import { cohortNodes, queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
-import type { CohortNode, JobLine, YardItem } from './views.ts';
+import type { CohortNode, JobLine, OverviewItem } from './views.ts';
 
 export type OverviewSources = {
   readonly index: JobIndex;
@@ -52,7 +52,12 @@ const standsAlone = ({ metadata, spec }: DeepReadonly<LocalQueue>, rights: Right
   seesIt(rights.namespaces, metadata.namespace) && !seesIt(rights.queues, spec.clusterQueue);
 
 /** One item as a viewer sees it; undefined where it does not exist, or the viewer may not see it. */
-export function overviewItem(sources: OverviewSources, cohorts: readonly CohortNode[], id: string, rights: Rights): YardItem | undefined {
+export function overviewItem(
+  sources: OverviewSources,
+  cohorts: readonly CohortNode[],
+  id: string,
+  rights: Rights,
+): OverviewItem | undefined {
   const { index, workerClusters, clusterQueues, localQueues } = sources;
   if (id === TOTALS_ID)
     return {
@@ -68,7 +73,7 @@ export function overviewItem(sources: OverviewSources, cohorts: readonly CohortN
       const cluster = seesIt(rights.clusters, name) ? workerClusters.get({ namespace: '', name }) : undefined;
       if (cluster === undefined) return undefined;
       const { count, first } = index.runningOn(name, rights.namespaces, RUNNING_SHOWN);
-      return clusterTrack(cluster, index.heldOn(name), count, first);
+      return clusterItem(cluster, index.heldOn(name), count, first);
     }
     case 'queue': {
       const queue = seesIt(rights.queues, name) ? clusterQueues.get({ namespace: '', name }) : undefined;

@@ -38,10 +38,10 @@ export interface PlaceReading {
   submissions(): Promise<Found<SubmissionsView>>;
 }
 
-const OURS = 'switchyard.dev';
+const GROUP = 'switchyard.dev';
 /** Namespaces that are reviewed for a viewer who may not list all SubmissionQueues. */
 const NAMESPACES_MAX = 500;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 export function placeReading(
   { sources, submissionQueues, rights, explanations, timeLines, act }: PlaceReadingDeps,
@@ -49,18 +49,18 @@ export function placeReading(
   seen: Rights,
 ): PlaceReading {
   const toGet = (resource: string, name: string): AccessAttributes => ({
-    resourceAttributes: { namespace: '', verb: 'get', group: OURS, resource, name },
+    resourceAttributes: { namespace: '', verb: 'get', group: GROUP, resource, name },
   });
   const refusal = async (which: 'queues' | 'clusters', resource: string, name: string): Promise<Refused | undefined> =>
     seesIt(seen[which], name) ? undefined : rights.refusal(user, toGet(resource, name));
   const toListSubmissions = (namespace: string): Promise<Refused | undefined> =>
-    rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: OURS, resource: 'submissionqueues' } });
+    rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: GROUP, resource: 'submissionqueues' } });
 
   /** The namespaces whose SubmissionQueues the viewer may list. */
   const visibleNamespaces = async (names: readonly string[]): Promise<ReadonlySet<string> | Refused> => {
     const visible = new Set<string>();
-    for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += AT_ONCE) {
-      const some = names.slice(from, from + AT_ONCE);
+    for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += CONCURRENCY) {
+      const some = names.slice(from, from + CONCURRENCY);
       const refusals = await Promise.all(some.map(toListSubmissions));
       for (const [position, refused] of refusals.entries()) {
         if (refused?.status === 503) return refused;

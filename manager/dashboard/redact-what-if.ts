@@ -45,10 +45,10 @@ const queueOf = ({ without, now, with: standing }: Effect): string | undefined =
   [without, now, standing].flatMap((each) => (each !== undefined && 'clusterQueue' in each ? [each.clusterQueue] : []))[0];
 
 function jobOf({ job, kind, without, with: standing }: Effect, may: VisibleNames): WhatIfView['jobs'][number] {
-  return { key: job, kind, ...omitUndefined({ without: without && told(without, may) }), with: told(standing, may) };
+  return { key: job, kind, ...omitUndefined({ without: without && standingInWords(without, may) }), with: standingInWords(standing, may) };
 }
 
-function told(standing: Standing, may: VisibleNames): string {
+function standingInWords(standing: Standing, may: VisibleNames): string {
   switch (standing.kind) {
     case 'Admitted':
       return may.cluster(standing.cluster) ? `runs on ${standing.cluster}` : 'runs';

@@ -13,7 +13,7 @@ import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { Rights, Seen } from './rights.ts';
 
 /** The claimed identity of a caller: a token of the cluster, or a user from a trusted proxy. */
-export type Whom = { readonly kind: 'Token'; readonly token: string } | { readonly kind: 'User'; readonly user: KubeUser };
+export type ClaimedIdentity = { readonly kind: 'Token'; readonly token: string } | { readonly kind: 'User'; readonly user: KubeUser };
 
 export type Admitted = { readonly kind: 'Admitted'; readonly user: KubeUser; readonly rights: Rights };
 export type Refused = { readonly kind: 'Refused' } & HttpRefusal;
@@ -26,7 +26,7 @@ export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonl
  */
 export interface RightsReader {
   /** `address`: the source address of the request; unknown tokens of one address wait for each other. */
-  rightsOf(whom: Whom, address?: string): Promise<Admitted | Refused>;
+  rightsOf(whom: ClaimedIdentity, address?: string): Promise<Admitted | Refused>;
   /** Undefined: the user has the right. */
   refusal(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined>;
   /** Like {@link refusal}, without the cache. */
@@ -46,15 +46,15 @@ export type RightsReaderDeps = {
   readonly log: Logger;
 };
 
-const KEPT_MS = 60_000;
-const REFUSED_KEPT_MS = 10_000;
+const ANSWER_TTL_MS = 60_000;
+const REFUSAL_TTL_MS = 10_000;
 const VIEWERS_MAX = 1_024;
 const ANSWERS_MAX = 8_192;
 const ANSWER_MS = 5_000;
 /** Reviews by name for each viewer without the right to all objects: the first of each kind by name. */
-const NAMED_MAX = 500;
+const REVIEWED_MAX = 500;
 /** Concurrent reviews for one viewer. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 const REVIEWS = { all: 64, waitingMax: 64 };
 /** Reviews of unknown tokens from one address. */
 const NEW_TOKENS = { qps: 5, burst: 20 };
@@ -65,20 +65,20 @@ const list = (namespace: string, group: string, resource: string): AccessAttribu
 const get = (group: string, resource: string, name: string): AccessAttributes => ({
   resourceAttributes: { namespace: '', verb: 'get', group, resource, name },
 });
-const OURS = 'switchyard.dev';
+const GROUP = 'switchyard.dev';
 
 export function createRightsReader({ client, namespaces, identities, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
   const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
   const reviews = createFairSlots(REVIEWS);
   const viewers = createKeptAnswers<{ readonly owner: string; readonly rights: Rights }>({
     most: VIEWERS_MAX,
-    keptMs: () => KEPT_MS,
+    keptMs: () => ANSWER_TTL_MS,
     ownerOf: ({ owner }) => owner,
     clock,
   });
   const answers = createKeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>({
     most: ANSWERS_MAX,
-    keptMs: ({ isAllowed }) => (isAllowed ? KEPT_MS : REFUSED_KEPT_MS),
+    keptMs: ({ isAllowed }) => (isAllowed ? ANSWER_TTL_MS : REFUSAL_TTL_MS),
     ownerOf: ({ owner }) => owner,
     clock,
   });
@@ -106,13 +106,13 @@ export function createRightsReader({ client, namespaces, identities, queues, clu
     one: (name: string) => AccessAttributes,
   ): Promise<Seen> => {
     if (await may(user, all)) return 'All';
-    const asked = names.toSorted().slice(0, NAMED_MAX);
+    const asked = names.toSorted().slice(0, REVIEWED_MAX);
     const found = new Set<string>();
     let next = 0;
     const askOn = async (): Promise<void> => {
       for (let name = asked[next++]; name !== undefined; name = asked[next++]) if (await may(user, one(name))) found.add(name);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, askOn));
+    await Promise.all(Array.from({ length: CONCURRENCY }, askOn));
     return found;
   };
 
@@ -120,8 +120,8 @@ export function createRightsReader({ client, namespaces, identities, queues, clu
     const uids = new Map(namespaces().map((name) => [name, uidOf(name)]));
     const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
       seen(user, list('', 'batch', 'jobs'), [...uids.keys()], (namespace) => list(namespace, 'batch', 'jobs')),
-      seen(user, list('', OURS, 'clusterqueues'), queues(), (name) => get(OURS, 'clusterqueues', name)),
-      seen(user, list('', OURS, 'workerclusters'), clusters(), (name) => get(OURS, 'workerclusters', name)),
+      seen(user, list('', GROUP, 'clusterqueues'), queues(), (name) => get(GROUP, 'clusterqueues', name)),
+      seen(user, list('', GROUP, 'workerclusters'), clusters(), (name) => get(GROUP, 'workerclusters', name)),
     ]);
     const seenNamespaces = ofNamespaces === 'All' ? ofNamespaces : new Map([...uids].filter(([name]) => ofNamespaces.has(name)));
     return { namespaces: seenNamespaces, queues: ofQueues, clusters: ofClusters };

@@ -31,11 +31,11 @@ function* identitiesIn(seen: Exclude<Seen, 'All'>): Generator<string> {
   for (const name of seen.keys()) yield seen instanceof Map ? `${name}/${seen.get(name)}` : name;
 }
 
-const NAMED_MAX = 200;
+const LISTED_MAX = 200;
 
 export const viewerOf = (name: string, { namespaces, queues, clusters }: Rights, actions: boolean): Viewer => ({
   name,
-  namespaces: namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted().slice(0, NAMED_MAX),
+  namespaces: namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted().slice(0, LISTED_MAX),
   queues: extent(queues),
   clusters: extent(clusters),
   actions,

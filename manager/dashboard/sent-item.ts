@@ -1,7 +1,7 @@
-import type { JobLine, SentItem, YardItem } from './views.ts';
+import type { JobLine, SentItem, OverviewItem } from './views.ts';
 
 /** The Jobs that an item lists. */
-export function linesOf(item: YardItem): readonly JobLine[] {
+export function linesOf(item: OverviewItem): readonly JobLine[] {
   switch (item.kind) {
     case 'Cluster':
       return item.running;
@@ -20,7 +20,7 @@ export function linesOf(item: YardItem): readonly JobLine[] {
  * The item as sent: with the keys of its Jobs in place of their lines. A change of a Job is thus sent as one line, wherever the Job is
  * listed.
  */
-export function sentItem(item: YardItem): SentItem {
+export function sentItem(item: OverviewItem): SentItem {
   const keys = linesOf(item).map(({ key }) => key);
   switch (item.kind) {
     case 'Cluster':
@@ -37,7 +37,7 @@ export function sentItem(item: YardItem): SentItem {
 }
 
 /** The item from its sent form, with the lines of Jobs sent before or with it; a Job without a line is left out. */
-export function receivedItem(item: SentItem, lineOf: (key: string) => JobLine | undefined): YardItem {
+export function receivedItem(item: SentItem, lineOf: (key: string) => JobLine | undefined): OverviewItem {
   const lines = (keys: readonly string[]): readonly JobLine[] => keys.flatMap((key) => lineOf(key) ?? []);
   switch (item.kind) {
     case 'Cluster':

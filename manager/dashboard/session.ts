@@ -17,10 +17,10 @@ import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts
 import { follow, liveReading, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
-import type { Found, Refused, Whom } from './rights-reader.ts';
+import type { Found, Refused, ClaimedIdentity } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastYard, TimeLine, Viewer, WithActions } from './views.ts';
+import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastOverview, TimeLine, Viewer, WithActions } from './views.ts';
 
 /** The stored history of Jobs that are gone. */
 export type KeptJobs = {
@@ -71,18 +71,18 @@ export interface Session extends PlaceReading, LiveReading {
   /** Never throws: a malformed query returns a problem. */
   timeLine(parameters: URLSearchParams): Promise<Found<TimeLine> | { readonly problem: string }>;
   /** The overview as it was then; a malformed moment returns a problem. */
-  yardAt(parameters: URLSearchParams): Promise<Found<PastYard> | { readonly problem: string }>;
+  yardAt(parameters: URLSearchParams): Promise<Found<PastOverview> | { readonly problem: string }>;
   /** Carries out the action of the body. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
 
 /** A change of a viewer's rights takes effect within this time. */
-const LOOKED_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 
 /** `address`: the source address of the request. */
-export type OpenSession = (whom: Whom, address?: string) => Promise<Session | Refused>;
+export type OpenSession = (whom: ClaimedIdentity, address?: string) => Promise<Session | Refused>;
 
 export function createSessions(deps: SessionDeps): OpenSession {
   const { feeds, rights, identities, clock } = deps;
@@ -126,15 +126,20 @@ export function createSessions(deps: SessionDeps): OpenSession {
    * Ends when the rights of the viewer have changed, at once where a namespace is deleted. The page reconnects, and gets what its viewer
    * may see by then.
    */
-  async function* followed(whom: Whom, granted: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<FeedEvent> {
+  async function* followed(
+    whom: ClaimedIdentity,
+    granted: Rights,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<FeedEvent> {
     const changed = new AbortController();
     const key = rightsKey(granted);
-    const lookAgain = async (): Promise<void> => {
+    const recheck = async (): Promise<void> => {
       const now = await rights.rightsOf(whom);
       if (now.kind === 'Refused' ? now.status !== 503 : rightsKey(now.rights) !== key) return changed.abort(new Error('other rights'));
-      timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+      timer = clock.schedule(() => void recheck(), RECHECK_MS);
     };
-    let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    let timer = clock.schedule(() => void recheck(), RECHECK_MS);
     const { namespaces } = granted;
     const another = (): void => changed.abort(new Error('a namespace is gone'));
     const unsubscribe = namespaces === 'All' ? undefined : identities.onGone((name) => namespaces.has(name) && another());

@@ -11,7 +11,7 @@ import type { KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './overview-at.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
-import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
+import type { PastOverview, QueueTimeLine, TimeLine } from './views.ts';
 
 /**
  * The last hours, by present Jobs and stored history. Undefined where too many questions wait. `owner`: the user whose turn the work takes.
@@ -19,7 +19,7 @@ import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
 export interface TimeLines {
   of(hours: number, seen: Rights, owner: string): Promise<TimeLine | undefined>;
   /** The overview at that moment. */
-  yardAt(atMs: number, seen: Rights, owner: string): Promise<PastYard | undefined>;
+  yardAt(atMs: number, seen: Rights, owner: string): Promise<PastOverview | undefined>;
   /** The time line of a ClusterQueue that the viewer may see, with all its Jobs. */
   ofQueue(name: string, hours: number, seen: Rights, owner: string): Promise<QueueTimeLine | undefined>;
 }
@@ -40,13 +40,13 @@ export type TimeLineDeps = {
 /** Jobs read from history: each is an object of its store. */
 const ENDED_MAX = 2_000;
 /** An answer is reused for this long. */
-const KEPT_MS = 15_000;
-const GONE_KEPT_MS = 60_000;
+const CACHE_TTL_MS = 15_000;
+const HISTORY_TTL_MS = 60_000;
 const GONE_MAX = 16;
 /** Cached answers. */
 const ANSWERS_MAX = 64;
 const SLICE_MS = 8;
-const JOBS_AT_ONCE = 500;
+const JOBS_PER_SLICE = 500;
 const RESOURCES_SHOWN = 6;
 
 /** `gone`: a Job of history, with the UID of its namespace, where that is known. */
@@ -59,7 +59,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
   /** Jobs of history, read once for all viewers. */
   const goneSince = (hours: number): Promise<readonly Span[]> => {
     const known = gone.get(hours);
-    if (known !== undefined && clock.now() - known.atMs < GONE_KEPT_MS) return known.jobs;
+    if (known !== undefined && clock.now() - known.atMs < HISTORY_TTL_MS) return known.jobs;
     const jobs = readGone(clock.now() - hours * HOUR_MS);
     gone.delete(hours);
     gone.set(hours, { atMs: clock.now(), jobs });
@@ -74,8 +74,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     const kept = await goneSince(hours);
     const slices = createTimeSlices(clock, SLICE_MS);
     const lines = index.ordered();
-    for (let from = 0; from < lines.length; from += JOBS_AT_ONCE) {
-      for (const line of lines.slice(from, from + JOBS_AT_ONCE)) {
+    for (let from = 0; from < lines.length; from += JOBS_PER_SLICE) {
+      for (const line of lines.slice(from, from + JOBS_PER_SLICE)) {
         const { key, createdMs, admittedMs, endedMs, state } = line;
         // A Job that waits again still has the record of its last admission, which is over.
         const isAdmitted = state !== 'Waiting' && state !== 'Held';
@@ -99,7 +99,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     const key = `${what} ${rightsKey(seen)}`;
     const known = answers.get(key);
     // The answer belongs to the same key, and so has the same type.
-    if (known !== undefined && clock.now() - known.atMs < KEPT_MS) return known.answer as Promise<T>;
+    if (known !== undefined && clock.now() - known.atMs < CACHE_TTL_MS) return known.answer as Promise<T>;
     const answer = turns.take(owner, make);
     if (answer === undefined) return undefined;
     answers.delete(key);

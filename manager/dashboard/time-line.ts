@@ -11,13 +11,13 @@ export type JobSpan = {
 
 export const HOURS_MAX = 168;
 export const HOUR_MS = 3_600_000;
-const HOURS_BY_DEFAULT = 6;
+const DEFAULT_HOURS = 6;
 const BUCKETS = 60;
 const MINUTE_MS = 60_000;
 
 /** Parses a number of hours: 1 to a week. Undefined: malformed. */
 export function parseHours(text: string | null): number | undefined {
-  if (text === null || text === '') return HOURS_BY_DEFAULT;
+  if (text === null || text === '') return DEFAULT_HOURS;
   const hours = Number(text);
   return /^\d{1,3}$/.test(text) && hours >= 1 && hours <= HOURS_MAX ? hours : undefined;
 }

@@ -44,7 +44,7 @@ export type Fill = {
 export type Health = 'Good' | 'Warning' | 'Bad' | 'Idle';
 
 /** A cluster as a row of the overview, with its running Jobs. */
-export type ClusterTrack = {
+export type ClusterItem = {
   readonly kind: 'Cluster';
   readonly name: string;
   readonly health: Health;
@@ -103,11 +103,11 @@ export type LocalQueueNode = {
   readonly first: readonly JobLine[];
 };
 
-export type YardItem = ClusterTrack | QueueNode | CohortNode | Totals | Ended | LocalQueueNode;
+export type OverviewItem = ClusterItem | QueueNode | CohortNode | Totals | Ended | LocalQueueNode;
 
 /** An item as sent: with keys in place of Jobs. */
-export type SentItem = NamingJobs<YardItem>;
-type NamingJobs<Item> = Item extends YardItem
+export type SentItem = NamingJobs<OverviewItem>;
+type NamingJobs<Item> = Item extends OverviewItem
   ? { readonly [Part in keyof Item]: Item[Part] extends readonly JobLine[] ? readonly string[] : Item[Part] }
   : never;
 
@@ -121,7 +121,7 @@ export type Viewer = {
 };
 
 /** The change since the last event: whole items by id, null for a deleted one. */
-export type YardChange = {
+export type OverviewChange = {
   readonly items: Readonly<Record<string, SentItem | null>>;
   /** Changed Jobs, up to a bound; `more` is the number of further ones. */
   readonly jobs: readonly JobLine[];
@@ -278,7 +278,7 @@ export type ConditionView = {
 
 /** All about one worker cluster. */
 export type ClusterView = {
-  readonly track: ClusterTrack;
+  readonly track: ClusterItem;
   readonly conditions: readonly ConditionView[];
   /** Names and display texts. */
   readonly facts: readonly { readonly name: string; readonly value: string }[];
@@ -339,7 +339,7 @@ export type TimeLine = {
 };
 
 /** The overview at one moment, with Jobs that the viewer may see. */
-export type PastYard = {
+export type PastOverview = {
   readonly atMs: number;
   /** By ClusterQueue, or by LocalQueue (`NAMESPACE/NAME`) where the viewer may not see the former. */
   readonly waiting: readonly {

@@ -14,7 +14,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';
+import { fencedJob, graceSecondsOf, judgeLoss, reportInMs } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
@@ -95,7 +95,7 @@ export interface Dispatch {
   /** Works until `signal` aborts. The informers must be running or about to. */
   run(signal: AbortSignal): Promise<void>;
   /** Resolves when the status of each WorkerCluster reflects a probe of this term, or after some seconds. */
-  clustersSettled(signal: AbortSignal): Promise<void>;
+  clustersReported(signal: AbortSignal): Promise<void>;
   /**
    * Names of the worker clusters that may be written to and whose copies are all known. Empty while the manager cluster was restored and
    * some clusters have not been seen since.
@@ -133,7 +133,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       clusters.names().map((name) => ({ name, shown: clusters.get(name)?.health().contact === 'Ready', givenUp: isGivenUp(name) })),
     onUnanswered: (error) => log.warn('how far the manager cluster has come cannot be read yet', { error }),
     onMissing: (missing) => metrics.homeRestored.set(missing.length),
-    onTurn() {
+    onProblemChanged() {
       const problem = homeHistory.problem();
       if (problem === undefined) log.info('the manager cluster was restored, and all clusters were seen since: Jobs are set going');
       else log.warn(problem.message);
@@ -167,7 +167,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
         shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,
-        homeSettled: (signal) => homeHistory.settle(signal),
+        homeJudged: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
         newestAdmissionMs: mirror.newestAdmissionMs(),
@@ -194,7 +194,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
           log.warn('a cluster went back in time, connecting anew', { cluster: name, error });
           metrics.clusterRestores.inc({ cluster: name });
           events.event(WORKER_CLUSTERS, workerCluster, 'Warning', ClusterEventReason.Restored, `${error.message}: it is listed anew`);
-          clusters.connectAnew(name);
+          clusters.reconnect(name);
         },
       });
     },
@@ -216,7 +216,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
       const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
-      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), toldInMs: toldInMs(lost) };
+      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), toldInMs: reportInMs(lost) };
     },
     origin,
     clock,
@@ -252,7 +252,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   });
   const isShown = (cluster: RemoteCluster, localKey: string): boolean => cluster.view(localKey).contact === 'Ready';
   return {
-    clustersSettled: (signal) => clusters.settled(signal),
+    clustersReported: (signal) => clusters.probesReported(signal),
     shown: () =>
       homeHistory.problem() === undefined
         ? new Set(

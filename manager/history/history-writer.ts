@@ -13,7 +13,7 @@ import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
-import { toldEndedPods } from '../api/last-failure.ts';
+import { sanitizedEndedPods } from '../api/last-failure.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { HistoryMetrics } from './history-metrics.ts';
@@ -179,7 +179,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     }
   }
 
-  function untold(cluster: string, { metadata }: DeepReadonly<Job>, error: unknown): void {
+  function reportUnreadable(cluster: string, { metadata }: DeepReadonly<Job>, error: unknown): void {
     const nowMs = clock.monotonic();
     const fields = { cluster, namespace: metadata.namespace, copy: metadata.name, error };
     if (!isForbidden(error)) return log.info('the ends of logs of a copy cannot be read', fields);
@@ -203,7 +203,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   return {
     handler: { added: hasChanged, updated: hasChanged, deleted: ended },
     async keep({ originUid, cluster, epoch, copy, tails }) {
-      const pods = leading ? toldEndedPods(copy) : [];
+      const pods = leading ? sanitizedEndedPods(copy) : [];
       const { uid: copyUid, resourceVersion } = copy.metadata;
       const version = `${copyUid}/${resourceVersion}`;
       if (pods.length === 0 || kept.has(version)) return;
@@ -215,7 +215,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
       try {
         entries = tailEntries(originUid, copyUid, withTails, await tails());
       } catch (error) {
-        untold(cluster, copy, error);
+        reportUnreadable(cluster, copy, error);
       }
       const stored = Promise.withResolvers<void>();
       enqueue([podsEntry(originUid, told), ...entries], () => stored.resolve());

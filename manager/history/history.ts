@@ -74,7 +74,7 @@ export interface History {
 
 const PAGE = 1_000;
 /** Bound of keys that one query scans. */
-const LOOKED_AT_MAX = 200_000;
+const SCANNED_MAX = 200_000;
 /** Bound of a decompressed log tail. */
 const TAIL_BYTES_MAX = 1024 * 1024;
 /** Pods and tails without a record belong to Jobs that have not ended, perhaps for days. */
@@ -126,7 +126,7 @@ export function createHistory(store: KeyValueStore): History {
     for await (const page of listed(RECORDS, query.untilMs === undefined ? undefined : endedBefore(query.untilMs - 1))) {
       for (const { key } of page) yield key;
       seen += page.length;
-      if (seen >= LOOKED_AT_MAX) return;
+      if (seen >= SCANNED_MAX) return;
     }
   }
 

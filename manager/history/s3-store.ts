@@ -25,7 +25,7 @@ export function openS3Store({ endpoint, region, bucket, prefix }: S3Address, cre
   const pathOf = (key: string): string => `/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
   /** Runs a few requests at a time, so that their latencies overlap. */
   async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-    for (let from = 0; from < items.length; from += AT_ONCE) await Promise.all(items.slice(from, from + AT_ONCE).map(work));
+    for (let from = 0; from < items.length; from += CONCURRENCY) await Promise.all(items.slice(from, from + CONCURRENCY).map(work));
   }
 
   return {
@@ -55,4 +55,4 @@ export function openS3Store({ endpoint, region, bucket, prefix }: S3Address, cre
 }
 
 const REQUEST_MS = 10_000;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;

@@ -6,7 +6,7 @@ import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-cont
 import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
 
 /** The port of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
-export type DoorOf = (namespace: string, queue: string) => SubmissionPort | undefined;
+export type PortOf = (namespace: string, queue: string) => SubmissionPort | undefined;
 
 const COLLECTION = '/apis/submissions/v1/namespaces/{namespace}/queues/{queue}/submissions';
 const ONE = `${COLLECTION}/{key}`;
@@ -26,9 +26,9 @@ const audited = (what: string): Audited => ({
 });
 
 /** Submissions over HTTP, for clients without BullMQ: they go to the same queue, and become Jobs like all others. */
-export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
-  const door = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
-    const found = doorOf(namespace, queue);
+export function submissionRoutes(portOf: PortOf): readonly Route[] {
+  const port = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
+    const found = portOf(namespace, queue);
     if (found === undefined)
       throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
     return found;
@@ -36,7 +36,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
   const submit = async ({ parameters, body, traceparent, user }: ApiRequest) => {
     const context = parseTraceparent(traceparent);
     const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
-    const { key, isNew } = await door(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
+    const { key, isNew } = await port(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
     const headers = { location: locationOf(parameters, key) };
     const audited = { name: nameOf(parameters, key), ...(isNew ? {} : { reason: 'it was taken before, with the same payload' }) };
     return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers, audited } as const;
@@ -82,7 +82,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       },
       async handle({ parameters }) {
         const { key = '' } = parameters;
-        const view = await door(parameters).look(key);
+        const view = await port(parameters).look(key);
         if (view === undefined) throw unknownKey(key);
         return { kind: 'Json', status: 200, body: view };
       },
@@ -101,7 +101,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       async handle({ parameters }) {
         const { key = '' } = parameters;
         try {
-          const answer = await door(parameters).cancel(key);
+          const answer = await port(parameters).cancel(key);
           if (answer.state === 'unknown') throw unknownKey(key);
           if (answer.cancelled) return { kind: 'Json', status: 200, body: answer };
           const reason = `it does not end as cancelled: its state is ${answer.state}`;
@@ -133,7 +133,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       },
       async handle({ parameters, lastEventId, signal }) {
         const { key = '' } = parameters;
-        const from = door(parameters);
+        const from = port(parameters);
         if ((await from.look(key)) === undefined) throw unknownKey(key);
         return { kind: 'Events', events: eventsOf(from.follow(key, signal), lastEventId) };
       },

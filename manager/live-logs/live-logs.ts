@@ -30,10 +30,10 @@ export type LiveLogsDeps = {
 /** Pods shown of one copy. */
 const PODS_MAX = 200;
 /** Reads of the same pods within this time are one read. */
-const PODS_KEPT_MS = 3_000;
-const COPIES_KEPT_MS = 30_000;
-const FAILED_KEPT_MS = 2_000;
-const KEPT_MAX = 512;
+const PODS_TTL_MS = 3_000;
+const COPIES_TTL_MS = 30_000;
+const FAILURE_TTL_MS = 2_000;
+const ENTRIES_MAX = 512;
 const ANSWER_MS = 10_000;
 /** Logs followed at once. */
 const LOGS_MAX = 64;
@@ -63,8 +63,8 @@ class NotShown extends Error {
 
 /** Reads pods and logs with the manager's own rights on worker clusters: the rights of viewers are checked before. */
 export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogsDeps): LiveLogs {
-  const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_KEPT_MS);
-  const lists = createShared<LivePods>(clock, PODS_KEPT_MS);
+  const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_TTL_MS);
+  const lists = createShared<LivePods>(clock, PODS_TTL_MS);
   const paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
   const followed = createShares(LOGS_MAX);
 
@@ -197,8 +197,8 @@ function createShared<T>(clock: Clock, keptMs: number): { of(key: string, ask: (
       const entry = { answer, untilMs: clock.monotonic() + keptMs };
       kept.delete(key);
       kept.set(key, entry);
-      answer.then(undefined, () => (entry.untilMs = Math.min(entry.untilMs, clock.monotonic() + FAILED_KEPT_MS)));
-      const oldest = kept.size > KEPT_MAX ? kept.keys().next().value : undefined;
+      answer.then(undefined, () => (entry.untilMs = Math.min(entry.untilMs, clock.monotonic() + FAILURE_TTL_MS)));
+      const oldest = kept.size > ENTRIES_MAX ? kept.keys().next().value : undefined;
       if (oldest !== undefined) kept.delete(oldest);
       return answer;
     },

@@ -42,7 +42,7 @@ export interface LogReader {
 export const LINE_LENGTH_MAX = 16 * 1024;
 /** Characters of the timestamp before a line. */
 const STAMP_LENGTH_MAX = 64;
-const KEPT_MAX = LINE_LENGTH_MAX + STAMP_LENGTH_MAX;
+const BUFFER_MAX = LINE_LENGTH_MAX + STAMP_LENGTH_MAX;
 const LINE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) /;
 
 /** `from`: lines up to this position are skipped, provided that the log is read from {@link sinceTimeOf} of it. */
@@ -83,7 +83,7 @@ export function createLogReader(from?: LogPosition): LogReader {
   }
 
   const begin = (part: string): void => {
-    const room = Math.max(0, KEPT_MAX - begun.length);
+    const room = Math.max(0, BUFFER_MAX - begun.length);
     begun += part.slice(0, room);
     dropped += Math.max(0, part.length - room);
   };

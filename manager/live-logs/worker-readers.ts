@@ -30,7 +30,7 @@ export type WorkerReadersDeps = {
 };
 
 /** A Secret is not read again within this time, unless the cluster has refused its credentials. */
-const SECRET_KEPT_MS = 30_000;
+const SECRET_TTL_MS = 30_000;
 const ANSWER_MS = 5_000;
 
 type Connected = {
@@ -70,7 +70,7 @@ export function createWorkerReaders({ workerClusters, home, connect, secretsName
     if ('kind' in read) return read;
     const fingerprint = JSON.stringify([uid, read.endpoint]);
     const before = connected.get(name);
-    const freshUntilMs = clock.monotonic() + SECRET_KEPT_MS;
+    const freshUntilMs = clock.monotonic() + SECRET_TTL_MS;
     if (before?.fingerprint === fingerprint) {
       before.access.renew(read.credentials);
       before.freshUntilMs = freshUntilMs;

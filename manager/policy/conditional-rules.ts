@@ -8,7 +8,7 @@ import {
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
-import { butFor, fieldOf, switchyardsOwn, textOf, type WriteRule } from './write-rule.ts';
+import { butFor, fieldOf, reservedName, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about fields of both user and Switchyard, depending on the state of the Job. */
 
@@ -104,7 +104,7 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
 
 /** On a copy next to its original, the worker is an ordinary user to the API server. */
 export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = butFor(
-  switchyardsOwn('annotations', ENDED_PODS_ANNOTATION),
+  reservedName('annotations', ENDED_PODS_ANNOTATION),
   ({ copy, writer }) => copy && writer === 'LocalWorker',
   'variables.copy && variables.byLocalWorker',
 );
@@ -112,7 +112,7 @@ export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = butFor(
 /** The webhook writes the annotation in the request of the creator; without the webhook creators may write it themselves. */
 export const CREATOR_IS_WHO_CREATES: WriteRule = {
   ...butFor(
-    switchyardsOwn('annotations', CREATED_BY_ANNOTATION),
+    reservedName('annotations', CREATED_BY_ANNOTATION),
     ({ job, oldJob, username }) => oldJob === undefined && textOf(job, 'annotations', CREATED_BY_ANNOTATION) === username,
     `oldObject == null && ${quoted(CREATED_BY_ANNOTATION)} in variables.annotations` +
       ` && variables.annotations[${quoted(CREATED_BY_ANNOTATION)}] == variables.username`,

@@ -54,7 +54,7 @@ import {
   RELEASED_BY_ADMISSION,
   STATUS_IS_TOLD_BY_US,
 } from './conditional-rules.ts';
-import { ofSubmissions, switchyardsOwn, type Place, type WriteRule } from './write-rule.ts';
+import { ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
 
 /**
  * A part of a Job and its owner. Every field that Switchyard reads or writes of Jobs on the manager cluster has a row in {@link JOB_PARTS}.
@@ -78,7 +78,7 @@ const own = (place: Place, name: string, says: string): JobPart => ({
   part: { place, name },
   owner: 'Switchyard',
   says,
-  rules: [switchyardsOwn(place, name)],
+  rules: [reservedName(place, name)],
 });
 /** The manager may also write it on a new Job as the ServiceAccount of a tenant. */
 const ofSubmission = (name: string, says: string, place: Place = 'annotations'): JobPart => ({

@@ -36,7 +36,7 @@ export type Preparation<J> =
  * happen before the Job exists; webhook and submission consumer share this function. The argument is not changed.
  */
 export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
-  const job = withOurWords(given, rules);
+  const job = withSwitchyardNames(given, rules);
   const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
   return { kind: 'Prepared', job: prepared(job) };
@@ -47,25 +47,25 @@ export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRule
  * allows it and Switchyard's are absent. From then on only Switchyard's count: Kueue's belong to the user, and may be on Jobs of other
  * controllers.
  */
-export function withOurWords<J extends JobManifest | Job>(job: J, rules: JobRules): J {
-  return wordsFromKueues(job, rules).reduce(
+export function withSwitchyardNames<J extends JobManifest | Job>(job: J, rules: JobRules): J {
+  return namesFromKueue(job, rules).reduce(
     (all, { place, name, value }) => ({ ...all, metadata: { ...all.metadata, [place]: { ...all.metadata[place], [name]: value } } }),
     job,
   );
 }
 
 /** The names that such a Job gets. Where a name of Switchyard is absent, that of Kueue is there. */
-export function wordsFromKueues({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): Word[] {
+export function namesFromKueue({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): TranslatedName[] {
   const queue = metadata.labels?.[KUEUE_QUEUE_NAME_LABEL] ?? '';
   if (!kueueQueueLabel || queue === '' || metadata.labels?.[QUEUE_NAME_LABEL] !== undefined) return [];
-  return KUEUES_WORDS.flatMap(({ place, kueues, ours }) => {
+  return KUEUE_NAMES.flatMap(({ place, kueues, ours }) => {
     const value = metadata[place]?.[ours] === undefined ? metadata[place]?.[kueues] : undefined;
     return value === undefined ? [] : [{ place, name: ours, value }];
   });
 }
 
-type Word = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly value: string };
-const KUEUES_WORDS: readonly { readonly place: Word['place']; readonly kueues: string; readonly ours: string }[] = [
+type TranslatedName = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly value: string };
+const KUEUE_NAMES: readonly { readonly place: TranslatedName['place']; readonly kueues: string; readonly ours: string }[] = [
   { place: 'labels', kueues: KUEUE_QUEUE_NAME_LABEL, ours: QUEUE_NAME_LABEL },
   { place: 'labels', kueues: KUEUE_MAX_EXEC_TIME_LABEL, ours: MAX_EXEC_TIME_LABEL },
   { place: 'annotations', kueues: KUEUE_MIN_PARALLELISM_ANNOTATION, ours: MIN_PARALLELISM_ANNOTATION },

@@ -47,7 +47,7 @@ export const objectSelectorOf = (kind: WebhookKind, kueueQueueLabel = false): Ob
   kind === 'Mutating' && !kueueQueueLabel ? HAS_QUEUE_LABEL : undefined;
 
 /** Changed names are tested here; rules of fields are used as they are. */
-const TOUCHES_OURS = [
+const CHANGES_JUDGED_PARTS = [
   ...(['labels', 'annotations', 'finalizers'] as const).map((place) =>
     anyChangedWhen(
       place,
@@ -118,7 +118,13 @@ export const BY_THE_ACCOUNT: readonly MatchCondition[] = inOrder(
  */
 export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondition[]>> = {
   Mutating: inOrder('has-a-queue', inlined(`variables.queue != '' || ${HAS_KUEUES_QUEUE}`), `!(${BY_THE_MANAGER})`),
-  Validating: inOrder('touches-what-is-ours', concerns(SEEN_PARTS), `!(${BY_THE_MANAGER})`, inlined(TOUCHES_OURS), `!(${OVERRIDDEN})`),
+  Validating: inOrder(
+    'touches-what-is-ours',
+    concerns(SEEN_PARTS),
+    `!(${BY_THE_MANAGER})`,
+    inlined(CHANGES_JUDGED_PARTS),
+    `!(${OVERRIDDEN})`,
+  ),
 };
 
 /** The match conditions of an installation, which accepts Kueue's label or does not. */

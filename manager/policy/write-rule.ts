@@ -28,7 +28,7 @@ export const problemsOf = (rules: readonly WriteRule[], write: WriteView): Field
 export type Place = 'labels' | 'annotations' | 'finalizers';
 
 /** A label, annotation or finalizer that users must not add, change or remove. */
-export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
+export const reservedName = (place: Place, name: string): WriteRule => ({
   field: fieldOf(place, name),
   problem: 'is written by Switchyard only; leave it as it is, and out of a new Job',
   isBroken: ({ job, oldJob }) => textOf(job, place, name) !== textOf(oldJob, place, name),
@@ -39,7 +39,7 @@ export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
 /** The same, except in new Jobs of submissions. */
 export const ofSubmissions = (place: Place, name: string): WriteRule =>
   butFor(
-    switchyardsOwn(place, name),
+    reservedName(place, name),
     ({ writer, oldJob }) => writer === 'Submission' && oldJob === undefined,
     'oldObject == null && variables.bySubmission',
   );

@@ -40,7 +40,7 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
   let failures = 0;
   let retryAtMs = 0;
   /** Lines were lost that the caller takes for written. */
-  let mustTell = false;
+  let mustReportLoss = false;
   let closed = false;
   let timer: Timer | undefined;
   let draining: Promise<void> | undefined;
@@ -88,7 +88,7 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
     lose(lines.filter((line) => line !== NEXT_FILE).length);
     lines = [];
     characters = 0;
-    mustTell = true;
+    mustReportLoss = true;
     const broken = file;
     file = undefined;
     await broken
@@ -136,15 +136,15 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
     },
     write: (line) => {
       if (closed) return false;
-      const isLost = mustTell || clock.now() < retryAtMs || characters + line.length > BUFFER_CHARACTERS_MAX;
-      mustTell = false;
+      const isLost = mustReportLoss || clock.now() < retryAtMs || characters + line.length > BUFFER_CHARACTERS_MAX;
+      mustReportLoss = false;
       if (isLost) return false;
       lines.push(line);
       characters += line.length;
       later();
       return true;
     },
-    hasRoom: () => !closed && !mustTell && clock.now() >= retryAtMs && characters < BUFFER_CHARACTERS_MAX / 4,
+    hasRoom: () => !closed && !mustReportLoss && clock.now() >= retryAtMs && characters < BUFFER_CHARACTERS_MAX / 4,
     rotate: () => {
       if (!hasFiles || closed) return false;
       lines.push(NEXT_FILE);

@@ -26,12 +26,12 @@ export type IdentityAlarmDeps = {
 };
 
 export function createIdentityAlarm({ client, events, log, metrics }: IdentityAlarmDeps): IdentityAlarm {
-  const said = new Map<string, string>();
+  const raised = new Map<string, string>();
   metrics.shared.set(0);
 
-  const say = (reason: string, message: string, context: object): void => {
-    if (said.has(reason)) return;
-    said.set(reason, message);
+  const raise = (reason: string, message: string, context: object): void => {
+    if (raised.has(reason)) return;
+    raised.set(reason, message);
     metrics.shared.set(1);
     log.error(message, { ...context });
     // The Event is about the installation: the namespace kube-system stands for the cluster, as it does in the manager's id.
@@ -43,17 +43,17 @@ export function createIdentityAlarm({ client, events, log, metrics }: IdentityAl
 
   return {
     sharedBy: (username, fieldManager) =>
-      say(
+      raise(
         'IdentityShared',
         `somebody else writes as ${username}, the user that the manager is; give the manager a user of its own, that nobody else can use`,
         { username, fieldManager, expected: MANAGER_FIELD_MANAGER },
       ),
     administrator: (username) =>
-      say(
+      raise(
         'AdministratorIdentity',
         `the manager uses an administrator’s identity, ${username}; give it a user of its own, with the rights that the chart gives it`,
         { username },
       ),
-    warnings: () => [...said.values()],
+    warnings: () => [...raised.values()],
   };
 }

@@ -30,7 +30,7 @@ export function createOverrideAlarm({
   readonly log: Logger;
 }): OverrideAlarm {
   let leading: AbortSignal | undefined;
-  const look = (job: DeepReadonly<Job>, before: DeepReadonly<Job> | undefined): void => {
+  const check = (job: DeepReadonly<Job>, before: DeepReadonly<Job> | undefined): void => {
     if (leading === undefined || leading.aborted) return;
     const known = before === undefined ? [] : actsOn(before);
     const overrides = actsOn(job).filter((act) => act.what === 'Override' && !known.some((each) => isDeepStrictEqual(each, act)));
@@ -45,8 +45,8 @@ export function createOverrideAlarm({
   return {
     handler: {
       // The last leader wrote the Events of Jobs that existed at the start.
-      added: (job, isInInitialList) => (isInInitialList ? undefined : look(job, undefined)),
-      updated: look,
+      added: (job, isInInitialList) => (isInInitialList ? undefined : check(job, undefined)),
+      updated: check,
     },
     lead: (signal) => {
       leading = signal;

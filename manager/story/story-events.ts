@@ -4,7 +4,7 @@ import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn } from '../api/job-acts.ts';
-import { readLastFailure, tellFailedPod, tellFailure, type LastFailure } from '../api/last-failure.ts';
+import { readLastFailure, failedPodMessage, failureMessage, type LastFailure } from '../api/last-failure.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 
@@ -110,10 +110,10 @@ function podsFailed(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const more = all - (before.job.status?.failed ?? 0);
   const failure = latestFailure(before, after);
   const told = (message: string): StoryEvent => ({ type: 'Warning', reason: JobEventReason.PodFailed, message });
-  if (more <= 0) return failure === undefined ? undefined : told(tellFailure(failure));
+  if (more <= 0) return failure === undefined ? undefined : told(failureMessage(failure));
   const where = after.record === undefined ? '' : ` on cluster "${after.record.cluster}"`;
   const inAll = all === more ? '' : `, ${all} in all`;
-  const last = failure === undefined ? '' : `; ${more === 1 ? '' : 'the last: '}${tellFailedPod(failure)}`;
+  const last = failure === undefined ? '' : `; ${more === 1 ? '' : 'the last: '}${failedPodMessage(failure)}`;
   return told(`${more} ${more === 1 ? 'pod' : 'pods'} failed${where}${inAll}${last}`);
 }
 

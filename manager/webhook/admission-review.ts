@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
-import { controllerProblems, prepared, wordsFromKueues } from '../policy/prepare-job.ts';
+import { controllerProblems, prepared, namesFromKueue } from '../policy/prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** The fields of an admission.k8s.io/v1 AdmissionReview that concern Jobs. */
@@ -77,7 +77,7 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
 export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
-  const words = wordsFromKueues(object, rules);
+  const words = namesFromKueue(object, rules);
   if (isCopy(object) || (queueNameOf(object) === undefined && words.length === 0) || controllerProblems(object).length > 0)
     return { uid, allowed: true };
   const { suspend, managedBy } = prepared(object).spec;

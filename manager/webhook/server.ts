@@ -113,25 +113,25 @@ export function createWebhookServer({
     const address = request.socket.remoteAddress;
     const judged = (review: AdmissionRequest): AdmissionResponse => webhook(review, address);
     const startedMs = clock.monotonic();
-    const told = (outcome: 'allowed' | 'refused' | 'error'): void => {
+    const record = (outcome: 'allowed' | 'refused' | 'error'): void => {
       const name = pathOf(request).slice(1);
       metrics?.requests.inc({ webhook: name, outcome });
       metrics?.duration.observe({ webhook: name }, (clock.monotonic() - startedMs) / 1000);
     };
     const bytes = announcedBytes(request);
     if (bytes > BODY_BYTES_MAX) {
-      told('error');
+      record('error');
       return refuse(response, 413, 'the body is too large');
     }
-    if (bytes <= SMALL_BODY_BYTES) return told(judge(await readBody(request, bytes), judged, response));
+    if (bytes <= SMALL_BODY_BYTES) return record(judge(await readBody(request, bytes), judged, response));
     // The body is not read meanwhile: it waits on the client's side.
     const giveBack = await room.take(bytes, roomWaitMs(request));
     if (giveBack === undefined) {
-      told('error');
+      record('error');
       return refuse(response, 503, 'too many large reviews at once; try again');
     }
     try {
-      told(judge(await readBody(request, bytes), judged, response));
+      record(judge(await readBody(request, bytes), judged, response));
     } finally {
       giveBack();
     }

@@ -106,7 +106,7 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
 });
 
 /** The part of the health whose changes are reported. */
-export function newsOf(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
+export function reportedState(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
   const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
   const lastRenewalMs = contact === 'Ready' ? 0 : renewalSentMs;
   return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, worker, priorityClasses]);

@@ -76,12 +76,12 @@ function nextAllocatable(
   return isAll === true && before !== undefined ? Object.fromEntries(Object.keys(before).map((resource) => [resource, '0'])) : undefined;
 }
 
-type ConditionSaid = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
-type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionSaid>>;
-function judge(finding: Finding, worker: ConditionSaid): Judgement {
+type ConditionParts = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
+type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionParts>>;
+function judge(finding: Finding, worker: ConditionParts): Judgement {
   if (finding.kind === 'Misconfigured') {
-    const unknown: ConditionSaid = { status: 'Unknown', ...finding.problem };
-    const no: ConditionSaid = { status: 'False', ...finding.problem };
+    const unknown: ConditionParts = { status: 'Unknown', ...finding.problem };
+    const no: ConditionParts = { status: 'False', ...finding.problem };
     return { reachable: no, synced: unknown, able: unknown, ready: no };
   }
   const { health, capacity } = finding;
@@ -100,14 +100,14 @@ function judge(finding: Finding, worker: ConditionSaid): Judgement {
 }
 
 /** A cluster that cannot create copies, or has no worker to run them, gets no Jobs, but is not lost: its running copies are known. */
-function readyOf(inContact: boolean, said: Omit<ConditionSaid, 'status'>, able: ConditionSaid, worker: ConditionSaid): ConditionSaid {
+function readyOf(inContact: boolean, said: Omit<ConditionParts, 'status'>, able: ConditionParts, worker: ConditionParts): ConditionParts {
   if (!inContact) return { status: 'False', ...said };
   if (worker.status === 'False') return { status: 'False', reason: 'WorkerNotAlive', message: worker.message };
   return able.status === 'False' ? { status: 'False', reason: 'NotAble', message: able.message } : { status: 'True', ...said };
 }
 
 /** False: the cluster answers, and its Jobs are not known. Unknown: the cluster does not answer. */
-function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionSaid {
+function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionParts {
   if (contact === 'Ready' && unheard)
     return {
       status: 'False',
@@ -119,7 +119,7 @@ function syncedOf({ contact, reason, message, unheard }: ClusterHealth): Conditi
   return { status: isHeard ? 'False' : 'Unknown', reason, message };
 }
 
-function ableOf(ability: AbilityNow): ConditionSaid {
+function ableOf(ability: AbilityNow): ConditionParts {
   if (ability.kind === 'Able') return { status: 'True', reason: 'Able', message: 'copies can be made, as far as is known' };
   const { reason, message } = ability.problem;
   if (ability.kind === 'NotAble') return { status: 'False', reason, message };
@@ -127,7 +127,7 @@ function ableOf(ability: AbilityNow): ConditionSaid {
 }
 
 /** Unknown while the worker cannot be judged: that keeps no Job away. */
-function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionSaid {
+function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionParts {
   const worker: WorkerFinding = finding.kind === 'Running' ? finding.worker : { kind: 'OutOfSight' };
   const before = findCondition(previous?.conditions, ClusterCondition.WorkerAlive);
   switch (worker.kind) {
@@ -145,7 +145,7 @@ function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, fi
   }
 }
 
-function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, before: DeepReadonly<Condition> | undefined): ConditionSaid {
+function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, before: DeepReadonly<Condition> | undefined): ConditionParts {
   const { name = '' } = worker.worker;
   switch (worker.pulse) {
     case 'Beating':
@@ -159,16 +159,16 @@ function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, befor
   }
 }
 
-const said = ({ status, reason, message }: DeepReadonly<Condition>): ConditionSaid => ({ status, reason, message });
+const said = ({ status, reason, message }: DeepReadonly<Condition>): ConditionParts => ({ status, reason, message });
 /** The last condition stays until the worker is seen again. */
-const staysOr = (before: DeepReadonly<Condition> | undefined, reason: string, message: string): ConditionSaid =>
+const staysOr = (before: DeepReadonly<Condition> | undefined, reason: string, message: string): ConditionParts =>
   before === undefined || before.status === 'Unknown' ? unknown(reason, message) : said(before);
-const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
+const unknown = (reason: string, message: string): ConditionParts => ({ status: 'Unknown', reason, message });
 
 function condition(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   type: string,
-  { status, reason, message }: ConditionSaid,
+  { status, reason, message }: ConditionParts,
   generation: number | undefined,
   nowMs: number,
 ): Condition {

@@ -32,27 +32,27 @@ const TRIPS_MAX = 20;
 /** `onChange`: the trust has changed. */
 export function createTrips(clock: Clock, onChange: () => void): Trips {
   let trips: readonly number[] = [];
-  let told = new Set<string>();
+  let reportedBy = new Set<string>();
   let timer: Timer | undefined;
 
   const trust = (): Trust => trustAt(trips, clock.now());
-  const lookAgain = (): void => {
+  const update = (): void => {
     timer?.cancel();
     const { untilMs } = trust();
-    timer = untilMs === undefined ? undefined : clock.schedule(lookAgain, untilMs - clock.now());
+    timer = untilMs === undefined ? undefined : clock.schedule(update, untilMs - clock.now());
     onChange();
   };
 
   return {
     seen(copy, before) {
-      if (!tellsOfTrip(copy, before)) return;
+      if (!reportsTrip(copy, before)) return;
       const nowMs = clock.now();
-      if (told.has(copy.metadata.uid) || nowMs - (trips.at(-1) ?? Number.NEGATIVE_INFINITY) >= SAME_TRIP_MS) {
+      if (reportedBy.has(copy.metadata.uid) || nowMs - (trips.at(-1) ?? Number.NEGATIVE_INFINITY) >= SAME_TRIP_MS) {
         trips = [...(trust().untilMs === undefined ? [] : trips), nowMs].slice(-TRIPS_MAX);
-        told = new Set();
-        lookAgain();
+        reportedBy = new Set();
+        update();
       }
-      told.add(copy.metadata.uid);
+      reportedBy.add(copy.metadata.uid);
     },
     trust,
     stop: () => timer?.cancel(),
@@ -73,7 +73,7 @@ function trustAt(trips: readonly number[], nowMs: number): Trust {
 }
 
 /** Whether a copy reports a trip that it did not report before; the trip may be over by now. */
-export function tellsOfTrip(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): boolean {
+export function reportsTrip(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): boolean {
   const [now, then] = [copy, before].map(({ status }) => findCondition(status?.conditions, 'Fenced'));
   if (now === undefined || (now.status === then?.status && now.lastTransitionTime === then.lastTransitionTime)) return false;
   return now.status === 'True' || then?.status !== 'True';

@@ -48,9 +48,9 @@ export interface ClusterRegistry {
   /** A Job has left a cluster, or a copy has gone: WorkerClusters that are being deleted may wait for this. */
   jobLeft(): void;
   /** Reconnects to a cluster and drops all that is cached of it. */
-  connectAnew(name: string): void;
-  /** See {@link InitialProbes.settled}. */
-  settled(signal: AbortSignal): Promise<void>;
+  reconnect(name: string): void;
+  /** See {@link InitialProbes.reported}. */
+  probesReported(signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -110,12 +110,12 @@ const SECRET_CHECK_MS = 30_000;
 /** Interval while the Secret has no usable access. */
 const SECRET_MISSED_MS = 5_000;
 /** Where two managers share a manager cluster, too, the other one overwrites this status at once. */
-const OTHER_MANAGER_TOLD_EVERY_MS = 10_000;
+const OTHER_MANAGER_REPORT_INTERVAL_MS = 10_000;
 const CONCURRENCY = 8;
 /** WorkerClusters are reconciled once for all Jobs that leave within this time. */
 const LEFT_WINDOW_MS = 1_000;
 /** Least pause between two reconnects, for a cluster that keeps appearing restored. */
-const ANEW_PAUSE_MS = 60_000;
+const RECONNECT_PAUSE_MS = 60_000;
 
 /** Call before the informer runs. */
 export function createClusterRegistry(deps: ClusterRegistryDeps): ClusterRegistry {
@@ -135,19 +135,19 @@ class Registry implements ClusterRegistry {
   /** The identity of each connected cluster. */
   readonly #identities = new Map<string, Identity>();
   /** The last or the next reconnect of each cluster, on the clock's `monotonic`. */
-  readonly #anew = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
+  readonly #reconnects = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
 
   readonly #removal: ClusterRemoval;
   readonly #tokens: TokenRenewal;
   readonly #first: InitialProbes;
   readonly #losses: LossCount;
   /** WorkerClusters being deleted whose next reconcile is scheduled. */
-  readonly #toLookAt = new Set<string>();
+  readonly #scheduled = new Set<string>();
   readonly places: KnownPlaces;
   /** Names of WorkerClusters by the identity in use; undefined until needed again. */
   #namesByUID: ReadonlyMap<string, string> | undefined;
   /** When the status of a cluster last reported another manager. */
-  readonly #otherManagerToldMs = new Map<string, number>();
+  readonly #otherManagerReportedMs = new Map<string, number>();
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
@@ -193,21 +193,21 @@ class Registry implements ClusterRegistry {
 
   jobLeft(): void {
     for (const name of this.#removal.inFlight()) {
-      if (this.#toLookAt.has(name)) continue;
-      this.#toLookAt.add(name);
+      if (this.#scheduled.has(name)) continue;
+      this.#scheduled.add(name);
       this.#queue.addAfter(name, LEFT_WINDOW_MS);
     }
   }
 
-  connectAnew(name: string): void {
+  reconnect(name: string): void {
     const nowMs = this.#deps.clock.monotonic();
-    const atMs = Math.max(nowMs, (this.#anew.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + ANEW_PAUSE_MS);
-    this.#anew.set(name, { atMs, isDue: true });
+    const atMs = Math.max(nowMs, (this.#reconnects.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + RECONNECT_PAUSE_MS);
+    this.#reconnects.set(name, { atMs, isDue: true });
     this.#queue.addAfter(name, atMs - nowMs);
   }
 
-  settled(signal: AbortSignal): Promise<void> {
-    return this.#first.settled(signal);
+  probesReported(signal: AbortSignal): Promise<void> {
+    return this.#first.reported(signal);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -245,17 +245,17 @@ class Registry implements ClusterRegistry {
    */
   async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
     const workerCluster = this.#workerCluster(name);
-    this.#toLookAt.delete(name);
+    this.#scheduled.delete(name);
     if (workerCluster === undefined) {
       this.#removal.forget(name);
       this.#first.forget(name);
       this.#losses.forget(name);
       this.#problems.delete(name);
       this.#lastRead.delete(name);
-      this.#anew.delete(name);
+      this.#reconnects.delete(name);
       this.#tokens.forget(name);
       this.#measure(name, undefined);
-      this.#otherManagerToldMs.delete(name);
+      this.#otherManagerReportedMs.delete(name);
       await this.#stop(name);
       this.#connectedBefore.delete(name);
       const { workqueues, ...series } = this.#deps.metrics;
@@ -268,7 +268,7 @@ class Registry implements ClusterRegistry {
     if (access.kind === 'Problem') {
       this.#problems.set(name, access.problem);
       await this.#stop(name);
-    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint || this.#isToBeAnew(name)) {
+    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint || this.#isReconnectDue(name)) {
       await this.#stop(name);
       this.#start(workerCluster, access, signal); // 3
     } else if (access.worker !== undefined) {
@@ -284,8 +284,8 @@ class Registry implements ClusterRegistry {
     return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#nextLookMs(access)) };
   }
 
-  #isToBeAnew(name: string): boolean {
-    const anew = this.#anew.get(name);
+  #isReconnectDue(name: string): boolean {
+    const anew = this.#reconnects.get(name);
     return anew?.isDue === true && anew.atMs <= this.#deps.clock.monotonic();
   }
 
@@ -336,8 +336,8 @@ class Registry implements ClusterRegistry {
     const client = connect(name, renewable);
     this.#tokens.connected(name, renewable && client);
     this.#problems.delete(name);
-    const anew = this.#anew.get(name);
-    if (anew !== undefined) this.#anew.set(name, { ...anew, isDue: false });
+    const anew = this.#reconnects.get(name);
+    if (anew !== undefined) this.#reconnects.set(name, { ...anew, isDue: false });
     const stopped = new AbortController();
     const until = AbortSignal.any([signal, stopped.signal]);
     const cluster = createCluster(workerCluster, client, (uid) => this.#identify(name, uid, until));
@@ -457,9 +457,9 @@ class Registry implements ClusterRegistry {
       return putOffMs;
     }
     if (finding.kind === 'Running' && finding.health.reason === 'OtherManager') {
-      const nextMs = (this.#otherManagerToldMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_TOLD_EVERY_MS;
+      const nextMs = (this.#otherManagerReportedMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_REPORT_INTERVAL_MS;
       if (nextMs > clock.monotonic()) return nextMs - clock.monotonic();
-      this.#otherManagerToldMs.set(name, clock.monotonic());
+      this.#otherManagerReportedMs.set(name, clock.monotonic());
     }
     await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
     return undefined;

@@ -20,23 +20,23 @@ export interface InitialProbes {
    * Resolves when every WorkerCluster shows its finding, reachable or not. Resolves after some seconds where that cannot be written, or
    * when `signal` aborts.
    */
-  settled(signal: AbortSignal): Promise<void>;
+  reported(signal: AbortSignal): Promise<void>;
 }
 
 /** A cluster not in contact by then is reported. Three refused probes take two seconds. */
 const PUT_OFF_MS = 3_000;
 /** A manager that cannot write its findings continues with those it has. */
-const SETTLED_WITHIN_MS = 10_000;
+const REPORTED_WITHIN_MS = 10_000;
 
 /** `names`: those of all WorkerClusters. */
 export function createInitialProbes(clock: Clock, names: () => readonly string[]): InitialProbes {
   const sinceMs = new Map<string, number>();
   const known = new Set<string>();
-  let isSettled = false;
+  let areAllReported = false;
   const all = Promise.withResolvers<void>();
-  const look = (): void => {
-    if (isSettled || !names().every((name) => known.has(name))) return;
-    isSettled = true;
+  const update = (): void => {
+    if (areAllReported || !names().every((name) => known.has(name))) return;
+    areAllReported = true;
     all.resolve();
   };
   return {
@@ -52,17 +52,17 @@ export function createInitialProbes(clock: Clock, names: () => readonly string[]
     },
     agreed(name) {
       known.add(name);
-      look();
+      update();
     },
     forget(name) {
       known.delete(name);
       sinceMs.delete(name);
-      look();
+      update();
     },
-    async settled(signal) {
-      look();
+    async reported(signal) {
+      update();
       const over = new AbortController();
-      await Promise.race([all.promise, sleep(clock, SETTLED_WITHIN_MS, AbortSignal.any([signal, over.signal]))]);
+      await Promise.race([all.promise, sleep(clock, REPORTED_WITHIN_MS, AbortSignal.any([signal, over.signal]))]);
       over.abort();
     },
   };

@@ -6,15 +6,15 @@ export interface RateSlots {
 
 /** Reservations kept at a time; further keys get none. */
 const WAITING_MAX = 10_000;
-const COME_AGAIN_MS = 60_000;
+const RESERVATION_MS = 60_000;
 /** Removing expired reservations costs as much as there are, so it is done at this interval. */
-const LOOK_AGAIN_MS = 1_000;
+const CLEANUP_INTERVAL_MS = 1_000;
 
 export function createRateSlots({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }): RateSlots {
   const everyMs = 1000 / perSecond;
   const dueMs = new Map<string, number>();
   let lastDueMs = Number.NEGATIVE_INFINITY;
-  let lookedMs = Number.NEGATIVE_INFINITY;
+  let cleanedMs = Number.NEGATIVE_INFINITY;
   return {
     waitMs(key, nowMs) {
       const known = dueMs.get(key);
@@ -23,11 +23,11 @@ export function createRateSlots({ perSecond, burst }: { readonly perSecond: numb
         return Math.max(0, known - nowMs);
       }
       // Drops reservations that no call has used in time.
-      if (dueMs.size >= WAITING_MAX && nowMs - lookedMs >= LOOK_AGAIN_MS) {
-        lookedMs = nowMs;
-        for (const [each, due] of dueMs) if (due + COME_AGAIN_MS < nowMs) dueMs.delete(each);
+      if (dueMs.size >= WAITING_MAX && nowMs - cleanedMs >= CLEANUP_INTERVAL_MS) {
+        cleanedMs = nowMs;
+        for (const [each, due] of dueMs) if (due + RESERVATION_MS < nowMs) dueMs.delete(each);
       }
-      if (dueMs.size >= WAITING_MAX) return COME_AGAIN_MS;
+      if (dueMs.size >= WAITING_MAX) return RESERVATION_MS;
       lastDueMs = Math.max(lastDueMs + everyMs, nowMs - burst * everyMs);
       if (lastDueMs <= nowMs) return 0;
       dueMs.set(key, lastDueMs);

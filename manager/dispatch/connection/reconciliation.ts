@@ -26,23 +26,23 @@ export interface Reconciliation {
 }
 
 export function createReconciliation({ asked, inPlace, outOfPlace, confirm, clock }: ReconciliationDeps): Reconciliation {
-  const inTheWay = new Set<string>();
+  const keysOutOfPlace = new Set<string>();
   const wakeUp = createWakeUp(clock);
 
   async function round(signal: AbortSignal): Promise<void> {
     const token = asked();
-    if (token === undefined) return inTheWay.clear();
-    for (const key of inTheWay) if (inPlace(key)) inTheWay.delete(key);
-    if (inTheWay.size > 0) return;
+    if (token === undefined) return keysOutOfPlace.clear();
+    for (const key of keysOutOfPlace) if (inPlace(key)) keysOutOfPlace.delete(key);
+    if (keysOutOfPlace.size > 0) return;
     const found = await outOfPlace(signal);
     if (found === undefined) return;
-    for (const key of found) inTheWay.add(key);
-    if (inTheWay.size === 0 && asked() === token && !signal.aborted) confirm(token);
+    for (const key of found) keysOutOfPlace.add(key);
+    if (keysOutOfPlace.size === 0 && asked() === token && !signal.aborted) confirm(token);
   }
 
   return {
     copyChanged: (key) => {
-      if (inTheWay.has(key)) wakeUp.wake();
+      if (keysOutOfPlace.has(key)) wakeUp.wake();
     },
     wake: () => wakeUp.wake(),
     run: (signal) => wakeUp.run(() => round(signal), signal),

@@ -111,7 +111,7 @@ export type RemoteClusterOptions = {
   readonly leaseNamespaces: readonly string[];
   readonly renewIntervalMs: number;
   /** Resolves when the versions stored on worker clusters are judged. False: the manager cluster did not answer. */
-  readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;
+  readonly homeJudged: (signal: AbortSignal) => Promise<boolean>;
   /** Whether the operator has given the cluster up: the Lease is kept while it answers, but confirms no fence token any more. */
   readonly givenUp: () => boolean;
   /** The fence that the WorkerCluster shows, in seconds; the next leader counts on it. */

@@ -21,7 +21,7 @@ import {
   type ClusterFault,
   type ClusterHealth,
   NEVER_PROBED,
-  newsOf,
+  reportedState,
   type ProbeResult,
   withFault,
 } from '../cluster/cluster-health.ts';
@@ -100,7 +100,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #usable = Promise.withResolvers<void>();
   #isUsed = false;
   /** Ends the wait for the next probe or renewal. */
-  #nudge = Promise.withResolvers<void>();
+  #wakeUp = Promise.withResolvers<void>();
   #uid = '';
   /** Faults by the list or watch that they come from. */
   readonly #faults = new Map<string, ClusterFault>();
@@ -110,7 +110,7 @@ class ConnectedCluster implements RemoteCluster {
   /** Trips of the cluster's fence, as its copies report them. */
   readonly #trips: Trips;
   /** The state that `onHealthChanged` was last called with. */
-  #told = '';
+  #reported = '';
 
   constructor(options: RemoteClusterOptions) {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
@@ -125,7 +125,7 @@ class ConnectedCluster implements RemoteCluster {
     // Any informer may detect this first: other resources may have been written more often since the restore than were lost.
     const onWentBack = (error: Error): void => this.#wentBack(error);
     const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
-    const onDue = (): void => this.#nudge.resolve();
+    const onDue = (): void => this.#wakeUp.resolve();
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
     this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
@@ -137,14 +137,14 @@ class ConnectedCluster implements RemoteCluster {
       log,
       copyOf: (localKey) => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job,
       metrics: workqueues.of('start-inquiries', name),
-      onTold: (localKey) => options.onCopyChanged(localKey),
+      onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
     const informers = createClusterInformers(options, { ...watching, budget });
     this.#copies = informers.copies;
     this.#allJobs = informers.allJobs;
     this.#nodes = informers.nodes;
     this.#classes = informers.classes;
-    this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
+    this.#classes.addHandler({ added: () => this.#report(), updated: () => undefined, deleted: () => this.#report() });
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#creates = createCreateOutcomes(clock, () => options.onHealthChanged(this));
@@ -152,7 +152,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#ownWrites = createOwnWrites(this.#copies);
     this.undeleted = this.#ownWrites.forgetUnseen;
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
-    const tell = (key: string): void => {
+    const notify = (key: string): void => {
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
     };
@@ -160,11 +160,11 @@ class ConnectedCluster implements RemoteCluster {
       const key = localKeyOfCopy(copy);
       this.unanswered.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
-      tell(key);
+      notify(key);
     };
     const deleted = (copy: DeepReadonly<Job>): void => {
       this.#finished.gone(localKeyOfCopy(copy));
-      tell(localKeyOfCopy(copy));
+      notify(localKeyOfCopy(copy));
     };
     this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
@@ -177,7 +177,7 @@ class ConnectedCluster implements RemoteCluster {
       outOfPlace: (signal) => this.#outOfPlace(signal),
       confirm: (token) => {
         this.#leases.confirm(token, options.shownFenceSeconds());
-        this.#nudge.resolve();
+        this.#wakeUp.resolve();
       },
       clock,
     });
@@ -221,11 +221,11 @@ class ConnectedCluster implements RemoteCluster {
       contact: served ? this.contact() : 'NotServed',
       jobController,
       builtIn: this.#leases.isBuiltIn(),
-      withoutWorker: this.#absence.told(),
+      withoutWorker: this.#absence.reason(),
       local,
       problem: this.#problems.get(localKey),
-      trouble: this.troubles.told(localKey),
-      waiting: this.starts.told(localKey),
+      trouble: this.troubles.reported(localKey),
+      waiting: this.starts.answer(localKey),
       doubt: this.unanswered.of(localKey, sinceMs),
       untouchedSinceMs: this.unanswered.untouchedSinceMs(localKey),
       absence: this.unanswered.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
@@ -335,7 +335,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#classes.run(watching),
       // Also for an empty list, for which no handler is called.
       this.#classes.waitForSync(watching).then(
-        () => this.#tell(),
+        () => this.#report(),
         () => undefined,
       ),
       this.starts.run(signal),
@@ -389,7 +389,7 @@ class ConnectedCluster implements RemoteCluster {
     // Failures on the way to the loss do not show what the cluster can do now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
     if (next.contact === 'Lost') this.#leases.confirm(undefined);
-    this.#tell();
+    this.#report();
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
   }
 
@@ -402,14 +402,14 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #workerChanged(): void {
-    this.#tell();
+    this.#report();
     this.workerShown();
   }
 
-  #tell(): void {
-    const now = newsOf(this.#health, this.worker(), this.priorityClasses());
-    if (this.#told === now) return;
-    this.#told = now;
+  #report(): void {
+    const now = reportedState(this.#health, this.worker(), this.priorityClasses());
+    if (this.#reported === now) return;
+    this.#reported = now;
     this.#options.onHealthChanged(this);
   }
 
@@ -450,9 +450,9 @@ class ConnectedCluster implements RemoteCluster {
       const dueMs = this.#leases.dueInMs();
       if (dueMs > 0) {
         const done = new AbortController();
-        await Promise.race([this.#nudge.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
+        await Promise.race([this.#wakeUp.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
         done.abort();
-        this.#nudge = Promise.withResolvers();
+        this.#wakeUp = Promise.withResolvers();
         continue;
       }
       const kept = await this.#keepLease(signal);
@@ -486,7 +486,7 @@ class ConnectedCluster implements RemoteCluster {
       if (kept.kind !== 'Held') return kept;
     }
     // Versions of the manager cluster stored here are judged before this cluster is used; running copies do not wait for this.
-    if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
+    if (!this.#isUsed && !(await this.#options.homeJudged(signal))) return { ...answer, synced: false };
     this.#isUsed = true;
     this.#usable.resolve();
     const [fault] = this.#faults.values();

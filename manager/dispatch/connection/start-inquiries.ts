@@ -22,7 +22,7 @@ export interface StartInquiries {
   /** Takes the present copy of a Job; undefined when there is none. */
   saw(localKey: string, copy: DeepReadonly<Job> | undefined): void;
   /** Why the copy does not start, as far as its cluster has reported. */
-  told(localKey: string): string | undefined;
+  answer(localKey: string): string | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -35,16 +35,16 @@ export type StartInquiriesOptions = {
   /** The copy of this Job that exists and is not being deleted. */
   readonly copyOf: (localKey: string) => DeepReadonly<Job> | undefined;
   /** The answer for this Job has changed. */
-  readonly onTold: (localKey: string) => void;
+  readonly onAnswer: (localKey: string) => void;
 };
 
 const FIRST_AFTER_MS = 10_000;
 const AFTER_MAX_MS = 320_000;
 /** The answer for a Job changes at most once in this time. */
-const NEWS_EVERY_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 /** Each slot costs one or two calls. */
-const TURNS = { perSecond: 2, burst: 20 };
+const RATE = { perSecond: 2, burst: 20 };
 const PODS_MAX = 5;
 const EVENTS_MAX = 20;
 /** A list that is forbidden is tried again after this time: rights may be granted later. */
@@ -55,14 +55,14 @@ type Waiting = {
   /** On the clock's `monotonic`. */
   readonly dueMs: number;
   readonly afterMs: number;
-  readonly told: string | undefined;
-  readonly toldMs: number;
+  readonly answer: string | undefined;
+  readonly answeredMs: number;
 };
 
-export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onTold }: StartInquiriesOptions): StartInquiries {
+export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onAnswer }: StartInquiriesOptions): StartInquiries {
   const waiting = new Map<string, Waiting>();
   const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
-  const turns = createRateSlots(TURNS);
+  const slots = createRateSlots(RATE);
   const forbiddenUntilMs = new Map<string, number>();
   const stopped = new AbortController();
 
@@ -105,22 +105,23 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
       waiting.delete(key);
       return undefined;
     }
-    const turnMs = turns.waitMs(key, clock.monotonic());
-    if (turnMs > 0) return { requeueAfterMs: turnMs };
+    const slotMs = slots.waitMs(key, clock.monotonic());
+    if (slotMs > 0) return { requeueAfterMs: slotMs };
     const answer = await ask(copy).catch((error: unknown) => {
       // A cluster out of reach is reported elsewhere: the last answer stays.
       log.debug('what keeps a Job from starting could not be asked', { cluster, job: key, error });
-      return before.told;
+      return before.answer;
     });
     // The copy may have started meanwhile, or be another one.
     const now = waiting.get(key);
     if (now === undefined || now.uid !== before.uid) return undefined;
     const nowMs = clock.monotonic();
-    const hasChanged = (answer === undefined) !== (now.told === undefined) || (answer !== undefined && !isSameText(answer, now.told ?? ''));
-    const tells = hasChanged && nowMs - now.toldMs >= NEWS_EVERY_MS;
+    const hasChanged =
+      (answer === undefined) !== (now.answer === undefined) || (answer !== undefined && !isSameText(answer, now.answer ?? ''));
+    const isReported = hasChanged && nowMs - now.answeredMs >= REPORT_INTERVAL_MS;
     const afterMs = Math.min(now.afterMs * 2, AFTER_MAX_MS);
-    waiting.set(key, { ...now, afterMs, dueMs: nowMs + afterMs, ...(tells ? { told: answer, toldMs: nowMs } : {}) });
-    if (tells) onTold(key);
+    waiting.set(key, { ...now, afterMs, dueMs: nowMs + afterMs, ...(isReported ? { answer: answer, answeredMs: nowMs } : {}) });
+    if (isReported) onAnswer(key);
     return { requeueAfterMs: afterMs };
   }
 
@@ -133,10 +134,10 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
       const { uid } = copy.metadata;
       if (waiting.get(localKey)?.uid === uid) return;
       const dueMs = clock.monotonic() + FIRST_AFTER_MS;
-      waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, told: undefined, toldMs: Number.NEGATIVE_INFINITY });
+      waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, answer: undefined, answeredMs: Number.NEGATIVE_INFINITY });
       queue.addAfter(localKey, FIRST_AFTER_MS);
     },
-    told: (localKey) => waiting.get(localKey)?.told,
+    answer: (localKey) => waiting.get(localKey)?.answer,
     async run(signal) {
       onAbort(signal, () => {
         stopped.abort(signal.reason);

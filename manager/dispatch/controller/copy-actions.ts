@@ -72,13 +72,13 @@ class Actions implements CopyActions {
         case 'Seed':
         case 'TakeBackSuspended':
           // The write starts no pod and is conditional on the version of the copy: a lost answer leaves no doubt.
-          cluster.wrote(key, await cluster.writer.tell(action));
+          cluster.wrote(key, await cluster.writer.writeStatus(action));
           cluster.setProblem(key, undefined);
           this.works(cluster, key);
           cluster.wake(key, { now: true });
           return undefined;
         case 'Look':
-          return await this.#look(cluster, key, group, action.name);
+          return await this.#readName(cluster, key, group, action.name);
         case 'Delete':
           return await this.#delete(cluster, key, local, action);
       }
@@ -135,11 +135,11 @@ class Actions implements CopyActions {
   }
 
   works(cluster: RemoteCluster, key: string): void {
-    if (cluster.troubles.told(key) !== undefined) this.#deps.wake(key);
+    if (cluster.troubles.reported(key) !== undefined) this.#deps.wake(key);
     cluster.troubles.over(key);
   }
 
-  async #look(cluster: RemoteCluster, key: string, { local, record }: MirrorGroup, name: string): Promise<ReconcileResult> {
+  async #readName(cluster: RemoteCluster, key: string, { local, record }: MirrorGroup, name: string): Promise<ReconcileResult> {
     const last = recordIn(record);
     if (local === undefined) return undefined;
     const sought = {
@@ -255,8 +255,8 @@ class Actions implements CopyActions {
   /** Reports a failing write once it lasts: most failures are gone after a retry. */
   #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, trouble: Trouble): void {
     const { log, events, clock } = this.#deps;
-    const { told, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
-    if (!told) return;
+    const { reported, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
+    if (!reported) return;
     const { reason, message } = trouble.problem;
     log.warn('writes to a cluster go on failing', { job: key, cluster: cluster.name, reason, detail: message });
     if (first && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, message);

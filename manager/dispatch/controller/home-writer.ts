@@ -43,7 +43,7 @@ class Writer implements HomeWriter {
   async write(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined> {
     if (action.kind === 'None' || local === undefined) {
       this.#dueMs.delete(key);
-      this.#deps.lag.settled(key);
+      this.#deps.lag.unneeded(key);
       return undefined;
     }
     if (action.kind === 'Release') return this.#release(key, local, action);

@@ -50,7 +50,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const identity = present && identityOf(present, remembered, sought.originUid);
   if (present === undefined || identity === undefined) {
     const unclear = present !== undefined && mayBeCopy(present, remembered, sought);
-    unanswered.settled(localKey);
+    unanswered.resolved(localKey);
     if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
     const pods = await writer.runningPods({ namespace, name }, sought.originUid);
     if (pods.length > 0) return { kind: 'Unclear', problem: podsRemain(cluster.name, namespace, pods) };
@@ -60,7 +60,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const other = otherManager(present, origin);
   if (other !== undefined) {
     cluster.wrote(localKey, present);
-    unanswered.settled(localKey);
+    unanswered.resolved(localKey);
     return { kind: 'Unclear', problem: copyOfOther(cluster.name, other, origin) };
   }
   const marks = marksToRestore(identity, remembered?.metadata.uid === present.metadata.uid ? remembered : undefined, sought);
@@ -68,11 +68,11 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const copy = missing.length === 0 ? present : await writer.mark(present, marks);
   if (!isListed(copy.metadata, origin) || copyIdentity(copy)?.originUid !== identity.originUid) {
     cluster.wrote(localKey, copy);
-    unanswered.settled(localKey);
+    unanswered.resolved(localKey);
     return { kind: 'Unmarkable', copy, epoch: identity.epoch, dropped: missingMarks(copy.metadata, marks) };
   }
   cluster.wrote(localKey, copy);
-  unanswered.settled(localKey);
+  unanswered.resolved(localKey);
   return { kind: 'Listed' };
 }
 
@@ -100,12 +100,12 @@ const namesNobody = (cluster: string): DispatchProblem => ({
     `the copy, give it the label ${ORIGIN_LABEL} and the annotations of a copy again`,
 });
 
-const PODS_NAMED_MAX = 3;
+const PODS_LISTED_MAX = 3;
 const podsRemain = (cluster: string, namespace: string, pods: readonly string[]): DispatchProblem => ({
   reason: DispatchedReason.PodsRemain,
   message:
     `the copy on cluster "${cluster}" is gone, and pods of it are still there: the Job goes on when they have ended; to end them: ` +
-    `kubectl delete pod -n ${namespace} ${pods.filter(isPodName).slice(0, PODS_NAMED_MAX).join(' ')}`,
+    `kubectl delete pod -n ${namespace} ${pods.filter(isPodName).slice(0, PODS_LISTED_MAX).join(' ')}`,
 });
 
 /** The identifying marks that the answer to a create lacks, as paths: a copy without them may be lost from the list later. */

@@ -10,7 +10,7 @@ import { isProvenAtRest } from '../../api/rest-proof.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { decideMirror } from '../decisions/decide-mirror.ts';
 import { isInPlace } from '../mirror/in-place.ts';
-import { type Copy, isTriedAnyway, isUntold, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
+import { type Copy, isTriedAnyway, isUnreported, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
 import { recordedPlace } from '../mirror/recorded-place.ts';
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
 import { type CopyActions, createCopyActions } from './copy-actions.ts';
@@ -147,7 +147,7 @@ class Mirror implements MirrorController {
 
   async #reconcileHome(key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
-    this.#lag.looked(key);
+    this.#lag.observed(key);
     if (group.local === undefined || isFinished(group.local.status)) this.#forgetWithoutCopy(key);
     for (const name of group.clusters.keys())
       this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
@@ -208,7 +208,8 @@ class Mirror implements MirrorController {
     const plan = decideMirror(group, this.#deps.clock.now());
     const actions = plan.remote.filter((action) => action.cluster === cluster.name);
     if (actions.length === 0) this.#copyActions.works(cluster, key);
-    if (actions.every(({ kind }) => kind === 'Delete') && !isUntold(group, cluster.view(key).problem)) cluster.setProblem(key, undefined);
+    if (actions.every(({ kind }) => kind === 'Delete') && !isUnreported(group, cluster.view(key).problem))
+      cluster.setProblem(key, undefined);
     if (actions.length > 0) this.#traces.note(key, cluster.name);
     for (const action of actions) {
       const result = await this.#copyActions.carryOut(cluster, key, group, action);

@@ -5,9 +5,9 @@ import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 export interface StatusLag {
   heard(localKey: string, cluster: string): void;
   /** A reconcile observes the changes so far, and their result follows. Later changes belong to the next reconcile. */
-  looked(localKey: string): void;
+  observed(localKey: string): void;
   /** The observed changes need no write. */
-  settled(localKey: string): void;
+  unneeded(localKey: string): void;
   written(localKey: string): void;
 }
 
@@ -22,22 +22,22 @@ export function createStatusLag({
 }): StatusLag {
   const unseen = new Map<string, Heard>();
   /** Observed changes whose write was postponed, failed, or is in flight. */
-  const inHand = new Map<string, Heard>();
+  const unwritten = new Map<string, Heard>();
   return {
     // A later change is written together with the first, from which the time counts.
     heard: (key, cluster) => {
       if (!unseen.has(key)) unseen.set(key, { cluster, ms: clock.monotonic() });
     },
-    looked: (key) => {
-      const first = inHand.get(key) ?? unseen.get(key);
-      if (first !== undefined) inHand.set(key, first);
+    observed: (key) => {
+      const first = unwritten.get(key) ?? unseen.get(key);
+      if (first !== undefined) unwritten.set(key, first);
       unseen.delete(key);
     },
-    settled: (key) => void inHand.delete(key),
+    unneeded: (key) => void unwritten.delete(key),
     written: (key) => {
-      const first = inHand.get(key);
+      const first = unwritten.get(key);
       if (first === undefined) return;
-      inHand.delete(key);
+      unwritten.delete(key);
       metrics.statusLag.observe({ cluster: first.cluster }, (clock.monotonic() - first.ms) / 1000);
     },
   };

@@ -13,7 +13,7 @@ export function isAtRest(copy: DeepReadonly<CopyShown>): boolean {
   const { spec, status } = copy;
   if (isFinished(status)) return true;
   const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;
-  return spec.suspend === true && idle && ((saysSuspended(copy) && !isResumeUnseen(copy)) || hasVerdict(status));
+  return spec.suspend === true && idle && ((hasSuspendedCondition(copy) && !isResumeUnseen(copy)) || hasVerdict(status));
 }
 
 /** The Job controller has not reported a start. Pods that it has created all the same appear only in a list of pods. */
@@ -26,7 +26,7 @@ export const isUnbegun = ({ status }: DeepReadonly<CopyShown>): boolean =>
 
 type CopyShown = Pick<Job, 'spec' | 'status'> & { readonly metadata?: Pick<Job['metadata'], 'annotations'> };
 
-const saysSuspended = ({ status }: DeepReadonly<CopyShown>): boolean => hasTrueCondition(status?.conditions, 'Suspended');
+const hasSuspendedCondition = ({ status }: DeepReadonly<CopyShown>): boolean => hasTrueCondition(status?.conditions, 'Suspended');
 
 /**
  * Whether a copy was resumed and suspended again while its condition is still that of the earlier suspension. Its Job controller may have
@@ -34,7 +34,9 @@ const saysSuspended = ({ status }: DeepReadonly<CopyShown>): boolean => hasTrueC
  * suspended again.
  */
 export const isResumeUnseen = (copy: DeepReadonly<CopyShown>): boolean =>
-  copy.spec.suspend === true && saysSuspended(copy) && copy.metadata?.annotations?.[RESUMED_FROM_ANNOTATION] === suspendedSince(copy);
+  copy.spec.suspend === true &&
+  hasSuspendedCondition(copy) &&
+  copy.metadata?.annotations?.[RESUMED_FROM_ANNOTATION] === suspendedSince(copy);
 
 /** The annotation of a resume, which makes {@link isResumeUnseen} true until the Job controller has changed the condition. */
 export const resumption = (copy: DeepReadonly<CopyShown>): Record<string, string> => ({ [RESUMED_FROM_ANNOTATION]: suspendedSince(copy) });

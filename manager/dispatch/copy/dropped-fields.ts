@@ -21,7 +21,7 @@ export function droppedFields(sent: DeepReadonly<JobSpec>, kept: unknown): strin
     else if (field === 'template') dropped.push(...missingBelow(value, answer[field], path));
     else if (!CARRIED.includes(field) && !keeps(value, answer[field])) dropped.push(path);
   }
-  return dropped.slice(0, NAMED_MAX);
+  return dropped.slice(0, LISTED_MAX);
 }
 
 /** The dropped fields of a copy that may have changed since its creation: checks immutable fields only. */
@@ -33,7 +33,7 @@ export function droppedOfOlder(sent: DeepReadonly<JobSpec>, kept: unknown): stri
 
 // A server that drops podReplacementPolicy may set its default, and then lets no client change it.
 const CARRIED: readonly string[] = ['suspend', ...MUTABLE_FIELDS.filter((field) => field !== 'podReplacementPolicy')];
-const NAMED_MAX = 10;
+const LISTED_MAX = 10;
 
 /**
  * Paths of fields that were sent and are missing. List items with names are matched by name, because a webhook may add items between them.

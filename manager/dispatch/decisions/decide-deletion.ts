@@ -5,7 +5,7 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { statusByCopy } from '../mirror/copy-verdict.ts';
-import { fencedOff, isStopped, lossTold } from '../mirror/lost-place.ts';
+import { fencedOff, isStopped, lossMessage } from '../mirror/lost-place.ts';
 import {
   absence,
   type Copy,
@@ -64,7 +64,7 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, cop
   }
   const reason =
     record !== undefined && viewOfPlace(group) === undefined ? absence(group, record).reason : DispatchedReason.ClusterUnreachable;
-  const loss = lossTold(group);
+  const loss = lossMessage(group);
   const message =
     `deleted, but what runs of it on cluster ${listed(unseen)} cannot be seen: it holds its quota until the cluster is ` +
     `back${loss === undefined ? '' : `, or nothing can run there any more (${loss})`}. ${howToGiveUp(local)}`;

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 import { copyName } from '../copy/remote-job.ts';
-import { fencedOffStatus, isInTheWay, lossChangesAfterMs } from '../mirror/lost-place.ts';
+import { fencedOffStatus, isBlocking, lossChangesAfterMs } from '../mirror/lost-place.ts';
 import { type Copy, hasOpenWrites, isCurrent, isOf, isOnChanged, isReady, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { unclearPlaces } from '../mirror/missing-copy.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
@@ -90,7 +90,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (fenced !== undefined) return { remote: staleCopies, home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
   const plan =
     current === undefined ? decideMissingCopy(group, local, record, nowMs) : decidePresentCopy(group, local, record, current, nowMs); // 5, or 6 to 12
-  const inTheWay = stale.some((copy) => isOf(copy.job, local) && isInTheWay(group, copy, record));
+  const inTheWay = stale.some((copy) => isOf(copy.job, local) && isBlocking(group, copy, record));
   const blocked = inTheWay || later.length > 0 || hasOpenWrites(group) || group.homeRestored !== undefined;
   const others = plan.remote.filter((action) => !startsCopy(action) || !blocked);
   if (blocked && others.length < plan.remote.length) {

@@ -6,7 +6,7 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { type DispatchProblem, isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { isLossYoung, lossTold } from '../mirror/lost-place.ts';
+import { isLossYoung, lossMessage } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
 import { hasFinishedWork } from '../status-home/finished-work.ts';
@@ -39,7 +39,7 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
   if (cluster.contact !== 'Ready') {
-    const loss = lossTold(group);
+    const loss = lossMessage(group);
     // A copy that was there may still run: the status stays until the cluster answers again.
     const message =
       cluster.contact === 'NotServed'

@@ -9,7 +9,7 @@ import { changedMarks } from '../copy/copy-marks.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from '../copy/copy-rest.ts';
 import { changesTemplate, hasOtherController, specChange } from '../copy/remote-job.ts';
 import { statusByCopy } from '../mirror/copy-verdict.ts';
-import { lossTold } from '../mirror/lost-place.ts';
+import { lossMessage } from '../mirror/lost-place.ts';
 import { type Copy, isCertain, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
 import { counted, seedFor } from '../status-home/finished-work.ts';
@@ -35,7 +35,7 @@ export function decidePresentCopy(
   const ended = isResting && isJudgedAtRest(copy.job) ? withTerminal(told, nowMs) : told;
   const remote = isResting ? counted(ended, local.spec) : ended;
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
-  const detail = lossTold(group) ?? withoutWorker(view, copy) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
+  const detail = lossMessage(group) ?? withoutWorker(view, copy) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const hasEnded = isResting && record.fail !== undefined;
   const status = hasEnded

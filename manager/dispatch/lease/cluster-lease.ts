@@ -154,7 +154,7 @@ class OriginLease implements ClusterLease {
 
   /** Why the Lease must not be held; undefined when it is held. */
   async #step(us: OriginHolder, clusterUid: string, signal: AbortSignal, isSecondLook = false): Promise<ProbeRefusal | undefined> {
-    if (!this.#held) await this.#look(signal);
+    if (!this.#held) await this.#readLease(signal);
     const { term, clock, log } = this.#options;
     const lease = this.#lease;
     const step = judgeLease(lease && this.#known(lease), us, term.hasHeld(clusterUid));
@@ -178,13 +178,13 @@ class OriginLease implements ClusterLease {
   }
 
   /** The stored version of the manager cluster is read from the Lease before the Lease is overwritten. */
-  async #look(signal: AbortSignal): Promise<void> {
+  async #readLease(signal: AbortSignal): Promise<void> {
     const { namespace, term } = this.#options;
     this.#see(await this.#read(signal));
     const name = `${namespace}/${this.#name}`;
     const wentBack = leaseWentBack(name, this.#written, this.#lease) ?? leaseVanished(name, this.#written, this.#lease);
     if (wentBack !== undefined) throw wentBack;
-    term.homeVersionTold(this.#lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);
+    term.takeHomeVersion(this.#lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);
   }
 
   #known({ spec }: Lease): KnownLease {
@@ -241,7 +241,7 @@ class OriginLease implements ClusterLease {
     const previous = current?.spec;
     const holderIdentity = formatOriginHolder(us);
     const isOurs = previous?.holderIdentity === holderIdentity;
-    const said = this.#isSaidByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
+    const said = this.#isWrittenByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
     const reconciled = this.#options.givenUp() ? undefined : (this.#wanted ?? said);
     const homeVersion = term.homeVersion();
     const annotations = omitUndefined({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
@@ -271,7 +271,7 @@ class OriginLease implements ClusterLease {
    * The annotations of the Lease come from a leader of the same manager cluster: its holder, or, after a release, the leader that sealed
    * the version.
    */
-  #isSaidByOurHome({ homeUid }: OriginHolder, lease: Lease | undefined): boolean {
+  #isWrittenByOurHome({ homeUid }: OriginHolder, lease: Lease | undefined): boolean {
     const holder = parseOriginHolder(lease?.spec?.holderIdentity);
     if (holder !== undefined) return holder.homeUid === homeUid;
     return this.#options.term.isHomeVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);

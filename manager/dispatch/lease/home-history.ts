@@ -12,9 +12,9 @@ import { isOlder } from '../../../shared/kube/resource-version.ts';
  */
 export interface HomeHistory {
   /** Takes the resourceVersion of the manager cluster that a worker cluster has stored; '' where the cluster has none. */
-  told(version: string): void;
+  takeStoredVersion(version: string): void;
   /** The resourceVersion that worker clusters are to store from now on. */
-  toTell(): string;
+  versionToStore(): string;
   /**
    * Asks the manager cluster for its resourceVersion when a worker cluster has stored a higher one than the caches know; else makes no
    * call. False: the manager cluster did not answer.
@@ -37,7 +37,7 @@ export type HomeHistoryDeps = {
   /** The manager cluster was restored, and the copies of these clusters are not known yet. An empty list: all clusters are known. */
   readonly onMissing: (missing: readonly string[]) => void;
   /** Called when {@link HomeHistory.problem} begins to return a problem, or ends to. */
-  readonly onTurn: () => void;
+  readonly onProblemChanged: () => void;
 };
 /** `shown`: all copies of the cluster are known. */
 export type ClusterShown = { readonly name: string; readonly shown: boolean; readonly givenUp: boolean };
@@ -46,10 +46,18 @@ export type ClusterShown = { readonly name: string; readonly shown: boolean; rea
  * While some clusters are missing, the clusters store a version this far above that of the manager cluster, so that the next leader finds
  * it restored, too. The margin is bounded because a cluster may return a stored version later.
  */
-const AHEAD = 100_000n;
-const NAMED_MAX = 5;
+const MARGIN = 100_000n;
+const LISTED_MAX = 5;
 
-export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, onMissing, onTurn }: HomeHistoryDeps): HomeHistory {
+export function createHomeHistory({
+  known,
+  ask,
+  clusters,
+  clock,
+  onUnanswered,
+  onMissing,
+  onProblemChanged,
+}: HomeHistoryDeps): HomeHistory {
   /** The highest stored version that the caches have not reached. */
   let highest = '';
   let judged = '';
@@ -77,12 +85,12 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
     state = 'Restored';
     const lateMs = lateUntilMs - clock.monotonic();
     if (lateMs > 0) clock.schedule(lateWritesOver, lateMs);
-    look();
-    onTurn();
+    update();
+    onProblemChanged();
     return true;
   }
 
-  function look(): void {
+  function update(): void {
     const all = clusters();
     if (clock.monotonic() >= lateUntilMs) for (const cluster of all) if (cluster.shown) shown.add(cluster.name);
     missing = all.filter(({ name, givenUp }) => !givenUp && !shown.has(name)).map(({ name }) => name);
@@ -93,20 +101,20 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
   /** Late writes can no longer arrive, so that the problem may name fewer clusters, or be over. */
   function lateWritesOver(): void {
     if (state !== 'Restored') return;
-    look();
-    onTurn();
+    update();
+    onProblemChanged();
   }
 
   function clustersChanged(): void {
     if (state !== 'Restored') return;
-    look();
-    if (problem() === undefined) onTurn();
+    update();
+    if (problem() === undefined) onProblemChanged();
   }
 
   function problem(): DispatchProblem | undefined {
     if (state !== 'Restored') return undefined;
-    const named = missing.slice(0, NAMED_MAX).map((name) => `"${name}"`);
-    const more = missing.length > NAMED_MAX ? ` and ${missing.length - NAMED_MAX} more` : '';
+    const named = missing.slice(0, LISTED_MAX).map((name) => `"${name}"`);
+    const more = missing.length > LISTED_MAX ? ` and ${missing.length - LISTED_MAX} more` : '';
     const message =
       'the manager cluster was restored from an older backup: nothing is set going until each worker cluster has shown what runs there; ' +
       `not seen yet: ${named.join(', ')}${more} (one that does not come back: spec.state: Lost)`;
@@ -114,14 +122,14 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
   }
 
   return {
-    told(version) {
+    takeStoredVersion(version) {
       if (state === 'Settled' || !isOlder(known(), version)) return;
       highest = laterVersion(highest, version);
     },
-    toTell() {
+    versionToStore() {
       if (state === 'Settled') return known();
       const version = laterVersion(known(), highest);
-      return state === 'Restored' ? String(BigInt(version) + AHEAD) : version;
+      return state === 'Restored' ? String(BigInt(version) + MARGIN) : version;
     },
     async settle(signal) {
       while (state === 'Unknown' && highest !== judged) {

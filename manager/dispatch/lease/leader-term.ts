@@ -14,7 +14,7 @@ export interface LeaderTerm {
   /** The resourceVersion of the manager cluster that worker clusters store, sealed. */
   homeVersion(): string | undefined;
   /** Takes the version that a worker cluster has stored; a version that no leader of this manager cluster sealed is ignored. */
-  homeVersionTold(text: string | undefined): void;
+  takeHomeVersion(text: string | undefined): void;
   /** Whether a leader of this manager cluster has sealed this version. */
   isHomeVersion(text: string | undefined): boolean;
 }
@@ -25,7 +25,7 @@ export function createLeaderTerm(options: {
   readonly keys: RecordKeys;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
-  readonly homeHistory: Pick<HomeHistory, 'told' | 'toTell'>;
+  readonly homeHistory: Pick<HomeHistory, 'takeStoredVersion' | 'versionToStore'>;
   readonly random: Random;
 }): LeaderTerm {
   const { origin, keys, homeUID, homeHistory, random } = options;
@@ -39,8 +39,8 @@ export function createLeaderTerm(options: {
     },
     hasHeld: (uid) => heldUids.has(uid),
     held: (uid) => void heldUids.add(uid),
-    homeVersion: () => sealHomeVersion(keys, home(), homeHistory.toTell()),
-    homeVersionTold: (text) => homeHistory.told(openHomeVersion(keys, home(), text)),
+    homeVersion: () => sealHomeVersion(keys, home(), homeHistory.versionToStore()),
+    takeHomeVersion: (text) => homeHistory.takeStoredVersion(openHomeVersion(keys, home(), text)),
     isHomeVersion: (text) => openHomeVersion(keys, home(), text) !== '',
   };
 }

@@ -7,7 +7,7 @@ import { hasVerdict, VERDICT_TYPES } from '../status-home/to-local-status.ts';
  * its status says so, and if its cluster is lost then, the Job must not count as one that rests.
  */
 export function statusByCopy(copy: DeepReadonly<Job>, local: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
-  const status = copy.metadata.deletionTimestamp === undefined ? copy.status : toldWhileDeleting(copy.status, local);
+  const status = copy.metadata.deletionTimestamp === undefined ? copy.status : statusWhileDeleting(copy.status, local);
   if (copy.spec.suspend === true || status?.conditions === undefined) return status;
   return { ...status, conditions: status.conditions.filter((each) => each.type !== 'Suspended' || each.status !== 'True') };
 }
@@ -17,7 +17,7 @@ export function statusByCopy(copy: DeepReadonly<Job>, local: DeepReadonly<Job>):
  * them, or completes a work queue because no pod is left: both are ignored. An earlier verdict at home stays, and successes are those of
  * pods.
  */
-function toldWhileDeleting(status: DeepReadonly<JobStatus> | undefined, local: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
+function statusWhileDeleting(status: DeepReadonly<JobStatus> | undefined, local: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
   if (status === undefined || hasVerdict(local.status)) return status;
   const { failed: _failed, failedIndexes: _lost, uncountedTerminatedPods: ledger, conditions, ...rest } = status;
   const { failed, failedIndexes } = local.status ?? {};

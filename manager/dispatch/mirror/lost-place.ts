@@ -38,7 +38,7 @@ export const fencedOff = (record: AdmissionRecord): OwnCondition =>
 /**
  * What the Job reports of the loss of its cluster, or of a namespace that is no longer served there; undefined while its copy is in sight.
  */
-export function lossTold(group: MirrorGroup): string | undefined {
+export function lossMessage(group: MirrorGroup): string | undefined {
   const contact = viewOfPlace(group)?.contact;
   if (contact === 'Ready') return undefined;
   if (contact === 'NotServed') return notServed(group);
@@ -49,7 +49,7 @@ export function lossTold(group: MirrorGroup): string | undefined {
 export const isLossYoung = ({ loss }: MirrorGroup): boolean => (loss?.toldInMs ?? 0) > 0;
 
 /** Whether a status write reports nothing but the loss or the return of the cluster: such a write may come after all others. */
-export function tellsLossOnly(before: DeepReadonly<JobStatus> | undefined, after: DeepReadonly<JobStatus>): boolean {
+export function reportsLossOnly(before: DeepReadonly<JobStatus> | undefined, after: DeepReadonly<JobStatus>): boolean {
   const [told, tells] = [before, after].map((status) => findCondition(status?.conditions, SwitchyardCondition.Dispatched));
   const isSameOtherwise = told?.status === tells?.status && told?.reason === tells?.reason;
   return isSameOtherwise && told?.message !== tells?.message && sameJson(withoutDispatched(before), withoutDispatched(after));
@@ -80,7 +80,7 @@ export function lossChangesAfterMs(group: MirrorGroup): number | undefined {
  * Whether a copy other than the current one delays the next one. An earlier placement elsewhere was proven to be over before the present
  * one was recorded, so that cached copies of a lost cluster do not count against that.
  */
-export function isInTheWay(group: MirrorGroup, { cluster, job }: Copy, record: AdmissionRecord): boolean {
+export function isBlocking(group: MirrorGroup, { cluster, job }: Copy, record: AdmissionRecord): boolean {
   const contact = group.clusters.get(cluster)?.contact;
   if (contact === 'Ready') return true;
   return !isAtRest(job) && !isOutlived(group, { cluster, job }, record);

@@ -164,7 +164,7 @@ export const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean
 export const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
 
 /** The cluster has refused the placement for good, and the Job does not report it yet. */
-export function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
+export function isUnreported({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
   if (record.kind !== 'Record' || !isRefusalOf(record.record.epoch, problem)) return false;
   return !isRefusalOf(record.record.epoch, findCondition(local?.status?.conditions, SwitchyardCondition.Dispatched));
 }

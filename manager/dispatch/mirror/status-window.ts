@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { tellsLossOnly } from './lost-place.ts';
+import { reportsLossOnly } from './lost-place.ts';
 
 /**
  * How long status changes of a running Job are batched before they are written home. An API server under a burst answers slowly. The longer
@@ -41,7 +41,7 @@ export function createStatusWindow(clock: Pick<Clock, 'monotonic' | 'now'>): Sta
     ms,
     dueMs(local, status, knownMs) {
       const nowMs = clock.now();
-      if (tellsLossOnly(local.status, status)) {
+      if (reportsLossOnly(local.status, status)) {
         if (knownMs !== undefined) return knownMs;
         lossDueMs = Math.max(lossDueMs + LOSS_EVERY_MS, clock.monotonic() + STATUS_WINDOW_MS);
         return nowMs + lossDueMs - clock.monotonic();

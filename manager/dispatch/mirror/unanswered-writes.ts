@@ -31,7 +31,7 @@ export interface UnansweredWrites {
    * The copy, or its absence, was read after the last write. A write whose answer was lost a moment ago stays open, as it may be carried
    * out later.
    */
-  settled(localKey: string): void;
+  resolved(localKey: string): void;
   /** This copy is in the list, or will be. */
   listed(localKey: string, copy: DeepReadonly<Job>): void;
   /** This copy is not in the list, and this manager has not deleted it: it may exist without the label that lists it. */
@@ -103,7 +103,7 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
       const doubt = open.get(key);
       if (doubt !== undefined) open.set(key, { inFlight: doubt.inFlight - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },
-    settled(key) {
+    resolved(key) {
       const doubt = open.get(key);
       if (doubt?.inFlight === 0 && doubt.untilMs <= clock.now()) open.delete(key);
     },

@@ -14,7 +14,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
 import { podsAtOnce } from '../../api/pod-count.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
-import { isStartTold, podsReady, startedMessage } from '../../api/start-proof.ts';
+import { isStartReported, podsReady, startedMessage } from '../../api/start-proof.ts';
 import type { OwnCondition } from './to-local-status.ts';
 
 /** The copy is on its cluster; `detail` says what keeps its pods from starting or running. */
@@ -51,7 +51,7 @@ export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallel
  * The start of a copy is noted once for each admission, with the next status write: admission judges by it whether the placement worked.
  */
 export function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
-  if (record.evicted === true || isStartTold(local.status, record)) return [];
+  if (record.evicted === true || isStartReported(local.status, record)) return [];
   const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
   if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
   const message = startedMessage(record);

@@ -35,29 +35,29 @@ export function startTrouble(pods: readonly unknown[], events: readonly unknown[
   return told.length === 0 ? undefined : told.join('; ');
 }
 
-type Said = { readonly reason: string; readonly message: string };
-const textOf = ({ reason, message }: Said): string => (message === '' ? reason : `${reason}: ${message}`);
+type Reason = { readonly reason: string; readonly message: string };
+const textOf = ({ reason, message }: Reason): string => (message === '' ? reason : `${reason}: ${message}`);
 const timesOf = (reason: string, all: readonly string[]): number => all.filter((each) => each === reason).length;
 
 /** Why a pod waits: the first container with a waiting reason, or a failed PodScheduled condition. */
-function waitOf(pod: unknown): Said[] {
+function waitOf(pod: unknown): Reason[] {
   const status = field(pod, 'status');
   for (const statuses of [field(status, 'initContainerStatuses'), field(status, 'containerStatuses')]) {
     for (const container of listOf(statuses)) {
-      const said = saidBy(field(field(container, 'state'), 'waiting'));
+      const said = reasonOf(field(field(container, 'state'), 'waiting'));
       if (said !== undefined) return [said];
     }
   }
   const condition = listOf(field(status, 'conditions')).find(
     (each) => field(each, 'type') === 'PodScheduled' && field(each, 'status') === 'False',
   );
-  const said = saidBy(condition);
+  const said = reasonOf(condition);
   return said === undefined ? [] : [said];
 }
 
-function warningOf(event: unknown): (Said & { readonly atMs: number })[] {
+function warningOf(event: unknown): (Reason & { readonly atMs: number })[] {
   if (field(event, 'type') !== 'Warning') return [];
-  const said = saidBy(event);
+  const said = reasonOf(event);
   const times = ['lastTimestamp', 'eventTime', 'firstTimestamp'].map((name) => field(event, name));
   const time = times.find((each) => typeof each === 'string');
   return said === undefined ? [] : [{ ...said, atMs: (typeof time === 'string' && Date.parse(time)) || 0 }];
@@ -66,9 +66,9 @@ function warningOf(event: unknown): (Said & { readonly atMs: number })[] {
 const REASON_LENGTH_MAX = 64;
 const MESSAGE_LENGTH_MAX = 256;
 /** Items read of a list that the worker cluster returned. */
-const LOOKED_AT_MAX = 20;
+const ITEMS_MAX = 20;
 
-function saidBy(object: unknown): Said | undefined {
+function reasonOf(object: unknown): Reason | undefined {
   const reason = field(object, 'reason');
   if (typeof reason !== 'string' || reason === '') return undefined;
   const message = field(object, 'message');
@@ -78,4 +78,4 @@ function saidBy(object: unknown): Said | undefined {
   };
 }
 const field = (object: unknown, name: string): unknown => (isJsonObject(object) ? object[name] : undefined);
-const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, LOOKED_AT_MAX) : []);
+const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, ITEMS_MAX) : []);

@@ -135,7 +135,7 @@ class Renewal implements TokenRenewal {
     const used = this.#known.get(cluster)?.used;
     if (used === undefined) return;
     // A few are enough: older tokens were replaced long ago.
-    const refused = [...(this.#refused.get(cluster) ?? []), used].slice(-REFUSED_KEPT);
+    const refused = [...(this.#refused.get(cluster) ?? []), used].slice(-REFUSED_MAX);
     this.#refused.set(cluster, new Set(refused));
   }
 
@@ -227,7 +227,7 @@ class Renewal implements TokenRenewal {
   }
 }
 
-const REFUSED_KEPT = 8;
+const REFUSED_MAX = 8;
 
 function tokenIn(answer: string): string | undefined {
   const { status } = JSON.parse(answer) as { readonly status?: { readonly token?: unknown } | null };

@@ -73,7 +73,7 @@ const REFUSED_FIELDS: Readonly<Record<string, string>> = {
 
 /** Throws unless every field with a value is allowed. */
 function onlyFields(fields: Fields, allowed: readonly string[]): void {
-  const refused = fields.names().find((name) => !allowed.includes(name) && !saysNothing(fields.value(name)));
+  const refused = fields.names().find((name) => !allowed.includes(name) && !isEmptyValue(fields.value(name)));
   if (refused === undefined) return;
   const remedy = Object.hasOwn(REFUSED_FIELDS, refused) ? REFUSED_FIELDS[refused] : undefined;
   throw remedy === undefined
@@ -81,7 +81,7 @@ function onlyFields(fields: Fields, allowed: readonly string[]): void {
     : fields.problem(refused, `is not allowed in a Secret; ${remedy}`);
 }
 
-const saysNothing = (value: unknown): boolean => value === undefined || value === '' || value === false;
+const isEmptyValue = (value: unknown): boolean => value === undefined || value === '' || value === false;
 
 type EntryName = { readonly list: string; readonly entry: string; readonly name: string | undefined; readonly named: string };
 

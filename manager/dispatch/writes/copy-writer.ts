@@ -45,7 +45,7 @@ export interface CopyWriter {
   /** Sets the condition Suspended of this version of the copy to False; 409 when its Job controller has written to it meanwhile. */
   takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
   /** Carries out {@link seed} or {@link takeBackSuspended}. */
-  tell(action: StatusAction): Promise<Job>;
+  writeStatus(action: StatusAction): Promise<Job>;
   /** The ConfigMap of the worker with the log tails of the copy's pods; undefined where there is none. */
   tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
   /** Deletes this object by its UID: `Foreground` keeps it until its pods are gone, `Background` does not. */
@@ -289,7 +289,7 @@ export function createCopyWriter(options: {
     find,
     runningPods,
     takeBackSuspended,
-    tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
+    writeStatus: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
     update: (copy, spec, annotations) =>
       timed((signal) => {
         const { uid, resourceVersion } = copy.metadata;
