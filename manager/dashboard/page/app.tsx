@@ -7,9 +7,9 @@ import { Login } from './login.tsx';
 import { Mark, Notice } from './parts.tsx';
 import { QueuePage } from './queue-page.tsx';
 import { connection, entry, lastHeard, leave, place, setTheme, theme, yard, type Theme } from './state.tsx';
-import { totalsIn } from './yard-model.ts';
+import { totalsIn } from './overview-model.ts';
 import { SubmissionsPage } from './submissions-page.tsx';
-import { OverviewPage } from './yard.tsx';
+import { OverviewPage } from './overview.tsx';
 
 export function App() {
   useSignalEffect(() => {

@@ -8,7 +8,7 @@ import { Facts, HealthDot, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
 import { entry, serverNow, yard } from './state.tsx';
 import { count, duration } from './words.ts';
-import { clustersIn } from './yard-model.ts';
+import { clustersIn } from './overview-model.ts';
 
 /** One worker cluster: how it is, how full, what runs there, what is kept from it, and what keeps Jobs there from running twice. */
 export function ClusterPage({ name }: { readonly name: string }) {

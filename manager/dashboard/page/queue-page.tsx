@@ -7,7 +7,7 @@ import { QueueHours } from './queue-time-line.tsx';
 import { yard } from './state.tsx';
 import { count, nameOf, namespaceOf, quantity } from './words.ts';
 import { WhatIf } from './what-if.tsx';
-import { itemsOf } from './yard-model.ts';
+import { itemsOf } from './overview-model.ts';
 
 /** One ClusterQueue: its quota, who uses it, from whom it borrows, and what waits in which order. */
 export function QueuePage({ name }: { readonly name: string }) {

@@ -4,7 +4,7 @@ import type { JobLine, Viewer, OverviewChange } from '../views.ts';
 import { createApi, problemOf, type Api } from './api.ts';
 import { follow, type Connection, type FollowOptions } from './follow.ts';
 import { parsePlace, takeToken } from './place.ts';
-import { changed, type Overview } from './yard-model.ts';
+import { changed, type Overview } from './overview-model.ts';
 
 const THEME_KEY = 'switchyard-theme';
 

@@ -6,7 +6,7 @@ import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { createEventReader } from '../../../../manager/cli/submissions/server-events.ts';
 import { createFeeds, type FeedEvent, type Feeds } from '../../../../manager/dashboard/feed.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
-import { changed, type Overview } from '../../../../manager/dashboard/page/yard-model.ts';
+import { changed, type Overview } from '../../../../manager/dashboard/page/overview-model.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
 import type { OverviewChange } from '../../../../manager/dashboard/views.ts';
 import type { Job, KubeObject } from '../../../../shared/api/kubernetes.ts';

@@ -10,7 +10,7 @@ import {
   treeOf,
   type TreeNode,
   type Overview,
-} from '../../../../../manager/dashboard/page/yard-model.ts';
+} from '../../../../../manager/dashboard/page/overview-model.ts';
 import { aLine } from '../lines.ts';
 
 const cohort = (name: string, parent?: string): CohortNode => ({ kind: 'Cohort', name, quota: [], ...(parent && { parent }) });

@@ -5,7 +5,7 @@ import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, yard } from './state.tsx';
 import { PastYardView, YardTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
-import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './yard-model.ts';
+import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './overview-model.ts';
 
 /** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
 export function OverviewPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
