@@ -3,7 +3,7 @@ import { useFlow } from './flow.tsx';
 import { HealthDot, Meter, Notice, JobChips } from './parts.tsx';
 import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, yard } from './state.tsx';
-import { PastYardView, YardTimeLine } from './time-line.tsx';
+import { PastOverviewView, OverviewTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
 import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './overview-model.ts';
 
@@ -23,8 +23,8 @@ export function OverviewPage({ hours = HOURS_SHOWN, at }: { readonly hours?: num
   return (
     <div class="yard" ref={root}>
       <h1 class="hidden">Yard</h1>
-      <YardTimeLine hours={hours} atMs={at} />
-      {at === undefined ? <LiveOverview /> : <PastYardView hours={hours} atMs={at} />}
+      <OverviewTimeLine hours={hours} atMs={at} />
+      {at === undefined ? <LiveOverview /> : <PastOverviewView hours={hours} atMs={at} />}
     </div>
   );
 }

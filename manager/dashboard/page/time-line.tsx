@@ -15,7 +15,7 @@ const IN_ANY_CASE_MS = 300_000;
 const REST_MS = 200;
 
 /** What has happened, in which a moment can be chosen. */
-export function YardTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
+export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
   const changes = useRarely(yard.value);
   const { value: line, problem } = useAsked((api) => api.timeLine(hours), String(hours), changes);
   const series = useMemo(() => (line === undefined ? [] : seriesOf(line)), [line]);
@@ -140,7 +140,7 @@ export function useRarely(value: unknown): unknown {
 }
 
 /** The yard as it was: nothing in it moves. */
-export function PastYardView({ hours, atMs }: { readonly hours: number; readonly atMs: number }) {
+export function PastOverviewView({ hours, atMs }: { readonly hours: number; readonly atMs: number }) {
   const { value: past, problem } = useAskedAtRest((api) => api.yardAt(atMs), String(atMs), REST_MS);
   return (
     <>

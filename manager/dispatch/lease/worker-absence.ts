@@ -14,7 +14,7 @@ export const WORKER_START_MS = 40_000;
 /** Longer than it takes to replace a worker, as in an upgrade, so that Jobs do not report such a gap. */
 export const ABSENCE_REPORTED_MS = 60_000;
 
-/** `onChanged` is called when the result of `told` has changed. */
+/** `onChanged` is called when the result of `reason` has changed. */
 export function createWorkerAbsence(clock: Clock, onChanged: () => void): WorkerAbsence {
   let sinceMs: number | undefined;
   let reported: string | undefined;

@@ -46,7 +46,7 @@ export function lossMessage(group: MirrorGroup): string | undefined {
 }
 
 /** The loss is too recent to report: a flapping cluster would cost each of its Jobs two writes every time. */
-export const isLossYoung = ({ loss }: MirrorGroup): boolean => (loss?.toldInMs ?? 0) > 0;
+export const isLossYoung = ({ loss }: MirrorGroup): boolean => (loss?.reportInMs ?? 0) > 0;
 
 /** Whether a status write reports nothing but the loss or the return of the cluster: such a write may come after all others. */
 export function reportsLossOnly(before: DeepReadonly<JobStatus> | undefined, after: DeepReadonly<JobStatus>): boolean {
@@ -71,7 +71,7 @@ const notServed = (group: MirrorGroup): string =>
  */
 export function lossChangesAfterMs(group: MirrorGroup): number | undefined {
   const { loss, local } = group;
-  if (isLossYoung(group)) return loss?.toldInMs;
+  if (isLossYoung(group)) return loss?.reportInMs;
   const isToRest = local?.spec.suspend === true || local?.metadata.deletionTimestamp !== undefined;
   return loss?.kind === 'NotYet' && isToRest ? loss.forMs : undefined;
 }

@@ -25,7 +25,7 @@ export type MirrorGroup = {
   /** The clusters that matter to the Job: its place, those that have traces of it, and all where it {@link mayBeAnywhere}. */
   readonly clusters: ReadonlyMap<string, ClusterView>;
   /** What the loss of the recorded cluster means for the Job; undefined while the cluster is not lost. */
-  readonly loss?: (LossJudgement & { readonly toldInMs?: number }) | undefined;
+  readonly loss?: (LossJudgement & { readonly reportInMs?: number }) | undefined;
   readonly flavors: Pick<ReadonlyMap<string, DeepReadonly<ResourceFlavor>>, 'get'>;
   /** Id of this manager. */
   readonly origin: string;
