@@ -147,10 +147,10 @@ async function runManager(
     ...(traces && { tracing: { ...traces, ratio: settings.tracing.traceRatio, pods: settings.tracing.pods } }),
     serveApi:
       api &&
-      (({ doorOf, history: shown, uidOf, metrics }: ServedApi) =>
+      (({ portOf, history: shown, uidOf, metrics }: ServedApi) =>
         serveSubmissions(api.address, {
           ...(api.tls && { tls: certificates.of('api', api.tls) }),
-          doorOf,
+          portOf,
           metrics,
           ...omitUndefined({ history: shown }),
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,

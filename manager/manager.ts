@@ -214,7 +214,7 @@ export function createManager(deps: ManagerDeps): Manager {
     await Promise.race([keysRead.promise, aborted(signal)]);
     if (signal.aborted) return;
     const server = await deps.serveApi({
-      doorOf: (namespace, queue) => doors?.of(namespace, queue),
+      portOf: (namespace, queue) => doors?.of(namespace, queue),
       history: deps.history && createNamespaceHistory(createHistory(deps.history.store), identities),
       uidOf: (namespace) => identities.of(namespace)?.uid,
       metrics: metrics.api,
@@ -274,7 +274,7 @@ export function createManager(deps: ManagerDeps): Manager {
       records,
       lostClusters,
       workerLostTimeoutMs,
-      clustersSettled: (leading) => dispatch.clustersSettled(leading),
+      clustersSettled: (leading) => dispatch.clustersReported(leading),
       ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,

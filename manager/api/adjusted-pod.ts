@@ -1,19 +1,20 @@
 import type { Container, DeepReadonly, PodSpec } from '../../shared/api/kubernetes.ts';
 import { containerDefaults, type LimitRange } from './limit-range.ts';
 
-/** What becomes of pods on their way through an API server beyond what their template says: by its LimitRanges and RuntimeClasses. */
+/** What an API server adds to pods beyond their template, by LimitRanges and RuntimeClasses. */
 export type PodAdjustments = {
   readonly limitRanges: (namespace: string) => readonly DeepReadonly<LimitRange>[];
-  /** What pods of this RuntimeClass take up beyond what their containers ask for; undefined when there is no such class. */
+  /** The overhead of pods of this RuntimeClass; undefined when there is no such class. */
   readonly overhead: (runtimeClass: string) => Readonly<Record<string, string>> | undefined;
 };
 
 export const AS_WRITTEN: PodAdjustments = { limitRanges: () => [], overhead: () => undefined };
 
 /**
- * The pod that is made of a template in a namespace, as far as resources are concerned (upstream's plugins RuntimeClass and LimitRanger; Kueue's AdjustResources): containers that do not
- * say ask for what the LimitRanges say, and its RuntimeClass adds overhead. As upstream, who names a limit alone requests that much, whatever the default request:
- * so a pod never asks for less here than it does where it runs.
+ * The pod that an API server creates from a template in a namespace, as far as resources go (upstream's plugins RuntimeClass and
+ * LimitRanger; Kueue's AdjustResources). Containers without requests get the defaults of the LimitRanges, and the RuntimeClass adds
+ * overhead. As upstream, a limit without a request counts as the request, whatever the default request. The result thus never requests less
+ * than the pod does on its cluster.
  */
 export function adjustedPod(
   pod: DeepReadonly<PodSpec>,

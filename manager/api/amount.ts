@@ -2,9 +2,9 @@ import { formatQuantity, parseQuantity, toMilliUnits, toUnits } from '../../shar
 
 declare const unit: unique symbol;
 /**
- * How much of one resource: thousandths of cpu, whole units of everything else (bytes, devices, pods), as Kueue counts.
- * Always an integer, so sums are exact up to 2^53 - 1 (8 PiB); anything greater saturates there. Availability may be negative,
- * when quota was reduced below what is in use. {@link UNLIMITED} stays unlimited whatever is taken from it.
+ * An amount of one resource: thousandths of cpu, whole units of all others (bytes, devices, pods), as Kueue counts. Amounts are integers,
+ * so that sums are exact up to 2^53 - 1 (8 PiB); greater amounts saturate there. Availability may be negative, when quota was reduced below
+ * its use. {@link UNLIMITED} stays unlimited after any subtraction.
  */
 export type Amount = number & { readonly [unit]: 'Amount' };
 
@@ -19,9 +19,9 @@ export const UNLIMITED = asAmount(Number.POSITIVE_INFINITY);
 export const plus = (a: Amount, b: Amount): Amount => asAmount(a + b);
 export const minus = (a: Amount, b: Amount): Amount => asAmount(a - b);
 export const times = (a: Amount, count: number): Amount => asAmount(Math.min(a * count, Number.MAX_SAFE_INTEGER));
-/** What `count` of `all` equal parts of an amount are, rounded up. */
+/** The sum of `count` of `all` equal parts of an amount, rounded up. */
 export const shareOf = (a: Amount, count: number, all: number): Amount => asAmount(Math.min(a, Math.ceil(a / all) * count));
-/** What is whole of it. */
+/** The amount without its fraction. */
 export const truncated = (amount: number): Amount => asAmount(Math.min(Math.trunc(amount), Number.MAX_SAFE_INTEGER));
 export const smaller = (a: Amount, b: Amount): Amount => (a < b ? a : b);
 export const larger = (a: Amount, b: Amount): Amount => (a > b ? a : b);
@@ -29,9 +29,9 @@ export const larger = (a: Amount, b: Amount): Amount => (a > b ? a : b);
 const FEW = 999_999;
 const FEW_DIGITS = /^[0-9]{1,6}$/;
 
-/** Reads a quantity of `resource`, rounded up. Throws QuantityError when it is none. */
+/** Reads a quantity of `resource`, rounded up. Throws QuantityError when it is malformed. */
 export function parseAmount(resource: string, quantity: string | number): Amount {
-  // Most are whole numbers of few digits, of which nothing is rounded.
+  // Most quantities are whole numbers of few digits, which need no rounding.
   if (typeof quantity === 'number' ? quantity > 0 && quantity <= FEW && Number.isInteger(quantity) : FEW_DIGITS.test(quantity))
     return asAmount(Number(quantity) * (resource === 'cpu' ? 1_000 : 1));
   const parsed = parseQuantity(quantity);
@@ -50,7 +50,7 @@ export function formatAmount(resource: string, amount: Amount): string {
   return formatQuantity({ nanos: BigInt(amount) * NANOS_PER_UNIT, format: isBytes ? 'BinarySI' : 'DecimalSI' });
 }
 
-/** Reads a map of quantities. Throws QuantityError when one of them is none. */
+/** Reads a map of quantities. Throws QuantityError when one of them is malformed. */
 export const parseRequests = (quantities: Readonly<Record<string, string | number>> | undefined): Requests =>
   new Map(Object.entries(quantities ?? {}).map(([resource, quantity]) => [resource, parseAmount(resource, quantity)]));
 
@@ -71,5 +71,5 @@ export function largerRequests(a: Requests, b: Requests): Requests {
 export const multiplyRequests = (requests: Requests, count: number): Requests =>
   new Map([...requests].map(([resource, amount]) => [resource, times(amount, count)]));
 
-/** In the base unit of the resource, for metrics: amounts of cpu are thousandths of a core. */
+/** The amount in the base unit of the resource, for metrics: amounts of cpu are thousandths of a core. */
 export const inBaseUnit = (resource: string, amount: Amount): number => (resource === 'cpu' ? amount / 1000 : amount);

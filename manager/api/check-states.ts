@@ -1,18 +1,21 @@
 import type { DeepReadonly, JobStatus } from '../../shared/api/kubernetes.ts';
 
-/** What an admission check says of a Job: a condition of the Job, of which the check's name is the type. */
+/** The state of an admission check for a Job: a condition of the Job, whose type is the name of the check. */
 export type CheckState = {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** Since when it says so, in epoch milliseconds; -Infinity where it does not tell. */
+  /** The last transition, in epoch milliseconds; -Infinity where it is absent. */
   readonly sinceMs: number;
 };
 
-/** Names of checks begin with a small letter or a digit, as names of objects do. All conditions of Kubernetes and of ours begin with a capital. */
+/**
+ * Names of checks begin with a lower-case letter or a digit, as names of objects do. Condition types of Kubernetes and Switchyard begin
+ * with a capital.
+ */
 export const isCheckType = (type: string): boolean => /^[a-z0-9]/.test(type);
 
-/** By name of the check. */
+/** States by name of the check. */
 export function checkStatesOf(status: DeepReadonly<JobStatus> | undefined): ReadonlyMap<string, CheckState> {
   const checks = (status?.conditions ?? []).filter(({ type }) => isCheckType(type));
   if (checks.length === 0) return NONE;
@@ -31,5 +34,5 @@ export function checkStatesOf(status: DeepReadonly<JobStatus> | undefined): Read
 
 const NONE: ReadonlyMap<string, CheckState> = new Map();
 
-/** Reasons of `False`. Any other means Retry. */
+/** Reasons of `False`. Any other reason means Retry. */
 export const CheckReason = { Rejected: 'Rejected', Retry: 'Retry', Pending: 'Pending' } as const;

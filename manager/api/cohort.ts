@@ -4,8 +4,8 @@ import { switchyardResource } from './kind-definition.ts';
 import type { CohortSpecSchema, CohortStatusSchema } from './schema/cohort.ts';
 
 /**
- * A group of ClusterQueues that lend each other idle quota, with quota of its own and a parent if wanted (Kueue's KEP-79).
- * A cohort that ClusterQueues name exists also without an object.
+ * A group of ClusterQueues that lend each other idle quota, optionally with quota of its own and a parent (Kueue's KEP-79). A cohort that
+ * ClusterQueues name exists also without an object.
  */
 export type Cohort = { apiVersion?: string; kind?: string; metadata: ObjectMeta; spec?: CohortSpec; status?: CohortStatus };
 export type CohortSpec = Static<typeof CohortSpecSchema>;

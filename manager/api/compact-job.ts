@@ -34,18 +34,18 @@ import { podFenceProblem } from './pod-fence.ts';
 
 const COMPACT = Symbol('compact');
 
-/** What is kept of a Job that nothing is made from. It says so, wherever it goes: no copy may be made of it. */
+/** The part of a Job that the cache keeps. The type is marked, because no copy may be created from it. */
 export type CompactJob = Job & { readonly [COMPACT]: Compactness };
 type Compactness = { readonly problem: string | undefined; readonly program: string; readonly podFence: FieldProblem | undefined };
 
 export type CompactOptions = {
-  /** Why the Job is not taken; even less of it is kept then. */
+  /** Why the Job is refused; a refused Job keeps even less. */
   readonly problem?: string;
-  /** How many labels that are not ours are kept, the first by name; absent: none. */
+  /** The number of user labels that are kept, the first by name; absent: none. */
   readonly usersLabelsMax?: number;
 };
 
-/** A Job without what its pods are made of: all that admission, the reporters and the rules that hold a Job back look at. */
+/** A Job without most of its pod template: all that admission, the reporters and the rules of Jobs read. */
 export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOptions = {}): CompactJob {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status } = job;
   const { name, namespace, uid, resourceVersion, creationTimestamp, generateName, generation, deletionTimestamp, finalizers } = metadata;
@@ -61,8 +61,11 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
   };
   const essentials =
     problem === undefined
-      ? { ...essentialsOf(job), metadata: wordsOfOurs(metadata, [...ANNOTATIONS, ...TOLD_ANNOTATIONS]) }
-      : { metadata: wordsOfOurs(metadata, [...REFUSED_ANNOTATIONS, ACTS_ANNOTATION]), spec: { ...scalarsOf(job.spec), template: {} } };
+      ? { ...essentialsOf(job), metadata: ownLabelsAndAnnotations(metadata, [...ANNOTATIONS, ...SHOWN_ANNOTATIONS]) }
+      : {
+          metadata: ownLabelsAndAnnotations(metadata, [...REFUSED_ANNOTATIONS, ACTS_ANNOTATION]),
+          spec: { ...scalarsOf(job.spec), template: {} },
+        };
   const labels =
     usersLabelsMax === 0 ? essentials.metadata.labels : { ...firstByName(metadata.labels, usersLabelsMax), ...essentials.metadata.labels };
   return {
@@ -76,14 +79,17 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
 /** Whether parts of the Job are missing. */
 export const isCompact = (job: DeepReadonly<Unsaved<Job>>): job is DeepReadonly<CompactJob> => COMPACT in job;
 
-/** Why the Job is not taken, as its cache has found out; undefined when nothing is wrong with it. */
+/** Why the Job is refused, as found when it was cached; undefined when it is accepted. */
 export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (isCompact(job) ? job[COMPACT].problem : undefined);
 
-/** Why its pods cannot have a pod fence; undefined: they can. The same for a Job of which all is known and for a compact one. */
+/** Why its pods cannot have a pod fence; undefined: they can. The result is the same for a full Job and its compact form. */
 export const podFenceProblemOf = (job: DeepReadonly<Unsaved<Job>>): FieldProblem | undefined =>
   isCompact(job) ? job[COMPACT].podFence : podFenceProblem(job);
 
-/** A digest of what the pods of a Job are, whatever they are told to do. The same for a Job of which all is known and for a compact one. */
+/**
+ * A digest of the pods of a Job, without their commands, arguments and environment. The result is the same for a full Job and its compact
+ * form.
+ */
 export function programOf(job: DeepReadonly<Job>): string {
   if (isCompact(job)) return job[COMPACT].program;
   const { initContainers = [], containers = [], ...pod } = job.spec.template.spec ?? {};
@@ -93,16 +99,16 @@ export function programOf(job: DeepReadonly<Job>): string {
 const withoutOrders = ({ command: _command, args: _args, env: _env, envFrom: _envFrom, ...container }: DeepReadonly<Container>): object =>
   container;
 
-/** What decisions look at, apart from the identity of the Job and its status. */
-export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: Words } {
+/** The fields that decisions read, besides the identity and the status of the Job. */
+export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: LabelsAndAnnotations } {
   const pod = spec.template.spec;
   return {
-    metadata: wordsOfOurs(metadata, ANNOTATIONS),
+    metadata: ownLabelsAndAnnotations(metadata, ANNOTATIONS),
     spec: { ...scalarsOf(spec), template: pod === undefined ? {} : { spec: essentialsOfPod(pod) } },
   };
 }
 
-type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
+type LabelsAndAnnotations = Pick<Job['metadata'], 'labels' | 'annotations'>;
 
 const LABELS = [QUEUE_NAME_LABEL, CANARY_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL, MAX_EXEC_TIME_LABEL];
 const REFUSED_ANNOTATIONS = [
@@ -113,8 +119,8 @@ const REFUSED_ANNOTATIONS = [
   SUBMISSION_ATTEMPT_ANNOTATION,
   SUBMISSION_SEAL_ANNOTATION,
 ];
-/** What nothing is decided by, and people are told. */
-const TOLD_ANNOTATIONS = [ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
+/** Annotations that are shown to users, and that no decision reads. */
+const SHOWN_ANNOTATIONS = [ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, SUBMITTED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
 const ANNOTATIONS = [
   ...REFUSED_ANNOTATIONS,
   ADMISSION_ANNOTATION,
@@ -128,8 +134,10 @@ const ANNOTATIONS = [
   TRACEPARENT_ANNOTATION,
 ];
 
-const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>
-  omitUndefined({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
+const ownLabelsAndAnnotations = (
+  { labels, annotations }: DeepReadonly<LabelsAndAnnotations>,
+  kept: readonly string[],
+): LabelsAndAnnotations => omitUndefined({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
 
 function only(map: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> | undefined {
   const found = keys.flatMap((key): [string, string][] => (map?.[key] === undefined ? [] : [[key, map[key]]]));
@@ -144,7 +152,7 @@ const firstByName = (map: Readonly<Record<string, string>> = {}, most: number): 
       .slice(0, most),
   );
 
-/** Numbers, words and switches: parallelism, completions, completionMode, suspend, managedBy and the like. */
+/** Scalar fields: parallelism, completions, completionMode, suspend, managedBy and others. */
 const scalarsOf = (spec: DeepReadonly<JobSpec>): Omit<JobSpec, 'template'> =>
   Object.fromEntries(Object.entries(spec).filter(([, value]) => typeof value !== 'object'));
 

@@ -5,8 +5,8 @@ import { sanitizeText } from './sanitize-text.ts';
 const NAME_LENGTH_MAX = 256;
 
 /**
- * Who created a Job, as one line of text; undefined where that was not noted: the webhook was not asked, or is not installed. Worth as much
- * as the policies of Jobs that stand in the way of writing another's name.
+ * The creator of a Job, as one line of text; undefined where it was not recorded: the webhook was not called, or is not installed.
+ * Trustworthy as far as the policies of Jobs keep users from writing another name.
  */
 export const creatorOf = (job: DeepReadonly<Job>): string | undefined => nameIn(job, CREATED_BY_ANNOTATION);
 
@@ -16,7 +16,7 @@ export const creatorOf = (job: DeepReadonly<Job>): string | undefined => nameIn(
  */
 export const submitterOf = (job: DeepReadonly<Job>): string | undefined => nameIn(job, SUBMITTED_BY_ANNOTATION);
 
-/** The user who asked for a Job: its submitter, or else its creator. */
+/** The user responsible for a Job: its submitter, or else its creator. */
 export const userOf = (job: DeepReadonly<Job>): string | undefined => submitterOf(job) ?? creatorOf(job);
 
 function nameIn({ metadata }: DeepReadonly<Job>, annotation: string): string | undefined {

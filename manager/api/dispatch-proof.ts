@@ -3,11 +3,11 @@ import { findCondition } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import type { AdmissionRecord } from './records.ts';
 
-/** How dispatch says that a Job is on its cluster: in these words for this placement. */
+/** The message by which dispatch reports that a Job is on its cluster: unique to this placement. */
 export const dispatchedMessage = ({ cluster, epoch }: Pick<AdmissionRecord, 'cluster' | 'epoch'>): string =>
   `dispatched to cluster "${cluster}" (placement ${epoch})`;
 
-/** Whether the Job says that this very placement has been dispatched; what else it may say of it, such as what keeps its pods from starting, comes after a semicolon. */
+/** Whether the status reports that this placement is dispatched. Details, such as why its pods do not start, follow after a semicolon. */
 export function isDispatched(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
   const present = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
   const message = dispatchedMessage(record);

@@ -4,20 +4,20 @@ import { formatDurationMs } from './duration.ts';
 import type { AdmissionRecord } from './records.ts';
 
 /**
- * Whether the Jobs of a cluster that is lost may be taken for stopped, though nobody can look. Its worker stops their pods by itself when
- * it has not heard of the manager for its fence; after that, their longest grace period and a margin nothing of them runs. In order:
+ * Judges whether the Jobs of a lost cluster count as stopped, though the cluster cannot be read. Its worker stops their pods by itself when
+ * it has had no contact with the manager for the time of its fence. After that, the longest grace period and a margin, no pod of them runs.
+ * In order:
  *
- *  1. Another manager renews the Lease there: the worker is not cut off, and stops nothing.
- *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence is through. Where there is none, his word is enough:
- *     once their pods would have ended had they been told when he said so.
- *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced, or has no pod fence where its queue asks for one:
+ *  1. Another manager renews the Lease there: the worker has contact, and stops nothing.
+ *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence has tripped. Without a fence the word of the operator
+ *     counts: once pods that were told to end at that moment would have ended.
+ *  3. The queue has its Jobs wait, or the manager moves none, or the Job is not fenced, or has no pod fence where its queue requires one:
  *     never.
- *  4. The worker has not told of a fence, or was not there any more to carry it out: never. A pod fence does not need the worker to be
- *     there.
- *  5. The time until clusters are given up is too short for the fence: never.
- *  6. When that time is over, and not before.
+ *  4. The worker has not announced a fence, or was not alive to carry it out: never. A pod fence does not need the worker.
+ *  5. The timeout of lost clusters is too short for the fence: never.
+ *  6. When the timeout is over, and not before.
  *
- * Where the control plane of the cluster is away as well, its worker stops nothing, and only a pod fence ends the pods.
+ * Where the control plane of the cluster is down as well, its worker stops nothing, and only a pod fence ends the pods.
  */
 export function judgeLoss(
   cluster: LostCluster,
@@ -66,62 +66,62 @@ const PODS_HAVE_ENDED = 'the pod fence has ended its pods there';
 const PODS_MAY_RUN_ON = 'its worker has stopped its pods there, unless the control plane of the cluster is away as well: then they run on';
 
 /**
- * How long after the fence of its worker has tripped nothing of a pod with a pod fence runs any more, whatever answers on its cluster
- * (docs/fencing.md has the time line). The last renewal of the pod may have been sent just before that. What the sidecar sees after it: a
- * renewal that its kubelet had already, and the last one, each within `afterSeconds` of the one before. The last margin holds requests
- * under way, probes and a kubelet that is slow. Sidecars are ended after the containers.
+ * Time after the fence of its worker has tripped until no container of a pod with a pod fence runs, whatever answers on its cluster
+ * (docs/fencing.md has the time line). The last renewal of the pod may have been sent just before. After it the sidecar may see a renewal
+ * that its kubelet had already, and the last one, each within `afterSeconds` of the one before. The last margin covers requests in flight,
+ * probes and a slow kubelet. Sidecars are ended after the containers.
  */
 const podFenceEndsWithinMs = (afterSeconds: number, graceMs: number): number => 3 * afterSeconds * 1000 + 2 * graceMs + POD_FENCE_MARGIN_MS;
 
-/** Twice 20 s for requests under way, of manager and worker; 36 s until three probes have failed; the rest for whoever is slow. */
+/** Twice 20 s for requests in flight, of manager and worker; 36 s until three probes have failed; the rest for slow components. */
 const POD_FENCE_MARGIN_MS = 110_000;
 
-/** Requests that were on their way when the cluster was lost, clocks that run unevenly, and pods that take a little longer. */
+/** Covers requests in flight when the cluster was lost, clocks that run unevenly, and pods that take a little longer. */
 export const FENCE_MARGIN_MS = 30_000;
 
-/** A cluster that comes back sooner was not missed: its WorkerCluster says so, its Jobs do not. */
+/** A shorter loss is reported by the WorkerCluster, but not by its Jobs. */
 const TOLD_AFTER_MS = 60_000;
 
-/** In how many milliseconds the Jobs of a cluster that is lost are to say so; zero or less: they do. */
-export const toldInMs = ({ lostMs }: Pick<LostCluster, 'lostMs'>): number => TOLD_AFTER_MS - lostMs;
+/** Milliseconds until the Jobs of a lost cluster are to report the loss; zero or less: now. */
+export const reportInMs = ({ lostMs }: Pick<LostCluster, 'lostMs'>): number => TOLD_AFTER_MS - lostMs;
 
 export type LossJudgement =
   | { readonly kind: 'FencedOff'; readonly message: string }
   | { readonly kind: 'NotYet'; readonly forMs: number; readonly message: string }
   | { readonly kind: 'Never'; readonly message: string };
 
-/** What is known of a cluster that does not answer. */
+/** The known state of a cluster that does not answer. */
 export type LostCluster = {
   /** Its lostSince, RFC 3339. */
   readonly since: string;
-  /** For how long, as far as that is certain. */
+  /** Milliseconds that the cluster has certainly been lost. */
   readonly lostMs: number;
-  /** For how long its operator has had it given up; undefined: he has not. */
+  /** Milliseconds since the operator gave the cluster up; undefined: not given up. */
   readonly givenUpMs: number | undefined;
-  /** The fence that its worker announced; undefined: none did. */
+  /** The fence that the worker announced; undefined: none. */
   readonly fenceAfterSeconds: number | undefined;
-  /** The worker was there when the cluster was last heard of. */
+  /** The worker was alive when the cluster last answered. */
   readonly workerAlive: boolean;
-  /** Somebody else holds the Lease of this manager there. */
+  /** Another manager holds the Lease of this manager there. */
   readonly otherManager: boolean;
 };
 
-/** What of a Job matters on a cluster that is lost. */
+/** The fields of a Job that matter on a lost cluster. */
 export type FencedJob = {
-  /** The longest that a pod may take to end. */
+  /** The longest time that a pod may take to end. */
   readonly graceSeconds: number;
   readonly fencing: boolean;
   readonly onClusterLost: NonNullable<ClusterQueueSpec['onClusterLost']>;
-  /** After so many seconds without a renewal its pods count as cut off; undefined: they have no pod fence. */
+  /** Seconds without a renewal after which its pods count as cut off; undefined: they have no pod fence. */
   readonly podFenceSeconds?: number | undefined;
 };
 
-/** Of a pod that does not say. */
+/** The default grace period of a pod. */
 const GRACE_PERIOD_SECONDS = 30;
 
 /**
- * Whether it is fenced, and its pods are, stands in its record, because its copy was made by that: what Job and queue say now, the copy on
- * a cluster that is lost has not heard.
+ * Fencing and pod fence come from the record, by which the copy was made: later changes of Job and queue have not reached a copy on a lost
+ * cluster.
  */
 export const fencedJob = (
   graceSeconds: number,
@@ -134,7 +134,7 @@ export const fencedJob = (
   podFenceSeconds: record.podFence,
 });
 
-/** How long the pods of a Job may take to end. */
+/** The grace period of the pods of a Job. */
 export const graceSecondsOf = ({ spec }: DeepReadonly<Job>): number =>
   spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
 

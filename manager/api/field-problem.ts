@@ -1,4 +1,4 @@
-/** What is wrong with a field, worded so that the reader knows what to do about it. */
+/** A problem of a field, with its remedy. */
 export type FieldProblem = { readonly field: string; readonly problem: string };
 
 /** `spec.managedBy: must be ...; metadata...: ...` */

@@ -1,13 +1,13 @@
 /**
- * Whether an API server takes these two lists of indexes (`0,2-5`) for a Job with so many completions: the strict grammar that it applies
- * to completedIndexes and failedIndexes, which may have no index in common.
+ * Whether an API server accepts these two lists of indexes (`0,2-5`) for a Job with this number of completions. It parses completedIndexes
+ * and failedIndexes strictly, and they must not share an index.
  */
 export function areIndexLists(completed: string, failed: string, completions: number): boolean {
   const [done, lost] = [intervalsOf(completed, completions), intervalsOf(failed, completions)];
   return done !== undefined && lost !== undefined && !overlap(done, lost);
 }
 
-/** The indexes below `completions` of a list; none of one that cannot be read. */
+/** The indexes below `completions` of a list; none where the list is malformed. */
 export function indexesBelow(text: string, completions: number): Indexes {
   const intervals: number[] = [];
   for (const [from, to] of pairs(intervalsOf(text, Number.POSITIVE_INFINITY) ?? [])) {
@@ -29,7 +29,7 @@ export function unionOf(a: Indexes, b: Indexes): Indexes {
   return united;
 }
 
-/** Those of `a` that are not in `b`. */
+/** The indexes of `a` that are not in `b`. */
 export function without(a: Indexes, b: Indexes): Indexes {
   const left: number[] = [];
   const others = pairs(b);
@@ -50,7 +50,7 @@ export function without(a: Indexes, b: Indexes): Indexes {
 
 export const isSubset = (a: Indexes, b: Indexes): boolean => without(a, b).length === 0;
 export const sizeOf = (indexes: Indexes): number => pairs(indexes).reduce((sum, [from, to]) => sum + to - from + 1, 0);
-/** As the Job controller writes it: `0,2-5`. */
+/** The list in the format of the Job controller: `0,2-5`. */
 export const textOf = (indexes: Indexes): string =>
   pairs(indexes)
     .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
@@ -59,7 +59,7 @@ export const textOf = (indexes: Indexes): string =>
 const pairs = (indexes: Indexes): [from: number, to: number][] =>
   Array.from({ length: indexes.length / 2 }, (_, pair) => [indexes[2 * pair] ?? 0, indexes[2 * pair + 1] ?? 0]);
 
-/** Undefined when the text is no such list. */
+/** Undefined when the list is malformed. */
 function intervalsOf(text: string, completions: number): Indexes | undefined {
   if (text === '') return [];
   const ends: number[] = [];

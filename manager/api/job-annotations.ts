@@ -14,15 +14,15 @@ import {
 import { parseDurationMs } from './duration.ts';
 
 /**
- * What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, how
- * long it may run in all, with how few pods, whether it is to rest, whether it is fenced, and whether its pods are.
+ * The labels and annotations by which users control a Job: its queue, its priority, its clusters, the time to start there, its maximum
+ * execution time, its least parallelism, its hold, and its fences.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
 
 export type InvalidWish = { readonly kind: 'Invalid'; readonly problem: string };
 
-/** All that a Job says about how it is to be run, each read once. */
+/** All settings of a Job in labels and annotations, each read once. */
 export type Wishes = {
   readonly priority: Priority;
   readonly clusters: ClusterWish;
@@ -45,7 +45,7 @@ export const wishesOf = (job: Labelled): Wishes => ({
   minParallelism: minParallelismOf(job),
 });
 
-/** Where each wish stands. */
+/** The label or annotation of each setting. */
 const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string])[] = [
   ['priority', 'annotations', PRIORITY_ANNOTATION],
   ['clusters', 'annotations', CLUSTERS_ANNOTATION],
@@ -57,7 +57,7 @@ const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string
   ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
 ];
 
-/** A wish that cannot be read, and where it stands; `problem` goes on where the name of the label or annotation stands. */
+/** A malformed setting with its label or annotation; `problem` continues a sentence that begins with its name. */
 export type UnreadableWish = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly problem: string };
 
 export const unreadableWishes = (wishes: Wishes): UnreadableWish[] =>
@@ -66,13 +66,13 @@ export const unreadableWishes = (wishes: Wishes): UnreadableWish[] =>
     return wish.kind === 'Invalid' ? [{ place, name, problem: wish.problem }] : [];
   });
 
-/** Name of the LocalQueue that a Job is submitted to. Undefined: not ours to run. */
+/** Name of the LocalQueue of a Job. Undefined: the manager does not queue the Job. */
 export function queueNameOf(job: Labelled): string | undefined {
   const name = job.metadata.labels?.[QUEUE_NAME_LABEL];
   return name === '' ? undefined : name;
 }
 
-/** The number by which a Job itself asks for its place: a 32-bit integer, higher first; undefined: nothing is said. */
+/** The priority that a Job sets for itself: a 32-bit integer, higher first; undefined: not set. */
 export type Priority = { readonly kind: 'Priority'; readonly value: number | undefined } | InvalidWish;
 
 export function priorityOf(job: Labelled): Priority {
@@ -88,7 +88,7 @@ export function priorityOf(job: Labelled): Priority {
   return { kind: 'Priority', value };
 }
 
-/** `held`: it is to rest. False: it is not, also where somebody suspends it; undefined: nothing is said. */
+/** `held`: the Job is to rest. False: the Job is not held, even when a user suspends it; undefined: not set. */
 export type Hold = { readonly kind: 'Hold'; readonly held: boolean | undefined } | InvalidWish;
 
 export function holdOf(job: Labelled): Hold {
@@ -99,7 +99,7 @@ export function holdOf(job: Labelled): Hold {
   return { kind: 'Invalid', problem };
 }
 
-/** Milliseconds that a placement may take until it starts, 0: any time; undefined: nothing is said. */
+/** Milliseconds that a placement may take until it starts, 0: any time; undefined: not set. */
 export type StartTimeout = { readonly kind: 'StartTimeout'; readonly ms: number | undefined } | InvalidWish;
 
 export function startTimeoutOf(job: Labelled): StartTimeout {
@@ -111,7 +111,7 @@ export function startTimeoutOf(job: Labelled): StartTimeout {
   return { kind: 'Invalid', problem };
 }
 
-/** For how many seconds in all it may be admitted, over all its admissions; undefined: for ever. */
+/** Seconds that the Job may be admitted in all, over all its admissions; undefined: without limit. */
 export type MaxExecution = { readonly kind: 'MaxExecution'; readonly seconds: number | undefined } | InvalidWish;
 
 export function maxExecutionOf(job: Labelled): MaxExecution {
@@ -123,7 +123,7 @@ export function maxExecutionOf(job: Labelled): MaxExecution {
   return { kind: 'Invalid', problem };
 }
 
-/** With how few pods at once it may be admitted; undefined: with no fewer than it asks for. */
+/** The least number of pods at once with which the Job may be admitted; undefined: its parallelism. */
 export type MinParallelism = { readonly kind: 'MinParallelism'; readonly pods: number | undefined } | InvalidWish;
 
 export function minParallelismOf(job: Labelled): MinParallelism {
@@ -134,7 +134,7 @@ export function minParallelismOf(job: Labelled): MinParallelism {
   return { kind: 'Invalid', problem: `is ${JSON.stringify(text)}; it must be a number of pods from 1 on, such as "4"` };
 }
 
-/** `fenced`: whether its copy is stopped where its manager is out of reach; undefined: nothing is said. */
+/** `fenced`: whether the copy is stopped when its manager is out of reach; undefined: not set. */
 export type Fencing = { readonly kind: 'Fencing'; readonly fenced: boolean | undefined } | InvalidWish;
 
 export function fencingOf(job: Labelled): Fencing {
@@ -142,7 +142,7 @@ export function fencingOf(job: Labelled): Fencing {
   return told.kind === 'Invalid' ? told : { kind: 'Fencing', fenced: told.on };
 }
 
-/** `fenced`: whether its pods end by themselves where nobody renews them; undefined: nothing is said. */
+/** `fenced`: whether its pods end by themselves when their renewals stop; undefined: not set. */
 export type PodFenceWish = { readonly kind: 'PodFence'; readonly fenced: boolean | undefined } | InvalidWish;
 
 export function podFenceOf(job: Labelled): PodFenceWish {

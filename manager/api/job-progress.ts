@@ -1,11 +1,11 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { readLastFailure, tellFailure, type LastFailure } from './last-failure.ts';
+import { readLastFailure, failureMessage, type LastFailure } from './last-failure.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import { writtenRecordOf } from './records.ts';
 
-/** When a Job came how far, as it was seen to: instants in epoch milliseconds. */
+/** The times at which a Job reached each stage, as observed, in epoch milliseconds. */
 export type JobProgress = {
   readonly submittedMs: number;
   readonly admittedMs?: number;
@@ -14,21 +14,21 @@ export type JobProgress = {
   readonly finishedMs?: number;
   readonly cluster?: string;
   readonly outcome?: 'Complete' | 'Failed';
-  /** Of the Failed condition. */
+  /** The reason of the Failed condition. */
   readonly reason?: string;
   readonly message?: string;
-  /** What its last pod ended with that failed. */
+  /** The ending of its last failed pod. */
   readonly failure?: LastFailure;
 };
 
-/** The story goes on with what a Job says now. What it did earlier is kept: times on the wire have whole seconds, and ours are better. */
+/** The progress updated by the present Job. Earlier times stay: they are more precise than times on the wire, which have whole seconds. */
 export function continued(story: JobProgress, job: DeepReadonly<Job>, nowMs: number): JobProgress {
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' && written.record.evicted !== true ? written.record : undefined;
   const ended = finishedCondition(job.status);
   const has = (type: string): boolean => findTrueCondition(job.status?.conditions, type) !== undefined;
   const moved = record !== undefined && story.cluster !== undefined && story.cluster !== record.cluster;
-  // Elsewhere it starts anew.
+  // On another cluster the Job starts again.
   const { dispatchedMs, startedMs, ...before } = story;
   const kept = moved ? before : story;
   const reached = (isReached: boolean, seenMs: number | undefined): number | undefined => seenMs ?? (isReached ? nowMs : undefined);
@@ -53,7 +53,7 @@ export function continued(story: JobProgress, job: DeepReadonly<Job>, nowMs: num
 const outcomeOf = (type: string | undefined): 'Complete' | 'Failed' | undefined =>
   type === 'Complete' || type === 'Failed' ? type : undefined;
 
-/** `finished on east in 2.1 s (queued 0.2, dispatched 0.3, pod start 1.2)`: seconds of each part of the way, as far as it was seen. */
+/** `finished on east in 2.1 s (queued 0.2, dispatched 0.3, pod start 1.2)`: the seconds of each stage, as far as observed. */
 export function lifecycleLine({
   submittedMs,
   admittedMs,
@@ -74,10 +74,10 @@ export function lifecycleLine({
   ];
   const took = finishedMs === undefined ? '' : ` in ${seconds(submittedMs, finishedMs)} s`;
   const why = outcome === 'Failed' ? `: ${[reason, message].filter((each) => each !== undefined && each !== '').join(', ')}` : '';
-  return `${outcome === 'Failed' ? 'failed' : 'finished'}${cluster === undefined ? '' : ` on ${cluster}`}${took}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}${why}${failure === undefined ? '' : `; ${tellFailure(failure)}`}`;
+  return `${outcome === 'Failed' ? 'failed' : 'finished'}${cluster === undefined ? '' : ` on ${cluster}`}${took}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}${why}${failure === undefined ? '' : `; ${failureMessage(failure)}`}`;
 }
 
-/** Where it is on its way, for whoever waits. */
+/** The present stage of the Job, for a waiting user. */
 export function progressLine(story: JobProgress, job: DeepReadonly<Job>): string {
   if (story.startedMs !== undefined) return `runs on ${story.cluster ?? '?'}`;
   if (story.cluster !== undefined && story.admittedMs !== undefined) return `goes to ${story.cluster}`;
@@ -86,9 +86,9 @@ export function progressLine(story: JobProgress, job: DeepReadonly<Job>): string
 }
 
 /**
- * The exit code of the container with which a Job failed, as the worker has told it. Where it has not, that of a Job whose podFailurePolicy fails it by
- * exit code: upstream's message of that condition has it ("Container main for pod ns/name failed with exit code 3 matching FailJob rule at index 0").
- * Undefined where no exit code is told.
+ * The exit code of the container with which a Job failed, as its worker reports it. Otherwise that of a Job whose podFailurePolicy fails it
+ * by exit code: upstream's message of that condition has it ("Container main for pod ns/name failed with exit code 3 matching FailJob rule
+ * at index 0"). Undefined where no exit code is known.
  */
 export function exitCodeOf({ outcome, reason, message, failure }: JobProgress): number | undefined {
   if (outcome === 'Complete') return 0;

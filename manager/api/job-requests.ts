@@ -5,8 +5,8 @@ import { podsAtOnce } from './pod-count.ts';
 import { podRequests } from './pod-requests.ts';
 
 /**
- * What a Job asks for: the requests of all pods that may exist at once, `pods` being their number. Where the pod template cannot be read,
- * `problem` says why, and nothing but the pods is counted.
+ * The requests of a Job: the sum over all pods that may exist at once, whose number is `pods`. Where the pod template is malformed,
+ * `problem` says why, and only the pods count.
  */
 export type JobRequests = { readonly requests: Requests; readonly problem?: string };
 
@@ -22,14 +22,14 @@ export function requestsOfJob(job: DeepReadonly<Pick<Job, 'spec'>>): JobRequests
   }
 }
 
-/** The part of what many pods request that so many of them do. */
+/** The share of requests that this number of their pods has. */
 export function forPods(requests: Requests, count: number | undefined): Requests {
   const pods = requests.get('pods') ?? 0;
   if (count === undefined || count >= pods) return requests;
   return new Map([...requests].map(([resource, amount]) => [resource, shareOf(amount, count, pods)]));
 }
 
-/** Requests as a record holds them: quantities by resource, those of nothing left out. */
+/** Requests in the format of a record: quantities by resource, without zero amounts. */
 export const formatRequests = (requests: Requests): Record<string, string> =>
   Object.fromEntries(
     [...requests]
@@ -38,7 +38,7 @@ export const formatRequests = (requests: Requests): Record<string, string> =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** By how much `asked` is more than `reserved`, such as `500m cpu and 1 pods`; undefined when it is not. */
+/** By how much `asked` exceeds `reserved`, such as `500m cpu and 1 pods`; undefined when it does not. */
 export function excess(asked: Requests, reserved: Requests): string | undefined {
   const parts = [...asked].flatMap(([resource, amount]) => {
     const more = minus(amount, reserved.get(resource) ?? ZERO);

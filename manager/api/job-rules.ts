@@ -5,15 +5,15 @@ import { requestsOfJob } from './job-requests.ts';
 import { sizeProblems } from './job-size.ts';
 import { podsAtOnce } from './pod-count.ts';
 
-/** What an administrator lets a Job be: flags of the manager. */
+/** Rules of an administrator for Jobs: flags of the manager. */
 export type JobRules = {
   /** Size as JSON, without managedFields and status. */
   readonly bytesMax: number;
-  /** What becomes of Jobs whose pods claim devices (dynamic resource allocation): no quota counts those. */
+  /** How Jobs whose pods claim devices (dynamic resource allocation) are treated: no quota counts these. */
   readonly resourceClaims: ResourceClaimsRule;
-  /** Whether a new Job may name its queue by Kueue's label, too. */
+  /** Whether a new Job may also name its queue by Kueue's label. */
   readonly kueueQueueLabel: boolean;
-  /** Namespaces of which no Job is taken: names, or beginnings of names and `*`. */
+  /** Namespaces whose Jobs are refused: names, or prefixes with `*`. */
   readonly deniedNamespaces: readonly string[];
 };
 
@@ -27,10 +27,10 @@ export const DEFAULT_JOB_RULES: JobRules = {
   deniedNamespaces: SYSTEM_NAMESPACES,
 };
 
-/** Upstream's bound for Indexed Jobs, here for all: Kubernetes is not made for clusters of many more pods. */
+/** Upstream's bound for Indexed Jobs, here for all Jobs: Kubernetes is not made for clusters of many more pods. */
 export const PODS_AT_ONCE_MAX = 100_000;
 
-/** Why a Job is not taken, whatever quota there is. Only its size is judged of one that is too large. */
+/** Why a Job is refused, whatever the quota. Of a Job that is too large only the size is judged. */
 export function ruleProblems(job: DeepReadonly<Unsaved<Job>>, { bytesMax, resourceClaims, deniedNamespaces }: JobRules): FieldProblem[] {
   const size = sizeProblems(job, bytesMax);
   if (size.length > 0) return size;
@@ -42,7 +42,7 @@ export function ruleProblems(job: DeepReadonly<Unsaved<Job>>, { bytesMax, resour
   ];
 }
 
-/** A manifest may not name its namespace yet: then the Job is judged once it is in one. */
+/** A manifest may have no namespace yet: the Job is then judged once it is in one. */
 function namespaceProblems({ metadata: { namespace } }: DeepReadonly<Unsaved<Job>>, denied: readonly string[]): FieldProblem[] {
   const entry = namespace === undefined ? undefined : deniedBy(denied, namespace);
   if (entry === undefined) return [];
@@ -58,7 +58,7 @@ function podCountProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] 
   ];
 }
 
-/** Amounts beyond what can be counted exactly are no longer told apart. */
+/** Amounts beyond exact integers cannot be compared. */
 function requestProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] {
   const { requests, problem } = requestsOfJob(job);
   if (problem !== undefined) return [{ field: 'spec.template.spec', problem }];

@@ -5,6 +5,6 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Each caller says in its own words what it wanted.
+    return undefined; // Each caller reports its own problem.
   }
 }

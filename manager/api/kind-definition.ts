@@ -4,19 +4,19 @@ import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../shared/api/names.ts'
 import type { Resource } from '../../shared/api/resources.ts';
 import type { ValidationRule } from './schema-parts.ts';
 
-/** A kind of ours: everything a CustomResourceDefinition says about it. */
+/** A Switchyard kind: everything that its CustomResourceDefinition contains. */
 export type KindDefinition = KindSchema & { readonly resource: Resource };
 
-/** What the API server is told of a kind beside its names. The manager itself needs none of it at run time, so it stands in files of its own. */
+/** The schema of a kind, besides its names. The manager does not need it at run time, so it is in files of its own. */
 export type KindSchema = {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly description: string;
-  /** What stands beside the metadata: spec and status, or, as in classes, the fields themselves. A status is a subresource. */
+  /** The fields beside the metadata: spec and status, or, for classes, the fields themselves. A status is a subresource. */
   readonly fields: Readonly<Record<string, TSchema>>;
-  /** Those without which an object makes no sense. */
+  /** Required fields. */
   readonly required: readonly string[];
-  /** About the object as a whole, its name included; absent: none. */
+  /** Rules about the object as a whole, its name included; absent: none. */
   readonly rules?: readonly ValidationRule[];
   readonly printerColumns: readonly PrinterColumn[];
 };
@@ -53,7 +53,7 @@ export function customResourceDefinition(kind: KindDefinition): object {
         listKind: `${resource.kind}List`,
         plural: resource.plural,
         singular: kind.singular,
-        // An API server keeps no empty list, and whoever applies one finds it changed each time.
+        // An API server stores no empty list, so that each apply of one would show a change.
         ...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),
         categories: ['switchyard'],
       },
@@ -87,7 +87,7 @@ function objectSchema(kind: KindDefinition): object {
   };
 }
 
-/** Without `properties` where there are none: an API server drops the empty map as well. */
+/** Drops an empty `properties`, as an API server does. */
 function withProperties(schema: TSchema): object {
   const { properties, ...rest } = schema as TSchema & { readonly properties?: object };
   return properties === undefined || Object.keys(properties).length > 0 ? schema : rest;

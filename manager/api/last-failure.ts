@@ -7,31 +7,31 @@ import { sanitizeText } from './sanitize-text.ts';
 
 type Annotated = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'annotations'> }>;
 
-/** What a worker cluster says that the pods of a copy ended with, as it may be shown. */
-export const toldEndedPods = ({ metadata }: Annotated): readonly EndedPod[] =>
+/** The endings of a copy's pods as its worker cluster reports them, sanitized. */
+export const sanitizedEndedPods = ({ metadata }: Annotated): readonly EndedPod[] =>
   parseEndedPods(metadata.annotations?.[ENDED_PODS_ANNOTATION]).map((pod) => {
     const texts = Object.entries(pod).map(([name, value]) => [name, typeof value === 'string' ? sanitizeText(value) : value]);
     return { ...pod, ...Object.fromEntries(texts) };
   });
 
-/** What a Job failed with, on the Job itself. */
+/** The failure of a Job, as stored on the Job itself. */
 export type LastFailure = Pick<EndedPod, 'pod' | 'index' | 'exitCode' | 'reason' | 'message' | 'lastLine'> & { readonly cluster: string };
 
-/** Of the last pod that failed of a copy; undefined when nothing is known of one. */
+/** The failure of the last failed pod of a copy; undefined when none is known. */
 export function lastFailureOf(copy: Annotated, cluster: string): LastFailure | undefined {
-  const failed = toldEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
+  const failed = sanitizedEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
   if (failed === undefined) return undefined;
   const { pod, index, exitCode, reason, message, lastLine } = failed;
   return { pod, cluster, ...omitUndefined({ index, exitCode, reason, message, lastLine }) };
 }
 
-/** What stands on a Job of the manager cluster, where it can be read. */
+/** The failure on a Job of the manager cluster, where it is well-formed. */
 export function readLastFailure({ metadata }: Annotated): LastFailure | undefined {
   const text = metadata.annotations?.[LAST_FAILURE_ANNOTATION];
   const value = text === undefined ? undefined : parseJson(text);
   if (!isJsonObject(value)) return undefined;
   const { cluster } = value;
-  // It is one of those, with the name of a cluster.
+  // The value is an ended pod with the name of a cluster.
   const [pod] = parseEndedPods(JSON.stringify([{ ...value, phase: 'Failed' }]));
   if (pod === undefined || typeof cluster !== 'string') return undefined;
   const { phase: _phase, ...rest } = pod;
@@ -39,12 +39,12 @@ export function readLastFailure({ metadata }: Annotated): LastFailure | undefine
 }
 
 /** `pod sum-x of index 3 on cluster "east" ended with exit code 3 (OOMKilled): last line`. */
-export const tellFailure = (failure: LastFailure): string => told(failure, ` on cluster "${failure.cluster}"`);
+export const failureMessage = (failure: LastFailure): string => messageOf(failure, ` on cluster "${failure.cluster}"`);
 
-/** The same for those who know the cluster. */
-export const tellFailedPod = (failure: LastFailure): string => told(failure, '');
+/** The same without the cluster. */
+export const failedPodMessage = (failure: LastFailure): string => messageOf(failure, '');
 
-function told({ pod, index, exitCode, reason, message, lastLine }: LastFailure, where: string): string {
+function messageOf({ pod, index, exitCode, reason, message, lastLine }: LastFailure, where: string): string {
   const which = index === undefined ? '' : ` of index ${index}`;
   const how = exitCode === undefined ? (reason ?? 'was stopped') : `ended with exit code ${exitCode}`;
   const why = exitCode === undefined || reason === undefined || reason === 'Error' ? '' : ` (${reason})`;

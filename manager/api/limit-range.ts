@@ -3,7 +3,7 @@ import type { Resource } from '../../shared/api/resources.ts';
 import { formatAmount, larger, parseRequests, smaller, ZERO, type Requests } from './amount.ts';
 import { podRequests } from './pod-requests.ts';
 
-/** core/v1 LimitRange, as far as pods are concerned. Its API server has completed the defaults. */
+/** The fields of a core/v1 LimitRange that concern pods. The API server has filled in the defaults. */
 export type LimitRange = {
   apiVersion?: string;
   kind?: string;
@@ -24,7 +24,10 @@ export const LIMIT_RANGES: Resource<LimitRange> = { group: '', version: 'v1', pl
 
 type Ranges = readonly DeepReadonly<LimitRange>[];
 
-/** What the LimitRanges of a namespace let a container that does not say ask for: of each resource the first that says so, by name. */
+/**
+ * Defaults of the LimitRanges of a namespace for containers without requests or limits: for each resource the first, by name of the
+ * LimitRange.
+ */
 export function containerDefaults(ranges: Ranges): { readonly limits: Quantities; readonly requests: Quantities } {
   const items = itemsOf(ranges, 'Container').map(({ item }) => item);
   return {
@@ -33,7 +36,7 @@ export function containerDefaults(ranges: Ranges): { readonly limits: Quantities
   };
 }
 
-/** Why LimitRanges forbid pods like this one, which asks for what they have it ask for; undefined when they do not. Throws QuantityError. */
+/** Why LimitRanges forbid pods like this one, whose defaults are filled in; undefined when they do not. Throws QuantityError. */
 export function limitProblem(pod: DeepReadonly<PodSpec>, ranges: Ranges): string | undefined {
   const containers = [...(pod.initContainers ?? []), ...(pod.containers ?? [])];
   for (const { name, item } of itemsOf(ranges, 'Container'))

@@ -3,7 +3,7 @@ import type { NamespacedMeta } from '../../shared/api/kubernetes.ts';
 import { switchyardResource } from './kind-definition.ts';
 import type { LocalQueueSpecSchema, LocalQueueStatusSchema, PriorityBoundsSchema } from './schema/local-queue.ts';
 
-/** The queue that users of one namespace name in their Jobs' queue label; it points to a ClusterQueue. */
+/** The queue that Jobs of one namespace name in their queue label; it points to a ClusterQueue. */
 export type LocalQueue = {
   apiVersion?: string;
   kind?: string;

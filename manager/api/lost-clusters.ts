@@ -5,21 +5,21 @@ import type { LostCluster } from './fenced-off.ts';
 import { ClusterCondition, type WorkerCluster } from './worker-cluster.ts';
 
 /**
- * The clusters that are lost, and for how long. What passed before this process saw it is what the leaders before it have counted (`lostCounted`); from
- * then on a clock counts that nobody sets. `lostSince` is compared with no other time: a wall clock that is put forward, or that of the next leader's
- * host, must not move a Job early.
+ * The lost clusters, and how long each has been lost. The time before this process saw the loss is what earlier leaders have counted
+ * (`lostCounted`); from then on a monotonic clock counts. `lostSince` is compared with no other time: a wall clock that steps, or that of
+ * the next leader's host, must not move a Job early.
  */
 export interface LostClusters {
   of(name: string): LostCluster | undefined;
   names(): readonly string[];
-  /** To be told of every WorkerCluster. */
+  /** Handles every WorkerCluster. */
   readonly handler: Readonly<Record<'added' | 'updated' | 'deleted', (cluster: DeepReadonly<WorkerCluster>) => void>>;
 }
 
 type Known = Omit<LostCluster, 'since' | 'lostMs' | 'givenUpMs'> & {
   readonly since: string | undefined;
   readonly countedSeconds: number;
-  /** On the clock that never steps. */
+  /** On the clock's `monotonic`. */
   readonly lostAtMs: number;
   readonly givenUpAtMs: number | undefined;
 };
@@ -54,7 +54,7 @@ function known(cluster: DeepReadonly<WorkerCluster>, before: Known | undefined, 
   };
 }
 
-/** What a cluster has told of its fence, and whether that is carried out. */
+/** The announced fence of a cluster, and whether it is carried out. */
 export const fenceThere = ({
   status,
 }: DeepReadonly<WorkerCluster>): Pick<LostCluster, 'fenceAfterSeconds' | 'workerAlive' | 'otherManager'> => ({
@@ -63,14 +63,14 @@ export const fenceThere = ({
   otherManager: findCondition(status?.conditions, ClusterCondition.Ready)?.reason === 'OtherManager',
 });
 
-/** For how long it has been lost at least, by the clocks of those that have led. */
+/** The least seconds that the cluster has been lost, by the clocks of its leaders. */
 export const countedSeconds = (status: DeepReadonly<WorkerCluster>['status']): number =>
   status?.lostCounted !== undefined && status.lostCounted.since === status.lostSince ? status.lostCounted.seconds : 0;
 
 function lostAt(loss: Pick<Known, 'since' | 'countedSeconds'>, before: Known | undefined, steadyMs: number): number {
-  // Seen for the first time: nobody else here has counted.
+  // First seen: only earlier leaders have counted.
   if (before === undefined) return steadyMs - loss.countedSeconds * 1000;
-  // It answered when it was last looked at here, or was heard of later than was thought: a renewal may have got there.
+  // The cluster answered since it was last seen here, or its loss began later than assumed: a renewal may have arrived.
   if (before.since !== loss.since || loss.countedSeconds < before.countedSeconds) return steadyMs;
   return before.lostAtMs;
 }

@@ -2,16 +2,16 @@ import type { Namespace } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 
-/** A namespace, which another one of the same name is not. */
+/** The identity of a namespace, which a later namespace of the same name does not share. */
 export type NamespaceIdentity = { readonly name: string; readonly uid: string; readonly createdMs: number };
 
-/** Which namespace a name means now. Names come again after a namespace was deleted, perhaps for another tenant; UIDs do not. */
+/** The present namespaces by name. A name can return after its namespace was deleted, perhaps for another tenant; a UID cannot. */
 export interface NamespaceIdentities {
   /** Undefined: there is no namespace of that name. */
   of(name: string): NamespaceIdentity | undefined;
   /** Calls `listener` with the name of each namespace that is gone, or replaced by another one, until the returned function is called. */
   onGone(listener: (name: string) => void): () => void;
-  /** How many namespaces have gone so far: what was found out before about several namespaces holds while this stays. */
+  /** The number of namespaces that have gone: a result about several namespaces stays valid while this number does. */
   readonly gone: number;
 }
 
@@ -25,7 +25,7 @@ export function createNamespaceIdentities(namespaces: Pick<Informer<Namespace>, 
   };
   namespaces.addHandler({
     updated: (next, previous) => {
-      // A list after a gap in the watch shows the new one alone.
+      // A list after a gap in the watch shows only the new namespace.
       if (next.metadata.uid !== previous.metadata.uid) isGone(next.metadata.name);
     },
     deleted: ({ metadata }) => isGone(metadata.name),

@@ -3,17 +3,17 @@ import { indexesBelow, sizeOf, unionOf } from './index-list.ts';
 import { podsAtOnce } from './pod-count.ts';
 
 /**
- * How many pods of a Job may still exist at once: those that what is left of its work can have (Kueue's reclaimable pods are the others), and never
- * fewer than there are, as far as has been told, those that are stopping included. Only what the Job shows on the manager cluster counts: its copies
- * are told of all that before they run, so that what is over once needs no pod on any other cluster either.
+ * The most pods of a Job that may still exist at once: those that its unfinished work can use (Kueue's reclaimable pods are the others),
+ * and at least the existing ones by its status, terminating pods included. Only the status on the manager cluster counts: copies get all
+ * finished work before they run, so that it needs no pod on another cluster either.
  */
 export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): number {
   const { spec, status } = job;
   const atOnce = podsAtOnce(job);
   const { parallelism = 1, completions } = spec;
-  // A work queue whose cluster is lost begins anew with all of its pods.
+  // A work queue whose cluster is lost starts again with all of its pods.
   if (completions === undefined || completions === null) return atOnce;
-  // Of nearly all Jobs more is left than pods fit beside one another, and then no list need be read.
+  // Nearly all Jobs have more work left than pods at once, and need no index list parsed.
   const overAtMost = (status?.succeeded ?? 0) + (status?.failed ?? 0);
   if (parallelism <= 1 || completions - overAtMost >= parallelism) return atOnce;
   const left = Math.max(0, completions - pastWork(job, completions));
@@ -21,7 +21,7 @@ export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): num
   return Math.min(atOnce, Math.max(left, there));
 }
 
-/** Of an Indexed Job the lists tell what is over, whatever its counters claim; indexes count that failed for good. */
+/** For an Indexed Job the lists count, whatever its counters are; indexes that failed for good are included. */
 function pastWork({ spec, status }: DeepReadonly<Pick<Job, 'spec' | 'status'>>, completions: number): number {
   if (spec.completionMode !== 'Indexed') return status?.succeeded ?? 0;
   const [completed, failed] = [status?.completedIndexes ?? '', status?.failedIndexes ?? ''].map((list) => indexesBelow(list, completions));

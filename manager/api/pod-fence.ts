@@ -2,16 +2,17 @@ import { POD_FENCE_CONTAINER } from '../../shared/api/pod-fence.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { FieldProblem } from './field-problem.ts';
 
-/** What the pods of a copy with a pod fence have beside what the user wrote. */
+/** What a pod fence adds to the pods of a copy. */
 export const POD_FENCE_PORT = 29_871;
 export const POD_FENCE_VOLUMES = { renewal: 'switchyard-pod-fence-renewal', state: 'switchyard-pod-fence-state' } as const;
 
-/** The most rules that an API server takes; the pod fence adds one. */
+/** The most rules that an API server accepts; the pod fence adds one. */
 const RULES_MAX = 20;
 
 /**
- * Why the pods of this Job cannot have a pod fence; undefined: they can. The kubelet ends a container whose liveness probe fails, and it
- * must not start again, so whatever has a kubelet not probe a container, or start one anew, collides with it.
+ * Why the pods of this Job cannot have a pod fence; undefined: they can. The kubelet ends a container whose liveness probe fails, and the
+ * container must not start again. A field that keeps the kubelet from probing a container, or has it restart one, thus conflicts with the
+ * fence.
  */
 export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem | undefined {
   const pod = spec.template.spec;
@@ -21,7 +22,7 @@ export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): Fiel
   if (pod.hostNetwork === true)
     return { field: at('hostNetwork'), problem: 'must not be set: the pod fence listens on the address of the pod alone' };
   if (pod.os?.name === 'windows') return { field: at('os'), problem: 'is windows, where there is no pod fence' };
-  // Go writes an empty list as null.
+  // Go clients write an empty list as null.
   const rules: readonly unknown[] | null | undefined = spec.podFailurePolicy?.rules;
   if ((rules?.length ?? 0) >= RULES_MAX)
     return { field: 'spec.podFailurePolicy', problem: `has ${RULES_MAX} rules, and the pod fence adds one of its own; leave one out` };

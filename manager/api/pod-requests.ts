@@ -2,9 +2,9 @@ import type { Container, DeepReadonly, PodSpec } from '../../shared/api/kubernet
 import { addRequests, largerRequests, parseRequests, type Requests } from './amount.ts';
 
 /**
- * What one pod requests, as the scheduler reserves it (upstream's resource helpers, PodRequests): the sum of its containers and
- * sidecars, or the peak while its init containers run, whichever is greater; pod-level requests replace both; overhead comes on top.
- * Requests that are not there default as the API server fills them in for pods, but not for templates.
+ * The requests of one pod, as the scheduler reserves them (upstream's resource helpers, PodRequests): the sum of its containers and
+ * sidecars, or the peak while its init containers run, whichever is greater. Pod-level requests replace both, and overhead is added.
+ * Missing requests default as the API server fills them in for pods, but not for templates.
  */
 export function podRequests(pod: DeepReadonly<PodSpec>): Requests {
   const running = (pod.containers ?? []).reduce((sum, container) => addRequests(sum, containerRequests(container)), none);
@@ -15,7 +15,7 @@ export function podRequests(pod: DeepReadonly<PodSpec>): Requests {
 
 const none: Requests = new Map();
 
-/** A container asks for its limit where it names no request. */
+/** A container without a request requests its limit. */
 const containerRequests = (container: DeepReadonly<Container>): Requests =>
   new Map([...parseRequests(container.resources?.limits), ...parseRequests(container.resources?.requests)]);
 
@@ -32,14 +32,14 @@ function initRequests(containers: readonly DeepReadonly<Container>[]): { sidecar
 }
 
 /**
- * What the pod says for itself (KEP-2837). Where it names a limit and no request, its containers' requests stand, and its limit where they
- * have none; of huge pages, which cannot be overcommitted, always its limit.
+ * Pod-level requests (KEP-2837). A pod-level limit without a request leaves the requests of the containers, and counts as the request where
+ * they have none; for huge pages, which cannot be overcommitted, it always counts.
  */
 function podLevelRequests({ resources }: DeepReadonly<PodSpec>, computed: Requests): Requests {
   const limits = [...parseRequests(resources?.limits)].filter(([resource]) => isHugePages(resource) || !computed.has(resource));
   return new Map([...limits, ...parseRequests(resources?.requests)].filter(([resource]) => isPodLevel(resource)));
 }
 
-/** Other resources cannot be asked for by a pod as a whole. */
+/** Other resources have no pod-level requests. */
 const isPodLevel = (resource: string): boolean => resource === 'cpu' || resource === 'memory' || isHugePages(resource);
 const isHugePages = (resource: string): boolean => resource.startsWith('hugepages-');

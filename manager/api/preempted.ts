@@ -1,19 +1,21 @@
 import { isJsonObject } from './json-value.ts';
 
-/** For whose sake a Job was suspended. It stands in its record until it is admitted again. */
+/** The preemptor of a suspended Job, kept in its record until the Job is admitted again. */
 export type Preempted = {
-  /** The other Job, `namespace/name`; its UID where it is of another namespace, whose Jobs those who read this may not know by name. */
+  /**
+   * The preempting Job, `namespace/name`; its UID where it is in another namespace, whose Jobs readers of this record may not know by name.
+   */
   readonly by: string;
-  /** The ClusterQueue of that. */
+  /** The ClusterQueue of the preempting Job. */
   readonly clusterQueue: string;
-  /** By which rule: one of Kueue's reasons, such as `InClusterQueue`. */
+  /** The rule: one of Kueue's reasons, such as `InClusterQueue`. */
   readonly rule: string;
 };
 
 export const isPreempted = (value: unknown): value is Preempted =>
   isJsonObject(value) && ['by', 'clusterQueue', 'rule'].every((field) => typeof value[field] === 'string' && value[field] !== '');
 
-/** What a Job of this namespace is told of the one for whose sake it is suspended. */
+/** The preemptor, as shown to a Job of this namespace. */
 export const preemptedBy = (
   { key, uid, clusterQueue }: { readonly key: string; readonly uid: string; readonly clusterQueue: string },
   rule: string,

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 
-/** scheduling.k8s.io/v1 PriorityClass, as far as the order of Jobs is concerned. */
+/** The fields of a scheduling.k8s.io/v1 PriorityClass that order Jobs. */
 export type PriorityClass = {
   apiVersion?: string;
   kind?: string;
@@ -18,5 +18,5 @@ export const PRIORITY_CLASSES: Resource<PriorityClass> = {
   namespaced: false,
 };
 
-/** As many as the status of a WorkerCluster can tell of. */
+/** The most PriorityClasses that the status of a WorkerCluster may list. */
 export const PRIORITY_CLASSES_MAX = 200;

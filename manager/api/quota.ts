@@ -6,7 +6,7 @@ export type ResourceGroup = Static<typeof ResourceGroupSchema>;
 export type FlavorQuotas = Static<typeof FlavorQuotasSchema>;
 export type ResourceQuota = Static<typeof ResourceQuotaSchema>;
 
-// Kueue's bounds: of each list, and of what lists come to together.
+// Kueue's bounds: of each list, and of the lists together.
 const GROUPS_MAX = 16;
 const FLAVORS_MAX = 64;
 const RESOURCES_MAX = 64;
@@ -62,18 +62,20 @@ const ResourceGroupSchema = Type.Object(
 
 const groupNumbers = Array.from({ length: GROUPS_MAX }, (_, group) => group);
 
-/** How many there are of `list` in all groups, as a sum written out: of a list that a rule computes the API server does not know the size. */
+/**
+ * The number of items of `list` in all groups, written out as a sum: the API server does not know the size of a list that a rule computes.
+ */
 const total = (list: 'flavors' | 'coveredResources'): string =>
   groupNumbers.map((group) => `(size(self) > ${group} ? size(self[${group}].${list}) : 0)`).join(' + ');
 
 /**
- * An API server refuses rules by what it reckons that they cost when every list is as long as it may be: 10 million for a rule, 100 million for all of a
- * definition. Ours stay below a third of both; a test estimates them. A rule about each quota would be judged 16 * 64 * 64 times, so there is one
- * for every few groups.
+ * An API server refuses rules by their estimated cost with lists of maximum length: 10 million for a rule, 100 million for all rules of a
+ * definition. These rules stay below a third of both; a test estimates them. A rule about each quota would be evaluated 16 * 64 * 64 times,
+ * so there is one rule for every few groups.
  */
 const GROUPS_PER_RULE = 4;
 
-/** A rule about every group of the list `groups`; in `about` a group is called `g`. */
+/** A rule about every group of the list `groups`; `about` calls a group `g`. */
 const ofEachGroup = (groups: string, about: string, message: string): readonly ValidationRule[] =>
   Array.from({ length: GROUPS_MAX / GROUPS_PER_RULE }, (_, part) => {
     const numbers = groupNumbers.slice(part * GROUPS_PER_RULE, (part + 1) * GROUPS_PER_RULE);
@@ -82,7 +84,7 @@ const ofEachGroup = (groups: string, about: string, message: string): readonly V
 
 const namesOf = (group: number): string => `self[${group}].flavors.map(f, f.name)`;
 
-/** No flavor in two groups: for each group but the first, none of those before it has one of its flavors. */
+/** No flavor is in two groups: each group but the first shares no flavor with a group before it. */
 const FLAVORS_IN_ONE_GROUP: readonly ValidationRule[] = groupNumbers.slice(1).map((group) => {
   const others = groupNumbers.slice(0, group).map((other) => `!sets.intersects(${namesOf(group)}, ${namesOf(other)})`);
   return {
@@ -117,14 +119,14 @@ export const ResourceGroups = Type.Array(ResourceGroupSchema, {
   ),
 });
 
-/** The rules of limits that mean something only below another: in a cohort, or in one with a parent. */
+/** Rules of limits that need a level above: a cohort, or a parent. */
 export const limitsOnlyBelow = (above: 'cohortName' | 'parentName'): readonly ValidationRule[] =>
   (['borrowingLimit', 'lendingLimit'] as const).map((limit) => ({
     rule: `has(self.${above}) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${limit}))))`,
     message: `${limit} must not be set without ${above}`,
   }));
 
-/** Nobody lends more than he has. As in Kueue this is about ClusterQueues: a cohort may lend on what its members lend it. */
+/** No ClusterQueue lends more than its nominal quota. As in Kueue, a cohort may lend on what its members lend it. */
 export const LENDS_AT_MOST_NOMINAL: readonly ValidationRule[] = ofEachGroup(
   'self.resourceGroups',
   'g.flavors.all(f, f.resources.all(r, !has(r.lendingLimit) || quantity(string(r.lendingLimit)).compareTo(quantity(string(r.nominalQuota))) <= 0))',

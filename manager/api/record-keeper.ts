@@ -4,17 +4,17 @@ import { isOlder } from '../../shared/kube/resource-version.ts';
 import { isSealed, sealRecord, type RecordKeys, type SealedJob } from './record-seal.ts';
 import { parseAdmissionRecord, type AdmissionRecord, type ParsedRecord, type RecordReader } from './records.ts';
 
-/** Tells the records that admission made from those that somebody else wrote, and remembers the newest of each Job. */
+/** Verifies which records admission has made, and remembers the newest of each Job. */
 export interface RecordKeeper {
-  /** Also what the API server answers to the write of a record should be read, so that it is remembered at once. */
+  /** Call it also with the API server's answer to the write of a record, so that the record is remembered at once. */
   readonly read: RecordReader;
-  /** The text of the annotation. Of two records of one Job the later one is also the one that says so. */
+  /** The text of the annotation. Of two records of one Job, the later one has the later time of writing. */
   seal(job: SealedJob, record: AdmissionRecord, nowMs: number): string;
-  /** The Job of this UID is gone. */
+  /** Forgets the Job of this UID, which is gone. */
   forget(uid: string): void;
 }
 
-/** The newest good record of a Job, the text that it was read from, and the version of the Job that first showed it. */
+/** The newest valid record of a Job, its text, and the resourceVersion of the Job that first showed it. */
 type Remembered = {
   readonly record: AdmissionRecord;
   readonly text: string;
@@ -32,7 +32,7 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
     const known = newest.get(uid);
     const last = known === undefined ? {} : { last: known.record };
     if (text === undefined) return known === undefined ? NONE : { kind: 'None', ...last };
-    // Nearly all versions of a Job carry the newest, whose seal was found good.
+    // Nearly all versions of a Job have the newest record, whose seal is already verified.
     if (known?.text === text) return ofReleased(job, known.record);
     const written = parseAdmissionRecord(text);
     if (written.kind === 'Invalid') return { ...written, ...last };
@@ -40,7 +40,7 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
     if (!isSealed(keys, job.metadata, record, stamp)) return { kind: 'Forged', problem: NOT_SEALED, ...last };
     const writtenMs = Date.parse(stamp.written);
     if (known === undefined || writtenMs > known.writtenMs) newest.set(uid, { record, text, writtenMs, resourceVersion });
-    // A cache may lag behind a record that we have just written; what is put back later has a later version.
+    // A stale cache shows an older record in an older version of the Job. A record that was put back is in a newer version.
     else if (writtenMs < known.writtenMs && isOlder(known.resourceVersion, resourceVersion))
       return { kind: 'Forged', problem: PUT_BACK, ...last };
     return ofReleased(job, record);
@@ -62,7 +62,7 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
   };
 }
 
-/** A record that says that its Job was suspended lets nothing run. */
+/** A record of a suspended Job lets no pod run. */
 const ofReleased = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord): ParsedRecord =>
   record.evicted === true && spec.suspend !== true ? { kind: 'Forged', problem: RELEASED, last: record } : { kind: 'Record', record };
 

@@ -6,16 +6,16 @@ import type { AdmissionRecord } from './records.ts';
 import type { ResourceFlavor } from './resource-flavor.ts';
 import type { WorkerCluster } from './worker-cluster.ts';
 
-/** What there is on the manager cluster now, by name. */
+/** The objects on the manager cluster now, by name. */
 export type RecordWorld = {
   clusterQueue(name: string): DeepReadonly<ClusterQueue> | undefined;
   hasFlavor(name: string): boolean;
-  /** Undefined: there is no such WorkerCluster. `uid` is undefined while it is not known. */
+  /** Undefined: there is no such WorkerCluster. `uid` is undefined while unknown. */
   cluster(name: string): { readonly uid: string | undefined } | undefined;
   namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
 };
 
-/** The same, as caches show it. */
+/** The objects in the caches. */
 export const recordWorld = (caches: {
   readonly clusterQueues: Pick<Lister<ClusterQueue>, 'get'>;
   readonly flavors: Pick<Lister<ResourceFlavor>, 'get'>;
@@ -31,7 +31,7 @@ export const recordWorld = (caches: {
   namespaceLabels: (name) => caches.namespaces.get({ namespace: '', name })?.metadata.labels,
 });
 
-/** Why the record of a Job of this namespace no longer stands, though admission made it; undefined while it does. */
+/** Why the record of a Job of this namespace is no longer valid, though admission made it; undefined while it is valid. */
 export function unresolved(record: AdmissionRecord, namespace: string, world: RecordWorld): string | undefined {
   const { clusterQueue, flavors, cluster, clusterUID } = record;
   const queue = world.clusterQueue(clusterQueue);

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { formatAdmissionRecord, type AdmissionRecord, type RecordStamp } from './records.ts';
 
-/** Keys of the manager, 32 bytes or more each. */
+/** Keys of the manager, of at least 32 bytes each. */
 export type RecordKeys = {
-  /** Seals. */
+  /** The key that seals. */
   readonly current: Uint8Array;
-  /** Checks what was sealed before, or is sealed by a manager that has another key already. */
+  /** Keys that only verify: of earlier seals, or of a manager that already has another key. */
   readonly others: readonly Uint8Array[];
 };
 
-/** The Job that a record is made for. A record copied to another Job has the wrong seal. */
+/** The Job of a record. A record copied to another Job has an invalid seal. */
 export type SealedJob = { readonly namespace: string; readonly name: string; readonly uid: string };
 
-/** The annotation's text: the record, when it was written, and the seal. */
+/** The text of the annotation: the record, its time of writing, and the seal. */
 export function sealRecord(keys: RecordKeys, job: SealedJob, record: AdmissionRecord, written: string): string {
   return formatAdmissionRecord(record, { written, seal: digest(keys.current, job, record, written).toString('base64url') });
 }
@@ -26,7 +26,7 @@ export function isSealed(keys: RecordKeys, job: SealedJob, record: AdmissionReco
   });
 }
 
-/** Texts in a JSON list cannot run into one another. */
+/** The JSON list keeps its texts apart. */
 const digest = (key: Uint8Array, { namespace, name, uid }: SealedJob, record: AdmissionRecord, written: string): Buffer =>
   createHmac('sha256', key)
     .update(JSON.stringify(['switchyard.dev/admission', namespace, name, uid, formatAdmissionRecord(record, { written })]))

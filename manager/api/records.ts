@@ -6,16 +6,16 @@ import { isJsonObject, parseJson } from './json-value.ts';
 import { isPreempted, type Preempted } from './preempted.ts';
 
 /**
- * What the manager has decided about a Job, kept on the Job itself as one JSON annotation. Admission is its only writer; dispatch
- * and everyone else read it. Together with `spec.suspend` it says all there is to say:
+ * The decision of admission about a Job, stored on the Job as one JSON annotation. Admission is its only writer; all others read it.
+ * Together with `spec.suspend` it is the whole state:
  *
  * - no record: never admitted;
  * - record and not suspended: admitted to `cluster`, and its quota is in use;
- * - record and suspended: evicted, with a copy perhaps still on `cluster`. The record stays, because the copy must be found and
- *   resumed or deleted; its quota is free once it says `evicted`, so that nobody but admission can release the Job again, and the Job's
- *   status says that nothing runs any more.
+ * - record and suspended: evicted, with a copy perhaps still on `cluster`. The record stays, because the copy must be found and resumed or
+ *   deleted. Its quota is free once the record is `evicted`, so that only admission can release the Job again, and the status of the Job
+ *   reports that no pod runs.
  *
- * Whoever may edit a Job may write this annotation. Only a {@link RecordReader} tells whether admission did.
+ * Any user who may edit a Job may write this annotation. Only a {@link RecordReader} verifies that admission wrote it.
  */
 export type AdmissionRecord = {
   /** ClusterQueue whose quota the Job uses. */
@@ -25,58 +25,58 @@ export type AdmissionRecord = {
   /** WorkerCluster that runs the Job. */
   readonly cluster: string;
   /**
-   * Which cluster that was at admission, whatever the WorkerCluster is called or leads to since: the UID of its kube-system. Earlier
-   * versions did not say it.
+   * The cluster at admission, by the UID of its kube-system, whatever its WorkerCluster is called or leads to since. Absent in records of
+   * earlier versions.
    */
   readonly clusterUID?: string;
   /** Number of this placement, from 1. It rises when the Job moves to another cluster, and stays when it resumes where it was. */
   readonly epoch: number;
   /** When the Job was last admitted, RFC 3339. */
   readonly since: string;
-  /** What is charged, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
+  /** The charge, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
   readonly requests: Readonly<Record<string, string>>;
-  /** How many pods at once its copy may have, where that is fewer than the Job asks for: `requests` are of so many. */
+  /** The parallelism of its copy, where it is lower than that of the Job: `requests` are those of so many pods. */
   readonly parallelism?: number;
-  /** For how many seconds it was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
+  /** Seconds that the Job was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
   readonly executedSeconds?: number;
   /**
-   * Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts
-   * from the next admission on.
+   * The copy goes on when the manager is out of reach: so the Job or its queue was set at admission. Later settings count from the next
+   * admission on.
    */
   readonly unfenced?: true;
   /**
-   * After so many seconds without a renewal each of its pods counts as cut off, and its kubelet ends it: its copy was made with a pod
-   * fence. Absent: without.
+   * Seconds without a renewal after which each of its pods counts as cut off, and its kubelet ends it: the copy has a pod fence. Absent: it
+   * has none.
    */
   readonly podFence?: number;
-  /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
+  /** The Job was suspended since: the record names the cluster of its copy, and lets no pod run. */
   readonly evicted?: true;
-  /** The Job was suspended for the sake of another one. */
+  /** The Job was suspended for another Job. */
   readonly preempted?: Preempted;
-  /** Its quota is reserved, and it is not admitted before these admission checks have said yes; it is `evicted` until then. */
+  /** Quota is reserved, and the Job is admitted only once these admission checks are ready; it is `evicted` until then. */
   readonly checks?: readonly string[];
-  /** The Job queues as one that was created then, RFC 3339. Absent: by its own age. */
+  /** The Job queues with this time of creation, RFC 3339. Absent: with its own. */
   readonly queuedSince?: string;
-  /** Clusters that have refused the Job, or on which it did not start: it does not go there for the time being. */
+  /** Clusters that have refused the Job, or on which it did not start: it avoids them for now. */
   readonly avoid?: Readonly<Record<string, AvoidedCluster>>;
-  /** The Job is to end as Failed, for this reason, as soon as nothing of it runs: it is not admitted again. */
+  /** The Job is to end as Failed, for this reason, once no pod of it runs: it is not admitted again. */
   readonly fail?: { readonly reason: string; readonly message: string };
 };
 export type AvoidedCluster = {
   /** RFC 3339. */
   readonly until: string;
   readonly reason: string;
-  /** How often in a row. */
+  /** The number of refusals in a row. */
   readonly refusals: number;
-  /** The placement that was refused last. */
+  /** The last refused placement. */
   readonly epoch: number;
-  /** How often in a row Jobs like this one, where that is more often. The time until which the cluster is avoided follows from it. */
+  /** The refusals in a row of Jobs of the same shape, where that is more. The time until which the cluster is avoided follows from it. */
   readonly level?: number;
 };
 
-/** What stands beside the record and says who made it, and when. */
+/** The part of the annotation that proves its author, and has its time. */
 export type RecordStamp = {
-  /** When this text was written, RFC 3339 with milliseconds: later for each record that a Job gets. */
+  /** The time of writing, RFC 3339 with milliseconds: later for each record of a Job. */
   readonly written: string;
   /** The keyed digest of everything else. */
   readonly seal: string;
@@ -85,24 +85,24 @@ export type RecordStamp = {
 export type ParsedRecord =
   | { readonly kind: 'None'; readonly last?: AdmissionRecord }
   | { readonly kind: 'Record'; readonly record: AdmissionRecord }
-  /** The annotation cannot be read. `problem` says what is wrong with it. */
+  /** The annotation is malformed; `problem` says how. */
   | { readonly kind: 'Invalid'; readonly problem: string; readonly last?: AdmissionRecord }
-  /** It can be read, and admission has not made it, or not for this Job, or has replaced it since. */
+  /** The annotation is well-formed, but admission has not made it, or not for this Job, or has replaced it since. */
   | { readonly kind: 'Forged'; readonly problem: string; readonly last?: AdmissionRecord };
 
 /**
- * The admission record of a Job, if admission made it. Where there is none that counts, `last` is the newest that is remembered. Equal
- * objects are given equal answers as long as nothing newer is known.
+ * Reads the admission record of a Job, if admission made it. Where there is no valid one, `last` is the newest that is remembered. The same
+ * object gets the same answer as long as no newer record is known.
  */
 export type RecordReader = (job: DeepReadonly<Job>) => ParsedRecord;
 
 export type WrittenRecord = { readonly kind: 'None' } | RecordText;
-/** What a text says that stands where a record should. */
+/** The content of an annotation in place of a record. */
 type RecordText =
   | { readonly kind: 'Record'; readonly record: AdmissionRecord; readonly stamp: RecordStamp }
   | { readonly kind: 'Invalid'; readonly problem: string };
 
-/** The admission record of a Job as it stands there, whoever wrote it: for showing, and for nothing else. */
+/** The admission record of a Job without a check of its author: for display only. */
 export function writtenRecordOf(job: DeepReadonly<Pick<Job, 'metadata'>>): WrittenRecord {
   const text = job.metadata.annotations?.[ADMISSION_ANNOTATION];
   return text === undefined ? NONE : parseAdmissionRecord(text);
@@ -178,7 +178,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   return { kind: 'Record', record, stamp: { written, seal } };
 }
 
-/** The record as text: always the same for the same record. The order of fields is that of this table. */
+/** The record as text, in the order of fields of this table: equal records have equal texts. */
 export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<RecordStamp> = {}): string {
   return JSON.stringify({
     clusterQueue: record.clusterQueue,
@@ -207,7 +207,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
   });
 }
 
-/** The record of a Job that is admitted now, as it stands there: recorded, not suspended. Undefined for every other Job. */
+/** The unverified record of a Job that is admitted now: recorded and not suspended. Undefined for every other Job. */
 export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undefined {
   const written = writtenRecordOf(job);
   const active = written.kind === 'Record' && written.record.evicted !== true && job.spec.suspend !== true;
@@ -231,7 +231,7 @@ const isTrueOrAbsent = (value: unknown): value is true | undefined => value === 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 const isTime = (value: unknown): value is string => parseWireTime(value) !== undefined;
 const isNames = (value: unknown): value is Record<string, string> => isJsonObject(value) && Object.values(value).every(isName);
-/** `flavors`, or `flavors.cpu` where that one is wrong. */
+/** `flavors`, or `flavors.cpu` where only that one is malformed. */
 function badField(field: string, value: unknown): string {
   const wrong = isJsonObject(value) ? Object.keys(value).find((key) => !isName(value[key])) : undefined;
   return wrong === undefined ? `each value of ${field}` : `${field}.${wrong}`;

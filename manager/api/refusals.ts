@@ -1,9 +1,9 @@
 import { DispatchedReason } from './reasons.ts';
 
-/** Why a Job is not on its cluster, as its condition Dispatched says it. */
+/** Why a Job is not on its cluster: reason and message of its condition Dispatched. */
 export type DispatchProblem = { readonly reason: DispatchedReason; readonly message: string };
 
-/** What a cluster may refuse a Job for, so that trying again there at once is of no use. */
+/** Reasons for which a cluster may refuse a Job, where an immediate retry on that cluster is of no use. */
 const REFUSALS: readonly string[] = [
   DispatchedReason.NameTaken,
   DispatchedReason.NamespaceMissing,
@@ -13,8 +13,8 @@ const REFUSALS: readonly string[] = [
 ];
 
 /**
- * A problem that ends the placement of this number: its cluster has refused the Job, and nothing of it is there. The number stands in the message,
- * because the condition outlives the placement. Admission takes the Job elsewhere when it reads this, and dispatch does not try again.
+ * A problem that ends the placement of this number: its cluster has refused the Job, and has no copy of it. The number is in the message,
+ * because the condition outlives the placement. Admission then moves the Job, and dispatch does not retry.
  */
 export const refusalOf = (epoch: number, { reason, message }: DispatchProblem): DispatchProblem => ({
   reason,
@@ -25,7 +25,7 @@ export const refusalOf = (epoch: number, { reason, message }: DispatchProblem): 
 export const isRefusalOf = (epoch: number, told: { readonly reason?: string; readonly message?: string } | undefined): boolean =>
   told?.reason !== undefined && REFUSALS.includes(told.reason) && told.message?.startsWith(placement(epoch)) === true;
 
-/** Whether it ends the placement that it is about. */
+/** Whether a problem ends the placement that it names. */
 export const isRefusal = ({ reason, message }: DispatchProblem): boolean => REFUSALS.includes(reason) && /^placement \d+: /.test(message);
 
 const placement = (epoch: number): string => `placement ${epoch}: `;

@@ -3,7 +3,7 @@ import type { ObjectMeta } from '../../shared/api/kubernetes.ts';
 import { switchyardResource } from './kind-definition.ts';
 import type { ResourceFlavorSpecSchema } from './schema/resource-flavor.ts';
 
-/** A kind of capacity that quota is given for: which clusters offer it, and what pods need to run on it. */
+/** A kind of capacity with quota: the clusters that offer it, and the labels and tolerations that its pods get. */
 export type ResourceFlavor = { apiVersion?: string; kind?: string; metadata: ObjectMeta; spec?: ResourceFlavorSpec };
 export type ResourceFlavorSpec = Static<typeof ResourceFlavorSpecSchema>;
 

@@ -4,17 +4,21 @@ import { DispatchedReason, SwitchyardCondition } from './reasons.ts';
 import type { AdmissionRecord } from './records.ts';
 import { isRefusalOf } from './refusals.ts';
 
-/** How dispatch says that nothing of a suspended Job runs: in these words for this admission alone, so that no later one is taken for proven. */
+/**
+ * The message by which dispatch reports that no pod of a suspended Job runs: unique to this admission, so that no later one counts as
+ * proven.
+ */
 export const atRestMessage = ({ cluster, epoch, since }: AdmissionRecord): string =>
   `nothing of it runs on cluster "${cluster}" (placement ${epoch}, admitted ${since})`;
 
-/** How it says the same of a Job whose cluster nobody can look at. */
+/** The message for a Job whose cluster cannot be read. */
 export const fencedOffMessage = ({ cluster, epoch, since }: AdmissionRecord): string =>
   `cluster "${cluster}" is lost, and its worker has stopped what ran there (placement ${epoch}, admitted ${since})`;
 
 /**
- * Whether dispatch has proven that nothing runs of the Job's last admission: it rests, its cluster has refused it for good, or is lost and fenced off. From the moment a record exists the Job may run; that its status
- * never told of a pod, or told that it was suspended before, proves nothing.
+ * Whether dispatch has proven that no pod of the Job's last admission runs: the copy rests, its cluster has refused it for good, or is lost
+ * and the Job is fenced off. The Job may run from the moment its record exists: a status without pods, or with an earlier suspension,
+ * proves nothing.
  */
 export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
@@ -23,7 +27,9 @@ export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, reco
   return isRefusalOf(record.epoch, told) || (told.reason === DispatchedReason.AtRest && told.message === atRestMessage(record));
 }
 
-/** The same of a Job whose record is lost, of all clusters. Each admission is another generation of the Job, and needs another proof. */
+/**
+ * The message for a Job whose record is lost, about all clusters. Each admission is another generation of the Job, and needs another proof.
+ */
 export const nowhereMessage = (generation: number | undefined): string =>
   `nothing of it runs on any cluster (generation ${generation ?? 0}, without an admission record)`;
 

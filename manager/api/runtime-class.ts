@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 
-/** node.k8s.io/v1 RuntimeClass, as far as its pods take up more than their containers ask for. */
+/** The fields of a node.k8s.io/v1 RuntimeClass that add to the requests of its pods. */
 export type RuntimeClass = {
   apiVersion?: string;
   kind?: string;

@@ -2,9 +2,8 @@ import { Type, type Static } from 'typebox';
 import { DURATION_PATTERN } from './duration.ts';
 
 /**
- * The pieces that the schemas of several kinds share. A schema here is both: the type the compiler sees, and the
- * structural OpenAPI schema the API server enforces. Lists carry maxItems because the API server refuses CEL rules
- * whose worst case it cannot bound.
+ * Parts that the schemas of several kinds share. A schema is both the type for the compiler and the structural OpenAPI schema for the API
+ * server. Lists have maxItems, because the API server refuses CEL rules whose worst case it cannot bound.
  */
 
 /** A rule in CEL that the API server checks on every write. */
@@ -13,7 +12,7 @@ export type ValidationRule = { readonly rule: string; readonly message: string }
 /** Options of a schema that carries CEL rules. */
 export const withRules = (...rules: readonly ValidationRule[]) => ({ 'x-kubernetes-validations': rules });
 
-/** Longer ones mean nothing that a shorter one does not, and the API server can tell what rules about them cost. */
+/** A bound lets the API server estimate the cost of rules; a longer quantity means nothing that a shorter one does not. */
 const QUANTITY_LENGTH_MAX = 64;
 
 const QUANTITY = {
@@ -61,8 +60,8 @@ const LABEL_VALUE = { type: 'string', maxLength: 63, pattern: `^(${LABEL_NAME})?
 export const LabelValue = (description: string) => Type.Unsafe<string>({ ...LABEL_VALUE, description });
 
 /**
- * Labels. Of the keys only the length is checked: what a rule says about the characters of a map's keys has no cost that the API server could
- * bound, so it would refuse the whole definition.
+ * Labels. Of the keys only the length is checked: a rule about the characters of a map's keys has no cost that the API server can bound, so
+ * that it would refuse the whole definition.
  */
 export const Labels = (description: string, options: { readonly maxProperties: number }) =>
   Type.Unsafe<Record<string, string>>({
@@ -86,7 +85,7 @@ export const OneOf = <const Word extends string>(
   options: { readonly description: string; readonly default?: Word },
 ) => Type.Unsafe<Word>({ type: 'string', enum: words, ...options });
 
-/** Name of an object of ours or of a flavor: a DNS subdomain. */
+/** Name of a Switchyard object or of a flavor: a DNS subdomain. */
 export const ObjectName = (description: string, ...rules: readonly ValidationRule[]) =>
   Type.String({
     minLength: 1,

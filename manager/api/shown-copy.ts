@@ -1,22 +1,22 @@
 import type { Requests } from './amount.ts';
 
-/** What a worker cluster shows of one copy of a Job, as far as promises are about it. */
+/** A copy of a Job as its worker cluster shows it, for the checks of invariants. */
 export type ShownCopy = {
   readonly cluster: string;
-  /** The cluster answers, we hold its Lease, and all its copies are known: what it shows is so now. */
+  /** The cluster answers, its Lease is held, and all its copies are known: the copy is shown in its present state. */
   readonly inSight: boolean;
   readonly uid: string;
-  /** The UID of the Job that it is a copy of. */
+  /** The UID of the original. */
   readonly originUid: string;
   readonly epoch: number;
   readonly suspended: boolean;
-  /** It is on its way out. */
+  /** The copy is being deleted. */
   readonly deleting: boolean;
-  /** Pods that count as running, and those that are stopping. */
+  /** Pods that count as running, and pods that are terminating. */
   readonly active: number;
   readonly terminating: number;
-  /** How many pods it may have at once. */
+  /** The most pods that the copy may have at once. */
   readonly podsAtOnce: number;
-  /** What the active ones request together; undefined where that cannot be read. */
+  /** The requests of its active pods; undefined where they are malformed. */
   readonly running: Requests | undefined;
 };

@@ -3,19 +3,19 @@ import { findCondition } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import type { AdmissionRecord } from './records.ts';
 
-/** How dispatch says that a Job has started: in these words for this admission alone, so that no later one is taken for started. */
+/** The message by which dispatch reports the start of a Job: unique to this admission, so that no later one counts as started. */
 export const startedMessage = ({ cluster, epoch, since }: AdmissionRecord): string =>
   `started on cluster "${cluster}" (placement ${epoch}, admitted ${since})`;
 
-/** Whether the status says that the Job has started since this admission. */
-export function isStartTold(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
+/** Whether the status reports that the Job has started since this admission. */
+export function isStartReported(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Started);
   return told?.status === 'True' && told.message === startedMessage(record);
 }
 
-/** Whether it has: one that is seen running has, though nobody has noted it yet. */
+/** Whether the Job has started: a running Job has, though no condition reports it yet. */
 export const hasStarted = (status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean =>
-  isStartTold(status, record) || (record.evicted !== true && podsReady(status) > 0);
+  isStartReported(status, record) || (record.evicted !== true && podsReady(status) > 0);
 
-/** Pods that are ready. An API server that does not count them counts those that are active. */
+/** The number of ready pods. Where the API server does not count them, the number of active pods. */
 export const podsReady = (status: DeepReadonly<JobStatus> | undefined): number => status?.ready ?? status?.active ?? 0;

@@ -1,16 +1,17 @@
 import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 
-/** Who submits by some other way than BullMQ goes in here: the queue of one tenant, seen from outside. */
+/** The queue of one tenant for submissions that come by another transport than BullMQ. */
 export interface SubmissionPort {
-  /** Puts a payload on the queue, as that of this user. Without a key one is made. Throws {@link SubmissionProblem}. */
+  /** Puts a payload on the queue for this user. Generates a key where none is given. Throws {@link SubmissionProblem}. */
   submit(payload: SubmissionPayload, key: string | undefined, user?: string): Promise<{ readonly key: string; readonly isNew: boolean }>;
   look(key: string): Promise<SubmissionState | undefined>;
   /**
-   * Whether the submission ends as cancelled by this user, once the manager has seen to it. Throws {@link SubmissionProblem} `TimedOut` when it has not yet.
+   * Whether the submission ends as cancelled by this user, once the manager has handled it. Throws {@link SubmissionProblem} `TimedOut` when it has not
+   * in time.
    */
   cancel(key: string, user?: string): Promise<{ readonly cancelled: boolean; readonly state: string }>;
-  /** The submission as it is now, and whenever that changes, until it has ended. Who reads slowly gets the latest. */
+  /** The state of the submission now and after each change, until it has ended. A slow reader gets the latest state. */
   follow(key: string, signal: AbortSignal): AsyncIterable<SubmissionState>;
 }
 
@@ -28,7 +29,7 @@ export type SubmissionState = {
   readonly key: string;
   /** RFC 3339. */
   readonly submittedAt: string;
-  /** Delayed: it was submitted for later. Accepted: it is on its way; `progress` says how far. */
+  /** Delayed: its start time is in the future. Accepted: it is in progress; `progress` says how far. */
   readonly state: 'Delayed' | 'Accepted' | 'Completed' | 'Failed';
   readonly progress?: SubmissionProgress;
   readonly result?: JobResult;
@@ -36,7 +37,7 @@ export type SubmissionState = {
   readonly failure?: { readonly code: string; readonly message: string };
 };
 
-/** What is wrong with what was asked for. */
+/** A problem with the request. */
 export class SubmissionProblem extends Error {
   override readonly name = 'DoorProblem';
   readonly code: 'Invalid' | 'Conflict' | 'TimedOut';

@@ -3,7 +3,7 @@ import type { NamespacedMeta } from '../../shared/api/kubernetes.ts';
 import { switchyardResource } from './kind-definition.ts';
 import type { SubmissionQueueSpecSchema, SubmissionQueueStatusSchema } from './schema/submission-queue.ts';
 
-/** A BullMQ queue of one tenant: where the Jobs made of its submissions may go, and as whom the manager creates them. */
+/** A BullMQ queue of one tenant: the namespaces and LocalQueues of its Jobs, and the account as which the manager creates them. */
 export type SubmissionQueueObject = {
   apiVersion?: string;
   kind?: string;

@@ -3,7 +3,7 @@ import { FENCING_ANNOTATION, POD_FENCE_ANNOTATION } from '../../shared/api/names
 import { podFenceProblemOf } from './compact-job.ts';
 import type { UnreadableWish, Wishes } from './job-annotations.ts';
 
-/** A Job that asks for a pod fence which it cannot have, or which nobody would renew. */
+/** The problem of a Job that asks for a pod fence which its pods cannot have, or whose pods would get no renewals. */
 export function unmetPodFence(job: DeepReadonly<Unsaved<Job>>, { podFence, fencing }: Wishes): UnreadableWish[] {
   if (podFence.kind === 'Invalid' || podFence.fenced !== true) return [];
   const unmet = (problem: string): UnreadableWish[] => [{ place: 'annotations', name: POD_FENCE_ANNOTATION, problem }];

@@ -3,7 +3,7 @@ import type { ObjectMeta } from '../../shared/api/kubernetes.ts';
 import { switchyardResource } from './kind-definition.ts';
 import type { WorkerClusterSpecSchema, WorkerClusterStatusSchema } from './schema/worker-cluster.ts';
 
-/** A cluster on which Jobs can run. Its labels are what ResourceFlavors and users select it by. */
+/** A cluster on which Jobs can run. ResourceFlavors and users select it by its labels. */
 export type WorkerCluster = {
   apiVersion?: string;
   kind?: string;
@@ -15,9 +15,9 @@ export type WorkerClusterSpec = Static<typeof WorkerClusterSpecSchema>;
 export type WorkerClusterStatus = Static<typeof WorkerClusterStatusSchema>;
 
 /**
- * Condition types of a WorkerCluster. Reachable: its API server answers. Synced: what it has is known. Able: copies can be made there. Ready: Jobs are
- * placed there, for which all must hold. WorkerAlive is
- * Unknown where no worker has announced itself. Removing is there while the object is being deleted.
+ * Condition types of a WorkerCluster. Reachable: its API server answers. Synced: its Jobs are known. Able: copies can be created there.
+ * Ready: Jobs are placed there, for which all others must hold. WorkerAlive is Unknown where no worker has announced itself. Removing
+ * exists while the object is being deleted.
  */
 export const ClusterCondition = {
   Reachable: 'Reachable',
@@ -28,11 +28,11 @@ export const ClusterCondition = {
   Removing: 'Removing',
 } as const;
 
-/** Why condition Able is not True, beside what creates have failed for. */
+/** Reasons of condition Able, besides those of failed creates. */
 export const AbleReason = {
-  /** Its worker has stopped the copies there again and again, because it did not hear of the manager. */
+  /** The worker has stopped the copies there again and again, because it lost contact with the manager. */
   Unsteady: 'Unsteady',
-  /** One Job after the other shows whether it can be used again. */
+  /** One Job at a time shows whether the cluster can be used again. */
   Trying: 'Trying',
 } as const;
 

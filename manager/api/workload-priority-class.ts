@@ -1,12 +1,12 @@
 import type { ObjectMeta } from '../../shared/api/kubernetes.ts';
 import { switchyardResource } from './kind-definition.ts';
 
-/** A priority for Jobs that is not that of their pods; Jobs name it by label. The same fields as Kueue's. */
+/** A priority for Jobs, apart from that of their pods; Jobs name it by label. The fields are those of Kueue. */
 export type WorkloadPriorityClass = {
   apiVersion?: string;
   kind?: string;
   metadata: ObjectMeta;
-  /** Higher goes first. */
+  /** Jobs with a higher value go first. */
   value: number;
   description?: string;
 };

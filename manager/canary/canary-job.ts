@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { CANARY_LABEL, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { prepared, type JobManifest } from '../policy/prepare-job.ts';
 
-/** What every canary is made of. */
+/** The options of all canaries. */
 export type CanaryOptions = {
   readonly namespace: string;
   /** A LocalQueue of that namespace. */
   readonly queue: string;
-  /** Has a program `true`. */
+  /** An image with a program `true`. */
   readonly image: string;
-  /** So long it stays after it has ended, where nobody deletes it. */
+  /** Time to live after its end, where no manager deletes it. */
   readonly ttlSeconds: number;
 };
 
-/** The one canary of a cluster: of this name there is at most one at a time. Names of clusters may be longer than those of Jobs. */
+/** The name of a cluster's canary, of which there is at most one at a time. Names of clusters may be longer than those of Jobs. */
 export function canaryName(cluster: string): string {
   const name = `${PREFIX}${cluster}`;
   if (name.length <= NAME_MAX && !cluster.includes('.')) return name;
@@ -23,7 +23,10 @@ export function canaryName(cluster: string): string {
 const PREFIX = 'switchyard-canary-';
 const NAME_MAX = 63;
 
-/** A Job that does nothing, on this cluster and no other. It requests nothing, so that a queue admits it whatever it has quota for, and however full it is; and it may nothing that pods of users may not. */
+/**
+ * A Job that does nothing, on this cluster alone. It requests no resources, so that a queue admits it whatever its quota and use, and has
+ * no rights that pods of users lack.
+ */
 export const canaryJob = (cluster: string, name: string, { namespace, queue, image, ttlSeconds }: CanaryOptions): JobManifest =>
   prepared({
     apiVersion: 'batch/v1',

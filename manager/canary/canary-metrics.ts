@@ -5,7 +5,7 @@ export type CanaryMetrics = {
   readonly runs: Pick<Counter<'cluster' | 'outcome'>, 'inc'>;
 };
 
-/** Registers the metrics of canaries. Call once for a registry: a second time throws. */
+/** Registers the metrics of canaries. Call once for each registry: a second call throws. */
 export const createCanaryMetrics = (registry: Registry): CanaryMetrics => ({
   stages: new Histogram({
     name: 'switchyard_canary_stage_seconds',

@@ -1,8 +1,8 @@
 import type { JobProgress } from '../api/job-progress.ts';
 
 /**
- * How long a canary took on each part of its way, in seconds. Queued: until it was admitted. Admitted: until its copy was there. Dispatched: until a pod was ready or had ended. Started: until
- * its end was told at home. Finished: all of it. Parts that were not seen are left out.
+ * The stages of a canary, in seconds. Queued: until its admission. Admitted: until its copy exists. Dispatched: until a pod is ready or has
+ * ended. Started: until its end is known at home. Finished: all of it. Stages that were not observed are omitted.
  */
 export const CANARY_STAGES = ['queued', 'admitted', 'dispatched', 'started', 'finished'] as const;
 export type CanaryStage = (typeof CANARY_STAGES)[number];

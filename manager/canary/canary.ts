@@ -26,8 +26,8 @@ export type CanaryConfig = {
 };
 
 /**
- * Sends a tiny Job through every cluster in turn, end to end, and measures its way. What there is of it lies in the Jobs themselves, one for each cluster, so
- * that neither a restart nor another leader makes more of them.
+ * Sends a tiny Job through every cluster in turn, end to end, and measures its stages. Its state is in the Jobs themselves, one for each
+ * cluster, so that a restart or another leader adds none.
  */
 export interface Canary {
   readonly handler: EventHandler<Job>;
@@ -48,19 +48,19 @@ export type CanaryDeps = {
 type Synced = Pick<Informer<Job>, 'waitForSync'>;
 
 const LOOK_MS = 2_000;
-/** The clusters are connected to first. */
+/** Time for connecting to the clusters first. */
 const FIRST_MS = 60_000;
-/** Where nobody deletes the Job, such as after canaries were switched off. */
+/** For a Job that no manager deletes, as after canaries are switched off. */
 const TTL_INTERVALS = 2;
 const TTL_MS = 600_000;
 
-/** Of a cluster that has, or had, a canary. */
-type Bird = {
+/** The state of a cluster that has, or had, a canary. */
+type CanaryState = {
   dueMs: number;
-  /** Of its Job; absent where there is none, or where the answer was lost. */
+  /** UID of its Job; absent where there is none, or where the answer was lost. */
   uid?: string;
   story?: JobProgress;
-  /** Made by another program: its times were not all seen. */
+  /** Another process created the canary: its times were not all observed. */
   isTakenOver?: true;
 };
 
@@ -68,23 +68,23 @@ type Bird = {
 export function createCanary({ config, client, jobs, workerClusters, metrics, clock, log }: CanaryDeps): Canary {
   const { namespace, intervalMs } = config;
   const options = { ...config, ttlSeconds: Math.ceil((TTL_INTERVALS * intervalMs + TTL_MS) / 1_000) };
-  const birds = new Map<string, Bird>();
+  const states = new Map<string, CanaryState>();
   const clustersByName = new Map<string, string>();
   const keyOf = (cluster: string): ObjectKey => ({ namespace, name: canaryName(cluster) });
   let leading = false;
 
-  const birdOf = (cluster: string): Bird => {
-    const known = birds.get(cluster);
+  const stateOf = (cluster: string): CanaryState => {
+    const known = states.get(cluster);
     if (known !== undefined) return known;
-    const bird = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
-    birds.set(cluster, bird);
+    const state = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
+    states.set(cluster, state);
     clustersByName.set(canaryName(cluster), cluster);
-    // A rate of what has not happened yet is asked for, too.
+    // Creates the series, so that rates of zero can be queried.
     for (const outcome of CANARY_OUTCOMES) metrics.runs.inc({ cluster, outcome }, 0);
-    return bird;
+    return state;
   };
 
-  function ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<Bird, 'story' | 'isTakenOver'> = {}): void {
+  function ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<CanaryState, 'story' | 'isTakenOver'> = {}): void {
     metrics.runs.inc({ cluster, outcome });
     if (outcome === 'complete' && story !== undefined && isTakenOver !== true)
       for (const [stage, seconds] of stageSeconds(story)) metrics.stages.observe({ cluster, stage }, seconds);
@@ -93,35 +93,35 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     else log.warn('a canary has not come through', fields);
   }
 
-  /** Only of one that this program has made, or has taken over: what another has counted is counted. */
+  /** Follows canaries that this process has created or taken over; those that another process counted are skipped. */
   function saw(job: DeepReadonly<Job>): void {
     const cluster = job.metadata.namespace === namespace ? clustersByName.get(job.metadata.name) : undefined;
-    const bird = cluster === undefined ? undefined : birds.get(cluster);
-    if (!leading || cluster === undefined || bird?.story === undefined || !isOf(bird, job)) return;
-    bird.uid = job.metadata.uid;
-    const story = continued(bird.story, job, clock.now());
-    bird.story = story;
+    const state = cluster === undefined ? undefined : states.get(cluster);
+    if (!leading || cluster === undefined || state?.story === undefined || !isOf(state, job)) return;
+    state.uid = job.metadata.uid;
+    const story = continued(state.story, job, clock.now());
+    state.story = story;
     if (story.outcome === undefined) return;
     const isFit = clusterState(cluster) === 'Ready';
-    ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', bird);
-    forget(bird);
+    ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', state);
+    forget(state);
   }
 
   function gone({ metadata }: DeepReadonly<Job>): void {
     const cluster = metadata.namespace === namespace ? clustersByName.get(metadata.name) : undefined;
-    const bird = cluster === undefined ? undefined : birds.get(cluster);
-    if (!leading || cluster === undefined || bird?.uid !== metadata.uid) return;
-    if (bird.story !== undefined) ended(cluster, 'withdrawn');
-    forget(bird);
+    const state = cluster === undefined ? undefined : states.get(cluster);
+    if (!leading || cluster === undefined || state?.uid !== metadata.uid) return;
+    if (state.story !== undefined) ended(cluster, 'withdrawn');
+    forget(state);
   }
 
-  const forget = (bird: Bird): void => {
-    delete bird.uid;
-    delete bird.story;
-    delete bird.isTakenOver;
+  const forget = (state: CanaryState): void => {
+    delete state.uid;
+    delete state.story;
+    delete state.isTakenOver;
   };
-  /** The answer to its creation may have been lost. */
-  const isOf = ({ uid, story }: Bird, { metadata }: DeepReadonly<Job>): boolean =>
+  /** The answer to the creation may have been lost. */
+  const isOf = ({ uid, story }: CanaryState, { metadata }: DeepReadonly<Job>): boolean =>
     uid === undefined
       ? metadata.labels?.[CANARY_LABEL] !== undefined && createdMs(metadata) >= Math.floor((story?.submittedMs ?? 0) / 1_000) * 1_000
       : uid === metadata.uid;
@@ -134,7 +134,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     return isReady && servesNamespace(servedNamespaces, namespace) ? 'Ready' : 'NotReady';
   }
 
-  function seen(cluster: string, bird: Bird): CanarySeen {
+  function seen(cluster: string, state: CanaryState): CanarySeen {
     const job = jobs.get(keyOf(cluster));
     return {
       cluster: clusterState(cluster),
@@ -149,42 +149,42 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
                 ended: isFinished(job.status),
                 deleting: job.metadata.deletionTimestamp !== undefined,
               },
-      dueMs: bird.dueMs,
+      dueMs: state.dueMs,
     };
   }
 
-  async function start(cluster: string, bird: Bird): Promise<void> {
+  async function start(cluster: string, state: CanaryState): Promise<void> {
     const submittedMs = clock.now();
-    bird.dueMs = submittedMs + intervalMs;
+    state.dueMs = submittedMs + intervalMs;
     try {
       const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: CANARY_FIELD_MANAGER });
-      bird.uid = made.metadata.uid;
-      bird.story = { submittedMs };
-      // The cache may have been quicker than the answer.
+      state.uid = made.metadata.uid;
+      state.story = { submittedMs };
+      // The cache may be ahead of the answer.
       const cached = jobs.get(keyOf(cluster));
       if (cached?.metadata.uid === made.metadata.uid) saw(cached);
     } catch (error) {
-      // It is looked after when the cache shows it.
+      // The canary is handled when the cache shows it.
       if (isAlreadyExists(error)) return;
       log.warn('a canary could not be made', { cluster, error });
       if (error instanceof ApiError) metrics.runs.inc({ cluster, outcome: 'refused' });
-      // It may have been made all the same.
-      else bird.story = { submittedMs };
+      // The canary may have been created all the same.
+      else state.story = { submittedMs };
     }
   }
 
-  async function remove(cluster: string, bird: Bird, outcome: CanaryOutcome | undefined): Promise<void> {
+  async function remove(cluster: string, state: CanaryState, outcome: CanaryOutcome | undefined): Promise<void> {
     const job = jobs.get(keyOf(cluster));
     if (job === undefined) return;
-    const before = { ...bird };
-    // It may be seen to be gone before the answer is.
-    forget(bird);
+    const before = { ...state };
+    // The deletion may be observed before its answer.
+    forget(state);
     try {
       await client.delete(JOBS, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) {
         log.warn('a canary could not be deleted', { cluster, error });
-        Object.assign(bird, before);
+        Object.assign(state, before);
         return;
       }
     }
@@ -192,13 +192,13 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
   }
 
   async function look(): Promise<void> {
-    for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
-    for (const [cluster, bird] of birds) {
-      const plan = decideCanary(seen(cluster, bird), config, clock.now());
-      if (plan.kind === 'Start') await start(cluster, bird);
-      if (plan.kind === 'Remove') await remove(cluster, bird, plan.outcome);
+    for (const { metadata } of workerClusters.list()) stateOf(metadata.name);
+    for (const [cluster, state] of states) {
+      const plan = decideCanary(seen(cluster, state), config, clock.now());
+      if (plan.kind === 'Start') await start(cluster, state);
+      if (plan.kind === 'Remove') await remove(cluster, state, plan.outcome);
       if (clusterState(cluster) === 'Gone' && jobs.get(keyOf(cluster)) === undefined) {
-        birds.delete(cluster);
+        states.delete(cluster);
         clustersByName.delete(canaryName(cluster));
       }
     }
@@ -207,7 +207,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
   return {
     handler: { added: saw, updated: saw, deleted: gone },
     async run(signal) {
-      // Rejects when it is over before.
+      // Rejects when `signal` aborts first.
       await Promise.allSettled([jobs, workerClusters].map((informer) => informer.waitForSync(signal)));
       leading = true;
       takeOver();
@@ -219,15 +219,17 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     },
   };
 
-  /** Those of the leader before: of one that is under way the end is counted, without its times; one whose cluster is gone goes. */
+  /**
+   * Takes over the canaries of the last leader: the end of a running one counts, without its times; one whose cluster is gone is deleted.
+   */
   function takeOver(): void {
-    for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
+    for (const { metadata } of workerClusters.list()) stateOf(metadata.name);
     for (const job of jobs.list(namespace)) {
       const { labels, annotations, name, uid } = job.metadata;
       const cluster = annotations?.[CLUSTERS_ANNOTATION];
       if (labels?.[CANARY_LABEL] === undefined || cluster === undefined || name !== canaryName(cluster)) continue;
-      const bird = birdOf(cluster);
-      if (!isFinished(job.status)) Object.assign(bird, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
+      const state = stateOf(cluster);
+      if (!isFinished(job.status)) Object.assign(state, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
     }
   }
 }

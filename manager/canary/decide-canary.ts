@@ -1,14 +1,14 @@
-/** How a canary ended. */
+/** Outcomes of a canary. */
 export const CANARY_OUTCOMES = [
   'complete',
   'failed',
-  /** It was admitted, and did not end in time. */
+  /** The canary was admitted, and did not end in time. */
   'timeout',
-  /** It was not admitted in time: its queue is full or stopped. That says nothing of the cluster. */
+  /** The canary was not admitted in time: its queue is full or stopped. That does not count against the cluster. */
   'not_admitted',
-  /** Its cluster was cordoned, went out of reach or away meanwhile, or somebody deleted it: it says nothing. */
+  /** Its cluster was cordoned, lost or removed meanwhile, or a user deleted the canary: this does not count. */
   'withdrawn',
-  /** The manager cluster did not let it be made. */
+  /** The manager cluster refused the creation. */
   'refused',
 ] as const;
 export type CanaryOutcome = (typeof CANARY_OUTCOMES)[number];
@@ -19,7 +19,7 @@ export type CanarySeen = {
   readonly cluster: 'Ready' | 'NotReady' | 'Gone';
   /** The Job of its canary; Foreign: another Job has the name. */
   readonly job: CanaryJobSeen | 'Foreign' | undefined;
-  /** When the next one is due where no Job tells; undefined: now. */
+  /** When the next canary is due where there is no Job; undefined: now. */
   readonly dueMs: number | undefined;
 };
 export type CanaryJobSeen = {
@@ -33,14 +33,14 @@ export type CanaryTimes = { readonly intervalMs: number; readonly timeoutMs: num
 export type CanaryPlan =
   | { readonly kind: 'None' }
   | { readonly kind: 'Start' }
-  /** `outcome` where it has not ended by itself. */
+  /** `outcome` where the canary has not ended by itself. */
   | { readonly kind: 'Remove'; readonly outcome: 'timeout' | 'not_admitted' | 'withdrawn' | undefined };
 
 const NONE: CanaryPlan = { kind: 'None' };
 
 /**
- * What becomes of the canary of one cluster: at most one at a time, for the name is taken while there is one. One that has ended stays until the next is
- * due: so a manager that starts knows when the last one was.
+ * Decides about the canary of one cluster. There is at most one at a time, because it holds the name. An ended canary stays until the next
+ * is due, so that a manager that starts knows the time of the last one.
  */
 export function decideCanary({ cluster, job, dueMs }: CanarySeen, { intervalMs, timeoutMs }: CanaryTimes, nowMs: number): CanaryPlan {
   if (job === 'Foreign') return NONE;

@@ -7,7 +7,7 @@ const CLUSTER_ACTIONS = ['Cordon', 'Uncordon', 'Drain'] as const;
 const JOB_KEY = /^[a-z0-9][-a-z0-9]{0,62}\/[a-z0-9][-a-z0-9.]{0,252}$/;
 const CLUSTER_NAME = /^[a-z0-9][-a-z0-9.]{0,252}$/;
 
-/** What somebody wants to have done, from the body of his request; `problem` where that cannot be meant. */
+/** The action of a request body; `problem` where the body is malformed. */
 export function parseActionRequest(body: unknown): ActionRequest | { readonly problem: string } {
   if (!isJsonObject(body)) return { problem: 'the body is no object' };
   const ofJobs = JOB_ACTIONS.find((each) => each === body['action']);

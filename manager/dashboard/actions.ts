@@ -19,16 +19,19 @@ import { hasEnded, namespaceOf } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 
-/** Does what a viewer wants who may do that himself: each is asked about at that moment, and noted in both logs with the name. `address`: where the request comes from. */
+/**
+ * Carries out the action of a viewer whose own rights allow it. The rights are checked for each object at that moment, and each result is
+ * written to log and audit log with the name of the viewer. `address`: the source address of the request.
+ */
 export type Act = (user: KubeUser, request: ActionRequest, address: string | undefined) => Promise<ActionResult | Refused>;
 
 export type ActionsDeps = {
-  /** The manager's own: who may, and that he may, has been found out before. */
+  /** The manager's own client: the rights of the viewer are checked before. */
   readonly client: Pick<WriteClient, 'patch' | 'delete'>;
   readonly index: Pick<JobIndex, 'get'>;
   readonly jobs: Pick<Lister<Job>, 'get'>;
   readonly rights: Pick<RightsReader, 'refusalNow'>;
-  /** Absent: none is kept. */
+  /** Absent: no audit log is kept. */
   readonly audit?: Pick<AuditLog, 'note'> | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
@@ -37,7 +40,7 @@ export type ActionsDeps = {
 type By = { readonly user: KubeUser; readonly address: string | undefined };
 type Result = ActionResult['results'][number];
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
 
 export function createActions({ client, index, jobs, rights, audit, clock, log }: ActionsDeps): Act {
@@ -63,18 +66,18 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
     if (line === undefined || job === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
     if (hasEnded(line)) return { name, outcome: 'Missing', message: 'it has ended' };
     return tried(name, async () => {
-      // Another Job of that name, made meanwhile, is none that was meant.
+      // The UID keeps the action from another Job that was created under the same name meanwhile.
       const annotations = {
         [ACTS_ANNOTATION]: withAct(job, { what: action, user: username }, clock.now()),
         ...(action === 'Cancel' ? {} : { [HOLD_ANNOTATION]: action === 'Hold' ? 'true' : null }),
       };
-      // What is deleted says who wanted it before: history is written of it.
+      // The annotation is written before the deletion, because history records it.
       await client.patch(JOBS, parseKey(name), { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
       if (action === 'Cancel') await client.delete(JOBS, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
     });
   };
 
-  /** The object as it is known before it is acted on: a deleted one is known no more. */
+  /** The object as known before the action: a deleted one is no longer in the index. */
   const jobOf = (key: string): AuditedObject => ({ kind: 'Job', ...parseKey(key), ...omitUndefined({ uid: index.get(key)?.uid }) });
 
   return async (user, request, address) => {
@@ -95,7 +98,7 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
           results.push(audited(by, action, on, result));
         }
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await Promise.all(Array.from({ length: CONCURRENCY }, work));
     }
     return summed(results);
   };

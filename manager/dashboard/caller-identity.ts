@@ -1,10 +1,10 @@
 import { bearerToken } from '../../shared/kube/access-gate.ts';
 import type { AddressRanges } from '../../shared/kube/address-ranges.ts';
-import type { Refused, Whom } from './rights-reader.ts';
+import type { Refused, ClaimedIdentity } from './rights-reader.ts';
 
-/** Whose word counts for who somebody is, beside tokens. */
+/** A proxy that is trusted to identify users, besides tokens. */
 export type TrustedProxy = {
-  /** In small letters. */
+  /** In lower case. */
   readonly userHeader: string;
   readonly groupsHeader?: string | undefined;
   readonly from: AddressRanges;
@@ -20,23 +20,28 @@ const NAME_LENGTH_MAX = 512;
 const GROUPS_MAX = 128;
 
 /**
- * Who asks, before anybody has looked whether that is so. A token goes before what a proxy says. The word of a proxy counts from its address alone, and for requests
- * of the page itself: a browser sends the proxy's cookie with requests of other pages, too, and says of those that they are.
+ * The claimed identity of a request, before any review. A token takes precedence over the headers of a proxy. These count from the address
+ * of the proxy alone, and for requests of the page itself: a browser sends the proxy's cookie with requests of other sites, too, and marks
+ * those.
  */
-export function whoAsks({ authorization, address, header }: Asking, proxy: TrustedProxy | undefined): Whom | Refused {
+export function claimedIdentity({ authorization, address, header }: Asking, proxy: TrustedProxy | undefined): ClaimedIdentity | Refused {
   const token = bearerToken(authorization);
   if (token !== undefined) return { kind: 'Token', token };
-  const nobody: Refused = { kind: 'Refused', status: 401, why: 'a token of this cluster is asked for: send Authorization: Bearer TOKEN' };
-  if (proxy === undefined || address === undefined || proxy.from.rangeOf(address) === undefined) return nobody;
+  const unauthenticated: Refused = {
+    kind: 'Refused',
+    status: 401,
+    why: 'a token of this cluster is asked for: send Authorization: Bearer TOKEN',
+  };
+  if (proxy === undefined || address === undefined || proxy.from.rangeOf(address) === undefined) return unauthenticated;
   const username = header(proxy.userHeader)?.trim() ?? '';
-  if (username === '' || username.length > NAME_LENGTH_MAX) return nobody;
+  if (username === '' || username.length > NAME_LENGTH_MAX) return unauthenticated;
   const site = header('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return { kind: 'Refused', status: 403, why: 'another site asks' };
-  // A proxy that adds its name to what a browser has sent makes a list of it (RFC 9110, 5.3), whose first name anybody chooses.
+  // A proxy that appends its header to one of the browser makes a list of both (RFC 9110, 5.3), whose first name any caller can choose.
   if (username.includes(','))
     return { kind: 'Refused', status: 401, why: `the header ${proxy.userHeader} names more than one user: have the proxy replace it` };
-  // Those of the system are given by the API server alone: nobody is an administrator because a header says so.
-  if (username.startsWith('system:')) return nobody;
+  // Only the API server assigns names and groups of the system: a header makes no user an administrator.
+  if (username.startsWith('system:')) return unauthenticated;
   const groups = (proxy.groupsHeader === undefined ? '' : (header(proxy.groupsHeader) ?? ''))
     .split(',')
     .map((each) => each.trim())

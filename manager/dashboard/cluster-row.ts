@@ -4,15 +4,13 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ZERO, type Requests } from '../api/amount.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { amountIn, byImportance, fillOf } from './fill.ts';
-import type { ClusterTrack, Fill, Health, JobLine } from './views.ts';
+import type { ClusterItem, Fill, Health, JobLine } from './views.ts';
 
-/** A WorkerCluster as a track, with the Jobs on it; `held` is what all Jobs there ask for, those that the viewer may not see included. */
-export function clusterTrack(
-  cluster: DeepReadonly<WorkerCluster>,
-  held: Requests,
-  jobs: number,
-  running: readonly JobLine[],
-): ClusterTrack {
+/**
+ * A WorkerCluster as a row, with its running Jobs; `held` is the sum of requests of all Jobs there, including those that the viewer may not
+ * see.
+ */
+export function clusterItem(cluster: DeepReadonly<WorkerCluster>, held: Requests, jobs: number, running: readonly JobLine[]): ClusterItem {
   const { metadata, status } = cluster;
   return {
     kind: 'Cluster',
@@ -25,14 +23,14 @@ export function clusterTrack(
   };
 }
 
-/** A measurement that trembles would be sent anew every time: two digits are kept. */
+/** Rounds to two digits, so that a jittering measurement is not sent every time. */
 function coarse(ms: number | undefined): number | undefined {
   if (ms === undefined || ms < 10) return ms;
   const step = 10 ** (Math.floor(Math.log10(ms)) - 1);
   return Math.round(ms / step) * step;
 }
 
-/** In one word, and how bad that is. */
+/** The state in one word, with its health. */
 function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
   readonly state: string;
   readonly health: Health;
@@ -53,7 +51,7 @@ function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
     : { state: 'Ready', health: 'Good' };
 }
 
-/** What Jobs ask for there, of what it has: its own word on what is used comes from time to time only. */
+/** The requests of Jobs there, against its capacity: its own report of use is updated from time to time only. */
 function fillsOf({ spec, status }: DeepReadonly<WorkerCluster>, held: Requests): Fill[] {
   const capacity: Readonly<Record<string, string | number>> = { ...status?.allocatable, ...spec.capacity };
   const named = new Set([...held.keys(), ...Object.keys(capacity)]);

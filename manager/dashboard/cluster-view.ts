@@ -2,7 +2,7 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { clusterTrack } from './cluster-row.ts';
+import { clusterItem } from './cluster-row.ts';
 import { conditionViews } from './condition-view.ts';
 import type { JobIndex } from './job-index.ts';
 import type { Rights } from './rights.ts';
@@ -11,7 +11,7 @@ import type { ClusterView } from './views.ts';
 const RUNNING_SHOWN = 100;
 const AVOIDED_SHOWN = 100;
 
-/** All about a worker cluster, as somebody may be told it who may see it. */
+/** All about a worker cluster, for a viewer who may see it. */
 export function clusterView(index: JobIndex, cluster: DeepReadonly<WorkerCluster>, rights: Rights): ClusterView {
   const { metadata, spec, status } = cluster;
   const { name } = metadata;
@@ -30,7 +30,7 @@ export function clusterView(index: JobIndex, cluster: DeepReadonly<WorkerCluster
     ['Namespaces served', spec.servedNamespaces?.join(', ')],
   ];
   return {
-    track: clusterTrack(cluster, index.heldOn(name), count, first),
+    track: clusterItem(cluster, index.heldOn(name), count, first),
     conditions: conditionViews(status?.conditions),
     facts: facts.flatMap(([about, value]) => (value === undefined || value === '' ? [] : [{ name: about, value }])),
     labels: metadata.labels ?? {},

@@ -11,7 +11,7 @@ type Condition = {
   readonly lastTransitionTime?: string | undefined;
 };
 
-/** Conditions of any object, as they are shown. */
+/** The conditions of an object as views. */
 export const conditionViews = (conditions: DeepReadonly<readonly Condition[]> | undefined): ConditionView[] =>
   (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
     type,

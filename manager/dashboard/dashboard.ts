@@ -11,7 +11,7 @@ import type { LocalQueue } from '../api/local-queue.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { createActions, type ActionsDeps } from './actions.ts';
-import { whoAsks, type TrustedProxy } from './caller-identity.ts';
+import { claimedIdentity, type TrustedProxy } from './caller-identity.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFairScheduler } from './fair-scheduler.ts';
 import { createFeeds } from './feed.ts';
@@ -34,7 +34,7 @@ export type DashboardDeps = {
     readonly submissionQueues: Informer<SubmissionQueueObject>;
   };
   readonly identities: NamespaceIdentities;
-  /** Asks who somebody is and what he may do; without a rate limit of its own. */
+  /** A client for reviews of users and their rights, without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy: TrustedProxy | undefined;
   readonly explain: ExplanationsDeps['explain'];
@@ -44,24 +44,24 @@ export type DashboardDeps = {
   readonly readEvents: SessionDeps['readEvents'];
   readonly traceUrl?: string | undefined;
   readonly kept: KeptJobs | undefined;
-  /** Reads pods and logs of worker clusters; absent: nobody does. */
+  /** Reads pods and logs of worker clusters; absent: they are not read. */
   readonly live?: LiveLogs | undefined;
-  /** Does what viewers want that they may do; absent: they only look. */
+  /** Carries out the actions of viewers with the rights for them; absent: viewers only read. */
   readonly writer?: ActionsDeps['client'] | undefined;
-  /** Says who did what here; absent: none is kept. */
+  /** Records the actions of viewers; absent: no audit log is kept. */
   readonly audit?: ActionsDeps['audit'];
   readonly newId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** Opens what somebody may see. */
-export type Dashboard = { readonly open: (caller: Parameters<typeof whoAsks>[0]) => ReturnType<OpenSession> };
+/** Opens a session with what a viewer may see. */
+export type Dashboard = { readonly open: (caller: Parameters<typeof claimedIdentity>[0]) => ReturnType<OpenSession> };
 
-/** Looks at all Jobs that wait for their turn, of those who may see the same: each takes up to a fifth of a second with 100,000 of them. */
-const LOOKS_WAITING_MAX = 32;
+/** Scans of all Jobs that wait for their turn, for one owner: each takes up to a fifth of a second with 100,000 Jobs. */
+const SCANS_WAITING_MAX = 32;
 
-/** Puts the dashboard together over the manager's caches. Must be made before these run. */
+/** Assembles the dashboard over the manager's caches. Call before these run. */
 export function createDashboard(deps: DashboardDeps): Dashboard {
   const { informers, identities, kept, clock, log } = deps;
   const index = createJobIndex();
@@ -91,7 +91,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
   const explanations = createExplanations({ explain: deps.explain, order: deps.order, whatIf: deps.whatIf, openJobs, clock, log });
-  const turns = createFairScheduler({ clock, waitingMax: LOOKS_WAITING_MAX });
+  const turns = createFairScheduler({ clock, waitingMax: SCANS_WAITING_MAX });
   const clusterQueueOf = (localQueue: string): string | undefined => informers.localQueues.get(parseKey(localQueue))?.spec.clusterQueue;
   const openSession = createSessions({
     index,
@@ -121,7 +121,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   });
   return {
     async open(caller) {
-      const whom = whoAsks(caller, deps.proxy);
+      const whom = claimedIdentity(caller, deps.proxy);
       return whom.kind === 'Refused' ? whom : openSession(whom, caller.address);
     },
   };

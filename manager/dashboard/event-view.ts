@@ -7,7 +7,7 @@ import type { EventsView } from './views.ts';
 const EVENTS_SHOWN = 100;
 const WORD_MAX = 128;
 
-/** Events about the object of that UID, the latest first. Whoever may create Events in its namespace may have written them. */
+/** Events about the object of that UID, the latest first. Any user who may create Events in its namespace can have written them. */
 export function eventsView(events: readonly DeepReadonly<CoreEvent>[], uid: string): EventsView {
   return {
     events: events

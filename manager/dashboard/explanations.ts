@@ -9,33 +9,39 @@ import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
 import type { WhatIfView } from './views.ts';
 
-/** Why a Job waits, as somebody may be told it. Throws nothing: where too much would have to be looked at, that is told. `owner`: whose turn it takes. */
+/**
+ * Why a Job waits, redacted for a viewer. Never throws: where too many Jobs are open, the answer says so. `owner`: the user whose turn the
+ * work takes.
+ */
 export interface Explanations {
   of(job: DeepReadonly<Job>, seen: Rights, owner: string): Promise<object>;
-  /** Who goes first in a ClusterQueue: the same for whoever asks. */
+  /** The order of a ClusterQueue, the same for all viewers. */
   orderOf(clusterQueue: string, owner: string): Promise<Order>;
-  /** What would become of Jobs with these edits, as somebody may be told it who looks at that queue. */
+  /** What these edits would change for Jobs, redacted for a viewer of that queue. */
   whatIf(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights, owner: string): Promise<WhatIfAnswer>;
 }
 
 export type WhatIfAnswer = { readonly kind: 'WhatIf'; readonly view: WhatIfView } | { readonly kind: 'NoWhatIf'; readonly problem: string };
 
 export type ExplanationsDeps = {
-  /** Rejects where that does not work just now. */
+  /** Rejects when the simulation fails. */
   readonly explain: (job: DeepReadonly<Job>, seen: Rights) => Promise<object>;
   readonly order: (clusterQueue: string) => Promise<Order>;
   readonly whatIf: (queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights) => Promise<WhatIfAnswer>;
-  /** Of Jobs that are not over. */
+  /** The number of unfinished Jobs. */
   readonly openJobs: () => number;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** An answer of so long ago is told again. */
-const KEPT_MS = 3_000;
-/** All of them play a part. With 20,000 an answer takes 200 MiB for half a minute, with 100,000 it would be 700: more than a manager is given beside its caches. */
+/** An answer this recent is reused. */
+const CACHE_TTL_MS = 3_000;
+/**
+ * All open Jobs are simulated. With 20,000 an answer takes 200 MiB for half a minute, with 100,000 it would take 700 MiB: more than a
+ * manager has beside its caches.
+ */
 const OPEN_JOBS_MAX = 20_000;
-/** Of one owner. */
+/** Questions of one owner. */
 const WAITING_MAX = 16;
 
 type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefined };
@@ -44,13 +50,13 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
   const kept = new Map<string, Question>();
   const turns = createFairScheduler({ clock, waitingMax: WAITING_MAX });
 
-  /** What was answered a moment ago is told again, and what is being asked is not asked twice. `refused` says why it is not even tried. */
+  /** Reuses recent and running answers. `refused` makes the answer to a question that is not even tried. */
   const answered = <T>(key: string, owner: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
     if (openJobs() > OPEN_JOBS_MAX) return Promise.resolve(refused(TOO_MANY_JOBS));
     const nowMs = clock.now();
-    for (const [each, { answeredMs = nowMs }] of kept) if (nowMs - answeredMs >= KEPT_MS) kept.delete(each);
+    for (const [each, { answeredMs = nowMs }] of kept) if (nowMs - answeredMs >= CACHE_TTL_MS) kept.delete(each);
     const known = kept.get(key);
-    // Made for the same key, and so of the same kind.
+    // The answer belongs to the same key, and so has the same type.
     if (known !== undefined) return known.answer as Promise<T>;
     const answer = turns.take(owner, async () => {
       try {

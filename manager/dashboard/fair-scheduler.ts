@@ -1,27 +1,30 @@
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Found } from './rights-reader.ts';
 
-/** Long work, one after another, with a rest after each as long as it took: half of the time is left to others. Who asks much waits behind himself: those of different names take turns. */
+/**
+ * Runs long work one at a time, with a pause after each as long as it took, so that half of the time is left to other work. Names take
+ * turns, so that a name with much work delays itself alone.
+ */
 export interface FairScheduler {
-  /** Undefined, and never done, where too much of the same name waits already. */
+  /** Undefined, and the work is not run, where too much of the same name waits. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> | undefined;
 }
 
 export type FairSchedulerOptions = {
   readonly clock: Clock;
-  /** Of one name. */
+  /** The most work of one name that may wait. */
   readonly waitingMax: number;
 };
 
 export function createFairScheduler({ clock, waitingMax }: FairSchedulerOptions): FairScheduler {
-  /** What is still to be done, by name; who had his turn goes to the end. */
+  /** Waiting work by name; a name that had its turn goes to the end. */
   const waiting = new Map<string, (() => Promise<void>)[]>();
   let isBusy = false;
 
-  const goOn = async (): Promise<void> => {
+  const runAll = async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
-    // Nothing is begun before whoever asks has its promise.
+    // No work starts before its caller has the promise.
     await Promise.resolve();
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       const [name, [work, ...others]] = next;
@@ -41,12 +44,12 @@ export function createFairScheduler({ clock, waitingMax }: FairSchedulerOptions)
       if (own.length >= waitingMax) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       waiting.set(name, [...own, () => work().then(resolve, reject)]);
-      void goOn();
+      void runAll();
       return promise;
     },
   };
 }
 
-/** What was worked out in a turn, or that there was none. */
+/** The result of a turn, or a refusal where there was none. */
 export const foundInTurn = <T>(value: T | undefined): Found<T> =>
   value === undefined ? { kind: 'Refused', status: 503, why: 'too much is asked at once; try again' } : { kind: 'Found', value };

@@ -3,7 +3,7 @@ import { eventFrame } from '../../shared/runtime/event-frame.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { linesOf, sentItem } from './sent-item.ts';
-import type { CohortNode, JobLine, YardChange } from './views.ts';
+import type { CohortNode, JobLine, OverviewChange } from './views.ts';
 import {
   clusterId,
   cohortId,
@@ -19,53 +19,53 @@ import {
 
 export type FeedsDeps = OverviewSources & { readonly clock: Clock; readonly newId: () => string };
 
-/** An event as it goes over the line to everybody who may see the same. */
+/** An event in its bytes, for all viewers with the same rights. */
 export type FeedEvent = { readonly frame: Uint8Array };
 
-/** Streams of what changes: what is sent is made once for all viewers of the same rights, down to its bytes, and at most once in a tick. */
+/** Streams of changes. An event is encoded once for all viewers with the same rights, and at most once in a tick. */
 export interface Feeds {
-  /** The whole yard, then its changes, until `signal` aborts; or the changes since the event with that id, where they are still known. */
+  /** The whole overview, then its changes, until `signal` aborts; or the changes since the event with that id, while they are kept. */
   follow(rights: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
-  /** A part of the yard may have changed; of Jobs the index knows by itself. */
+  /** An item of the overview may have changed; the index records changes of Jobs by itself. */
   touched(id: string): void;
   /** Some Job has changed. */
   jobsTouched(): void;
-  /** How many kinds of viewers are served, or were a moment ago. */
+  /** The number of feeds, one for each set of rights that is served now or was a moment ago. */
   readonly size: number;
 }
 
-/** Often enough to look alive, rare enough for hundreds of pages. */
+/** Often enough to look live, rare enough for hundreds of pages. */
 const TICK_MS = 1_000;
-/** After a pause, a change is told with those that follow from it and not a tick later. */
+/** After a pause, a change is sent together with those that follow from it, and not a tick later. */
 const SOON_MS = 50;
-/** Jobs told in one tick: more than anybody can follow. */
-const JOBS_TOLD_MAX = 64;
-/** For whoever comes back: of one feed, and of all of them together. */
-const KEPT_BYTES = 1024 * 1024;
-const KEPT_BYTES_OF_ALL = 32 * 1024 * 1024;
-const KEPT_EVENTS = 600;
-/** Of viewers who have all gone. */
+/** Jobs sent in one tick: more than a viewer can follow. */
+const JOBS_SENT_MAX = 64;
+/** Events kept for viewers who reconnect: for one feed, and for all feeds together. */
+const REPLAY_BYTES_MAX = 1024 * 1024;
+const ALL_REPLAY_BYTES_MAX = 32 * 1024 * 1024;
+const REPLAY_EVENTS_MAX = 600;
+/** How long a feed without viewers is kept. */
 const IDLE_MS = 120_000;
-/** Rights that nobody can make up for himself; one more than this begins where another ends. */
+/** More sets of rights than a user can create; one more replaces a feed without viewers. */
 const FEEDS_MAX = 256;
 
 type Feed = {
   readonly rights: Rights;
   readonly epoch: string;
-  /** As they were sent last: as JSON, and which Jobs they list. */
+  /** The items as sent last: as JSON, and with the keys of their Jobs. */
   readonly items: Map<string, { readonly json: string; readonly keys: readonly string[] }>;
-  /** How many items list a Job, by its key. */
+  /** The number of items that list a Job, by its key. */
   readonly listed: Map<string, number>;
   readonly events: FeedEvent[];
   bytes: number;
-  /** Of the first that is kept, and of the next one. */
+  /** Numbers of the first event that is kept, and of the next one. */
   first: number;
   next: number;
-  /** As it was when the last event was made, once somebody has asked for it. */
+  /** The state after the last event, once a viewer has asked for it. */
   snapshot: FeedEvent | undefined;
   followers: number;
   idleSinceMs: number;
-  /** Of followers who have been sent everything. */
+  /** Wake-up functions of followers that have received everything. */
   readonly waiting: Set<() => void>;
 };
 
@@ -94,13 +94,13 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     for (const feed of feeds.values()) advance(feed, jobs, ids, jsonOf);
   };
 
-  /** Those that nobody has come back to. */
-  const letGo = (): void => {
+  /** Removes feeds that stayed without viewers. */
+  const removeIdle = (): void => {
     const nowMs = clock.monotonic();
     for (const [key, feed] of feeds) if (feed.followers === 0 && nowMs - feed.idleSinceMs >= IDLE_MS) feeds.delete(key);
   };
 
-  /** What has changed, with all that follows from it. */
+  /** All items and Jobs that have changed, with the items that depend on them. */
   const takeTouched = (): { readonly jobs: ReadonlyMap<string, JobLine | undefined>; readonly ids: ReadonlySet<string> } => {
     const changes = index.takeChanges();
     const ids = touchedIds;
@@ -121,7 +121,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     return { jobs: changes.jobs, ids };
   };
 
-  /** Brings one part up to date; undefined where it is as it was sent. `lines` are given the Jobs that nothing has listed before. */
+  /** Updates one item; undefined where it is as it was sent. `lines` receives the Jobs that no item has listed before. */
   const bring = (feed: Feed, id: string, lines: Map<string, JobLine>): string | undefined => {
     const item = overviewItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
     const before = feed.items.get(id);
@@ -146,7 +146,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
   const advance = (feed: Feed, jobs: ReadonlyMap<string, JobLine | undefined>, ids: ReadonlySet<string>, jsonOf: JsonOfLine): void => {
     const items = new Map<string, string>();
     const lines = new Map<string, JobLine>();
-    // A cohort without an object goes without a word of its own.
+    // A cohort without an object ends without an event of its own.
     const known = ids.size === 0 ? [] : [...feed.items.keys()].filter((id) => id.startsWith('cohort/') && !ids.has(id));
     for (const id of [...ids, ...known]) {
       const json = bring(feed, id, lines);
@@ -154,15 +154,15 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     }
     const visible = [...jobs].filter(([key]) => seesIt(feed.rights.namespaces, namespaceOf({ key })));
     if (visible.length === 0 && items.size === 0) return;
-    const told = visible.slice(-JOBS_TOLD_MAX);
+    const sent = visible.slice(-JOBS_SENT_MAX);
     for (const [key, line] of visible) if (line !== undefined && feed.listed.has(key)) lines.set(key, line);
-    for (const [key] of told) lines.delete(key);
+    for (const [key] of sent) lines.delete(key);
     const change = {
       items,
-      jobs: told.flatMap(([, line]) => line ?? []),
+      jobs: sent.flatMap(([, line]) => line ?? []),
       lines: [...lines.values()],
-      gone: told.flatMap(([key, line]) => (line === undefined ? [key] : [])),
-      more: visible.length - told.length,
+      gone: sent.flatMap(([key, line]) => (line === undefined ? [key] : [])),
+      more: visible.length - sent.length,
       atMs: clock.now(),
     };
     keep(feed, eventOf(`${feed.epoch}.${feed.next}`, 'change', change, jsonOf));
@@ -173,8 +173,8 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     feed.bytes += event.frame.byteLength;
     feed.next++;
     feed.snapshot = undefined;
-    const bytesMax = Math.min(KEPT_BYTES, KEPT_BYTES_OF_ALL / feeds.size);
-    while (feed.events.length > 1 && (feed.bytes > bytesMax || feed.events.length > KEPT_EVENTS)) {
+    const bytesMax = Math.min(REPLAY_BYTES_MAX, ALL_REPLAY_BYTES_MAX / feeds.size);
+    while (feed.events.length > 1 && (feed.bytes > bytesMax || feed.events.length > REPLAY_EVENTS_MAX)) {
       feed.bytes -= feed.events.shift()?.frame.byteLength ?? 0;
       feed.first++;
     }
@@ -186,7 +186,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
   const snapshotOf = (feed: Feed): FeedEvent => {
     if (feed.snapshot === undefined) {
       const items = new Map([...feed.items].map(([id, { json }]) => [id, json]));
-      // As they are by now: of a Job that has changed or gone since, the next event tells.
+      // Lines are those of now: the next event updates a Job that has changed or gone since.
       const lines = [...feed.listed.keys()].flatMap((key) => index.get(key) ?? []);
       const whole = { items, jobs: [], lines, gone: [], more: 0, atMs: clock.now() };
       feed.snapshot = eventOf(`${feed.epoch}.${feed.next - 1}`, 'yard', whole, jsonOfLines());
@@ -200,7 +200,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     if (found !== undefined) return found;
     const idle = feeds.size >= FEEDS_MAX ? [...feeds].find(([, { followers }]) => followers === 0)?.[0] : undefined;
     if (idle !== undefined) feeds.delete(idle);
-    // What others have not been told yet is part of the beginning of this one.
+    // Changes that other feeds have not sent yet are part of this feed's first snapshot.
     advanceAll();
     const feed: Feed = {
       rights,
@@ -227,7 +227,7 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     },
     touched(id) {
       touchedIds.add(id);
-      // What cohorts have follows from all queues and cohorts.
+      // The totals of cohorts depend on all queues and cohorts.
       if (id.startsWith('queue/') || id.startsWith('cohort/')) cohorts = undefined;
       wake();
     },
@@ -265,17 +265,17 @@ export function createFeeds(deps: FeedsDeps): Feeds {
         feed.waiting.delete(go);
         feed.followers--;
         feed.idleSinceMs = clock.monotonic();
-        if (feed.followers === 0) clock.schedule(letGo, IDLE_MS + SOON_MS);
+        if (feed.followers === 0) clock.schedule(removeIdle, IDLE_MS + SOON_MS);
       }
     },
   };
 }
 
 /** A change with its items as JSON. */
-type FeedChange = Omit<YardChange, 'items'> & { readonly items: ReadonlyMap<string, string> };
+type FeedChange = Omit<OverviewChange, 'items'> & { readonly items: ReadonlyMap<string, string> };
 type JsonOfLine = (line: JobLine) => string;
 
-/** Makes a text of each line once, for all feeds that tell of it at the same time. */
+/** Encodes each line once for all feeds that send it at the same time. */
 function jsonOfLines(): JsonOfLine {
   const texts = new Map<JobLine, string>();
   return (line) => {
@@ -285,7 +285,7 @@ function jsonOfLines(): JsonOfLine {
   };
 }
 
-/** Texts that are there already are put together, and become bytes once. */
+/** Joins texts that exist already, and encodes them to bytes once. */
 function eventOf(
   id: string,
   event: 'yard' | 'change',

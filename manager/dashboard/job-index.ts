@@ -10,42 +10,42 @@ import { hasEnded, jobLine, namespaceOf } from './job-line.ts';
 import { seesIt, type Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
 
-/** What has changed since somebody looked last. */
+/** Changes since the last call of {@link JobIndex.takeChanges}. */
 export type IndexChanges = {
-  /** By key; undefined for one that is gone. */
+  /** Lines by key; undefined for a Job that is gone. */
   readonly jobs: ReadonlyMap<string, JobLine | undefined>;
-  /** On which other Jobs run than before, or the same in another state. */
+  /** Clusters whose running Jobs, or states of these, have changed. */
   readonly clusters: ReadonlySet<string>;
-  /** `NAMESPACE/NAME` of LocalQueues of which the same is true. */
+  /** LocalQueues (`NAMESPACE/NAME`) whose waiting Jobs, or states of these, have changed. */
   readonly localQueues: ReadonlySet<string>;
 };
 
-/** All Jobs as lines, kept by queue, by cluster, by namespace and by age, so that nobody who asks has to look at all of them. */
+/** All Jobs as lines, indexed by queue, cluster, namespace and age, so that no read scans all of them. */
 export interface JobIndex {
   readonly handler: EventHandler<Job>;
   get(key: string): JobLine | undefined;
-  /** None where it is gone. */
+  /** The labels of a Job; none where it is gone. */
   labelsOf(line: JobLine): Readonly<Record<string, string>>;
-  /** The latest first. */
+  /** All Jobs, the latest first. */
   ordered(): readonly JobLine[];
-  /** How many wait in a LocalQueue (`NAMESPACE/NAME`), and the first of them. */
+  /** The number of Jobs that wait in a LocalQueue (`NAMESPACE/NAME`), and the first of them. */
   waitingIn(localQueue: string, most: number): Some;
-  /** The same of those of some namespaces that run on a cluster, the last that came first. */
+  /** The number of Jobs of these namespaces on a cluster, and the latest admitted of them. */
   runningOn(cluster: string, namespaces: Seen, most: number): Some;
-  /** Those that ended last, the latest first. */
+  /** Jobs of these namespaces that ended last, the latest first. */
   ended(namespaces: Seen, most: number): readonly JobLine[];
-  /** What all Jobs on a cluster ask for there, by resource. */
+  /** The requests of all Jobs on a cluster, by resource. */
   heldOn(cluster: string): Requests;
-  /** What all admitted Jobs of a LocalQueue (`NAMESPACE/NAME`) ask for, by resource. */
+  /** The requests of all admitted Jobs of a LocalQueue (`NAMESPACE/NAME`), by resource. */
   heldBy(localQueue: string): Requests;
-  /** What the admission of a Job has charged, or did while it ran. */
+  /** The charge of a Job's admission, also after the Job has ended. */
   requestsOf(key: string): Requests;
-  /** Jobs of some namespaces that do not go to a cluster for the time being, and why. */
+  /** Jobs of these namespaces that avoid a cluster for now, with the reason. */
   avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[];
   totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
-  /** In which there are Jobs. */
+  /** Namespaces with Jobs. */
   namespaces(): readonly string[];
-  /** Counts up with every change. */
+  /** Increases with every change. */
   version(): number;
   takeChanges(): IndexChanges;
 }
@@ -55,15 +55,15 @@ export type Some = { readonly count: number; readonly first: readonly JobLine[] 
 type Lines = Map<string, JobLine>;
 type Labels = Readonly<Record<string, string>>;
 type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; charge: Charge; labels: Labels };
-/** What its record says of it beside what a line tells. */
+/** Fields of the record that a line does not have. */
 type Charge = { readonly requests: Requests; readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[] };
 
 const NOTHING: Requests = new Map<string, Amount>();
 const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
 const NO_LABELS: Labels = {};
 
-/** Of one namespace. */
-const ENDED_KEPT = 24;
+/** Ended Jobs kept for one namespace. */
+const ENDED_MAX = 24;
 
 export function createJobIndex(): JobIndex {
   const entries = new Map<string, Entry>();
@@ -73,7 +73,7 @@ export function createJobIndex(): JobIndex {
   const counts = new Map<string, Map<JobState, number>>();
   const held = new Map<string, Map<string, Amount>>();
   const heldInQueues = new Map<string, Map<string, Amount>>();
-  /** By cluster and key. */
+  /** By cluster, then by key of the Job. */
   const avoided = new Map<string, Map<string, Avoiding>>();
   let byAge: Entry[] = [];
   let isSorted = true;
@@ -166,7 +166,7 @@ export function createJobIndex(): JobIndex {
     }
     if (hasEnded(line)) {
       const others = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
-      ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_KEPT));
+      ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_MAX));
     }
   };
 
@@ -252,7 +252,7 @@ export function createJobIndex(): JobIndex {
   };
 }
 
-/** Nothing where it has no record that can be read. */
+/** No charge where the Job has no readable record. */
 function chargeOf(job: DeepReadonly<Job>): Charge {
   const written = writtenRecordOf(job);
   if (written.kind !== 'Record') return NO_CHARGE;

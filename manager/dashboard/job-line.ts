@@ -9,10 +9,10 @@ import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { JobLine, JobState } from './views.ts';
 
-/** Longer words are told on the page of the Job. */
+/** The page of the Job shows longer messages in full. */
 const WHY_LENGTH_MAX = 240;
 
-/** The Job as a line; undefined where it is not the manager's. */
+/** The Job as a line; undefined where another controller manages it. */
 export function jobLine(job: DeepReadonly<Job>): JobLine | undefined {
   const { metadata, spec, status = {} } = job;
   if (spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
@@ -60,7 +60,7 @@ function stateOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined, en
   return runs || (job.status?.active ?? 0) > 0 || (job.status?.succeeded ?? 0) > 0 ? 'Running' : 'Dispatching';
 }
 
-/** The condition that says why. */
+/** The condition that explains the state. */
 function causeOf(
   { status }: DeepReadonly<Job>,
   state: JobState,

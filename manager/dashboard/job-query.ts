@@ -4,7 +4,7 @@ import { seesIt, type Seen } from './rights.ts';
 import { sortedInParts } from './sorted-in-parts.ts';
 import type { JobLine, JobPage, JobState } from './views.ts';
 
-/** Which Jobs are asked for, in which order, and which of these. */
+/** A query of the table of Jobs: filter, order and page. */
 export type JobQuery = {
   readonly states: ReadonlySet<string>;
   readonly namespace?: string;
@@ -13,9 +13,9 @@ export type JobQuery = {
   readonly cluster?: string;
   readonly user?: string;
   readonly reason?: string;
-  /** Without a value: whatever it is. */
+  /** Without a value: any value. */
   readonly label?: { readonly name: string; readonly value?: string };
-  /** Part of the name, or of what it says. */
+  /** Part of the name or of the message. */
   readonly text?: string;
   readonly order: JobOrder;
   readonly isReversed: boolean;
@@ -27,14 +27,14 @@ export type JobQuery = {
 export const JOB_STATES: readonly JobState[] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
 const ORDERS = ['created', 'name', 'state', 'cluster', 'queue', 'ended'] as const;
 export type JobOrder = (typeof ORDERS)[number];
-/** `label`: by the value of the label that is asked for. */
+/** `label`: by the value of the label in the filter. */
 const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'user', 'reason', 'clusterQueue', 'label'] as const;
 export type JobGroup = (typeof GROUPS)[number];
 
 const LIMIT = 100;
 const LIMIT_MAX = 500;
 const GROUPS_MAX = 500;
-/** A label's prefix, name and value may be so long together. */
+/** The longest label: prefix, name and value. */
 const TEXT_LENGTH_MAX = 253 + 1 + 63 + 1 + 63;
 
 /** What the line of a Job leaves out. */
@@ -44,7 +44,7 @@ export type JobLookups = {
   readonly clusterQueueOf: (localQueue: string) => string | undefined;
 };
 
-/** The query of a URL, or what is wrong with it. */
+/** The query of a URL, or the problem with it. */
 export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonly problem: string } {
   const one = (name: string): string | undefined => parameters.get(name)?.slice(0, TEXT_LENGTH_MAX) || undefined;
   const order = one('order') ?? '-created';
@@ -84,18 +84,18 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
   };
 }
 
-/** What a query finds, of which pages are parts. */
+/** The whole result of a query, of which pages are parts. */
 export type FoundJobs = { readonly jobs: readonly JobLine[]; readonly groups?: NonNullable<JobPage['groups']> };
 
-/** Looked at in one step. */
+/** Lines scanned in one step. */
 const PART = 1_000;
 
-/** The same for queries that find the same. */
+/** The key of a result: equal for queries that differ in the page alone. */
 export function foundKey({ offset: _offset, limit: _limit, states, ...query }: JobQuery): string {
   return JSON.stringify([[...states].toSorted(), Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** All Jobs that are asked for, of these, which come with the latest first; a step at a time. */
+/** Finds the Jobs of a query among `lines`, which come with the latest first. Yields between steps. */
 export function* findJobs(
   lines: readonly JobLine[],
   query: JobQuery,
@@ -159,7 +159,7 @@ function* inOrder(lines: readonly JobLine[], { order, isReversed }: JobQuery): G
   if (order === 'created') return isReversed ? lines : lines.toReversed();
   const value = VALUES[order];
   const sign = isReversed ? -1 : 1;
-  // Equal ones stay as they come: the latest first.
+  // Equal lines keep their order: the latest first.
   return yield* sortedInParts(lines, (a, b) => {
     const [x, y] = [value(a), value(b)];
     return x === y ? 0 : x < y ? -sign : sign;

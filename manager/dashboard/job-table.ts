@@ -7,11 +7,11 @@ import { rightsKey, type Seen } from './rights.ts';
 import type { JobPage } from './views.ts';
 
 /**
- * Jobs in parts, as tables show them. What a query finds is worked out once for all who may see the same, a little at a time: with very many Jobs it is looked
- * at all of them, while the manager has other things to do.
+ * Pages of Jobs for tables. The result of a query is computed once for all viewers with the same rights, in time slices: with many Jobs a
+ * query scans all of them, while the manager has other work.
  */
 export interface JobTable {
-  /** `owner`: whose turn it takes. Undefined where too much is asked at once. */
+  /** `owner`: the user whose turn the work takes. Undefined where too many queries wait. */
   page(query: JobQuery, namespaces: Seen, owner: string): Promise<JobPage | undefined>;
 }
 
@@ -22,15 +22,15 @@ export type JobTableDeps = {
   readonly clock: Clock;
 };
 
-/** What was found is told again for so long, though something has changed: pages look again every few seconds. */
+/** A result is reused for this long, though Jobs have changed: pages refresh every few seconds. */
 const FRESH_MS = 1_000;
-/** Each may name all Jobs. */
+/** Results kept; each may list all Jobs. */
 const FOUND_MAX = 8;
 const SLICE_MS = 8;
 
 type Known = {
   readonly found: Promise<FoundJobs>;
-  /** When it was done, and of which version of the index; what still waits for its turn is as good as new. */
+  /** The time of the result, and its version of the index; a result that still waits for its turn counts as current. */
   made: { readonly atMs: number; readonly version: number } | undefined;
 };
 
@@ -52,8 +52,8 @@ export function createJobTable({ index, clusterQueueOf, turns, clock }: JobTable
 
   const foundFor = (query: JobQuery, namespaces: Seen, owner: string): Promise<FoundJobs> | undefined => {
     for (const [key, each] of known) if (isOld(each)) known.delete(key);
-    const who = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
-    const key = `${who} ${foundKey(query)}`;
+    const rightsId = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
+    const key = `${rightsId} ${foundKey(query)}`;
     const before = known.get(key);
     if (before !== undefined) return before.found;
     const found = turns.take(owner, async () => {

@@ -7,16 +7,16 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
 import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
-import { readLastFailure, tellFailure } from '../api/last-failure.ts';
+import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
 import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
 
-/** What the pods of one copy ended with, as it is kept. */
+/** The stored endings of the pods of one copy. */
 export type CopyPods = { readonly cluster: string; readonly pods: readonly EndedPod[] };
 
-/** All about a Job that is there. `traceUrl`: where traces are to be seen, with `{traceId}` in it. */
+/** All about a present Job. `traceUrl`: URL of a trace view, with `{traceId}` in it. */
 export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly CopyPods[], traceUrl?: string): JobView {
   const { metadata, spec, status } = job;
   const written = writtenRecordOf(job);
@@ -36,7 +36,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     ['Submitted by', submitterOf(job)],
     ['Created by', creatorOf(job)],
     ['Acts', actsOn(job).map(actInWords).join('; ')],
-    ['Last failure', failure && tellFailure(failure)],
+    ['Last failure', failure && failureMessage(failure)],
     ['UID', metadata.uid],
   ];
   return {
@@ -60,17 +60,17 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
   };
 }
 
-/** Whoever may write the Job may write its annotation: what is no id is none. */
+/** Any user who may write the Job can have written the annotation: a malformed id is dropped. */
 function traceOf(id: string | undefined, traceUrl: string | undefined): JobView['trace'] {
   if (id === undefined || !/^[0-9a-f]{32}$/.test(id)) return undefined;
   return { id, ...omitUndefined({ url: traceUrl?.replace('{traceId}', id) }) };
 }
 
-/** What is kept of a Job that is gone. */
+/** The stored history of a Job that is gone. */
 export type KeptJob = {
   readonly uid: string;
   readonly namespace: string;
-  /** Absent: it is not known which of the namespaces of that name it was. */
+  /** Absent: it is unknown which of the namespaces of that name it was. */
   readonly namespaceUid?: string;
   readonly name: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
@@ -150,7 +150,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
   };
 }
 
-/** Its way, as far as it has come, and what is ahead. */
+/** The stages of a Job, reached and ahead. */
 function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
   const reserved = findCondition(status?.conditions, SwitchyardCondition.QuotaReserved);
   const dispatched = findTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
@@ -197,7 +197,10 @@ function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
 
 const RUNS_MAX = 4_096;
 
-/** Runs of indexes of one kind. Which of those that have not ended are active nobody tells: as many as there are, the first. */
+/**
+ * Runs of indexes of one kind. Which unfinished indexes are active is unknown: the first ones are shown as active, as many as there are
+ * active pods.
+ */
 function indexRuns({ spec, status }: DeepReadonly<Job>): { readonly kind: IndexCell; readonly count: number }[] {
   const completions = spec.completions ?? 0;
   const done = indexesBelow(status?.completedIndexes ?? '', completions);
@@ -250,7 +253,7 @@ const podsOf = (copies: readonly CopyPods[]): PodView[] =>
     })),
   );
 
-/** Names of Kubernetes need no quotes in a shell. */
+/** Names of Kubernetes objects need no quotes in a shell. */
 function commandsOf({ key, state }: JobLine): JobView['commands'] {
   const hasEnded = state === 'Complete' || state === 'Failed';
   const command = (does: string, line: string) => ({ does, line: `switchyard ${line}` });

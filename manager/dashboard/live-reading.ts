@@ -12,15 +12,15 @@ import type { LivePods } from './views.ts';
 export type LiveReadingDeps = {
   readonly jobs: Lister<Job>;
   readonly rights: RightsReader;
-  /** Absent: nothing is read from worker clusters. */
+  /** Absent: worker clusters are not read. */
   readonly live?: LiveLogs | undefined;
   readonly clock: Clock;
 };
 
 export type LiveReading = {
-  /** Those that are there now; where they are not read from worker clusters, that is told with the command that does. */
+  /** The present pods of a Job; where worker clusters are not read, the answer names the command that does it. */
   pods(namespace: string, name: string): Promise<Found<LivePods>>;
-  /** The log of such a pod as it is written. */
+  /** The log of a pod as it is written. */
   followLog(
     namespace: string,
     name: string,
@@ -30,10 +30,13 @@ export type LiveReading = {
   ): Promise<Found<AsyncIterable<LogEvent>>>;
 };
 
-/** Rights, and where the Job is, are looked at again so often while somebody reads. */
-const LOOKED_AGAIN_MS = 60_000;
+/** Interval of checks of the reader's rights and of the Job's place. */
+const RECHECK_MS = 60_000;
 
-/** What somebody may see of pods that run: those of Jobs that he may see, where he may read logs by himself, asked on the manager's cluster. Nothing is asked of a worker cluster before. */
+/**
+ * Pods and logs of running Jobs for one viewer, who must see the Job and may read logs, both by reviews on the manager cluster. No worker
+ * cluster is asked before.
+ */
 export function liveReading({ jobs, rights, live, clock }: LiveReadingDeps, user: KubeUser, seen: Rights): LiveReading {
   const refusal = async (namespace: string, name: string, pod?: string): Promise<Refused | undefined> =>
     (seesIt(seen.namespaces, namespace) ? undefined : await rights.refusal(user, toSee(namespace, name))) ??
@@ -44,17 +47,20 @@ export function liveReading({ jobs, rights, live, clock }: LiveReadingDeps, user
     return job === undefined ? { kind: 'Missing', what: `there is no Job ${namespace}/${name}` } : { kind: 'Found', value: job };
   };
 
-  /** Ends when he may no longer read it, and when the Job is another or elsewhere: whoever comes back gets what there is then. */
+  /**
+   * Ends when the viewer may no longer read the log, or the Job was replaced or moved. A viewer who reconnects gets the log of the present
+   * copy.
+   */
   async function* whileItStands(
     events: AsyncIterable<LogEvent>,
     stands: () => Promise<boolean>,
     over: AbortController,
   ): AsyncGenerator<LogEvent> {
-    const lookAgain = async (): Promise<void> => {
+    const recheck = async (): Promise<void> => {
       if (!(await stands())) return over.abort(new Error('it is not to be read any more'));
-      if (!over.signal.aborted) timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+      if (!over.signal.aborted) timer = clock.schedule(() => void recheck(), RECHECK_MS);
     };
-    let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    let timer = clock.schedule(() => void recheck(), RECHECK_MS);
     try {
       yield* events;
     } finally {
@@ -83,7 +89,7 @@ export function liveReading({ jobs, rights, live, clock }: LiveReadingDeps, user
       if (answer.kind !== 'Found') return answer;
       const stands = async (): Promise<boolean> => {
         const now = await refusal(namespace, name, pod);
-        // Nobody can be asked: what he was told stands.
+        // Reviews do not work now: the last answer stays.
         if (now !== undefined && now.status !== 503) return false;
         return placeOf(jobs.get({ namespace, name })) === placeOf(job.value);
       };
@@ -102,13 +108,13 @@ const notRead = (namespace: string, name: string): { readonly kind: 'Missing'; r
   what: `the manager reads no pods and logs of worker clusters for others (--dashboard-live-logs); with your rights there: ${follow(namespace, name)}`,
 });
 
-/** What does the same with one's own rights. */
+/** The command that does the same with the user's own rights. */
 export const follow = (namespace: string, name: string): string => `switchyard logs ${namespace}/${name} --follow`;
 
 export const toSee = (namespace: string, name: string): AccessAttributes => ({
   resourceAttributes: { namespace, verb: 'get', group: 'batch', resource: 'jobs', name },
 });
-/** The log of one pod; without a name those of all. */
+/** The log of one pod; without a name, the logs of all pods. */
 export const toRead = (namespace: string, pod?: string): AccessAttributes => ({
   resourceAttributes: {
     namespace,

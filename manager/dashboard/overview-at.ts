@@ -1,20 +1,20 @@
 import type { JobSpan } from './time-line.ts';
-import type { JobLine, PastYard } from './views.ts';
+import type { JobLine, PastOverview } from './views.ts';
 
-/** A Job of some time, as a line of it: what it was then is worked out from its times. */
+/** A Job with its times, from which its state at a past moment is computed. */
 export type PastJob = JobSpan & { readonly line: JobLine };
 
 const SHOWN = 24;
 
-/** What stood where at one moment. */
+/** The waiting and running Jobs at one moment. */
 export interface Moment {
   add(job: PastJob): void;
-  snapshot(): Pick<PastYard, 'waiting' | 'running'>;
+  snapshot(): Pick<PastOverview, 'waiting' | 'running'>;
 }
 
 /**
- * Jobs that waited then, by queue, and that ran, by cluster. `queueOf`: the ClusterQueue that a Job of a LocalQueue (`NAMESPACE/NAME`) waited for, as far as
- * somebody may see it.
+ * Jobs that waited then, by queue, and that ran, by cluster. `queueOf`: the ClusterQueue of a LocalQueue (`NAMESPACE/NAME`), where the
+ * viewer may see it.
  */
 export function createMoment(atMs: number, queueOf: (localQueue: string) => string | undefined): Moment {
   const waiting = new Map<string, { readonly name: string; readonly isLocal: boolean; readonly jobs: Firsts }>();
@@ -23,7 +23,7 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
     add({ createdMs, admittedMs, endedMs, line }) {
       if (createdMs > atMs || (endedMs !== undefined && endedMs <= atMs)) return;
       const { key, uid, queue, cluster } = line;
-      // How far it was then is not known: it is told of as one thing.
+      // The progress of the Job at that moment is unknown: it is shown as one completion.
       const then = { key, uid, createdMs, completions: 1, active: 0, succeeded: 0, failed: 0, ...(queue !== undefined && { queue }) };
       if (admittedMs !== undefined && admittedMs <= atMs) {
         const there = running.get(cluster ?? '') ?? createFirsts();
@@ -45,7 +45,7 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
   };
 }
 
-/** How many came, and those that came first; of equal ones those that are first by name. */
+/** The number of Jobs, and the first of them by time, then by name. */
 type Firsts = {
   add(cameMs: number, key: string, line: () => JobLine): void;
   told(): { readonly count: number; readonly first: readonly JobLine[] };
@@ -53,7 +53,7 @@ type Firsts = {
 
 function createFirsts(): Firsts {
   let count = 0;
-  /** In order, and never more than are shown: sorting all of them would take as long as reading them. */
+  /** Sorted, and never longer than shown: sorting all Jobs would take as long as reading them. */
   const first: { readonly cameMs: number; readonly line: JobLine }[] = [];
   return {
     add(cameMs, key, line) {

@@ -5,11 +5,11 @@ import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
-import { clusterTrack } from './cluster-row.ts';
+import { clusterItem } from './cluster-row.ts';
 import type { JobIndex } from './job-index.ts';
 import { cohortNodes, queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
-import type { CohortNode, JobLine, YardItem } from './views.ts';
+import type { CohortNode, JobLine, OverviewItem } from './views.ts';
 
 export type OverviewSources = {
   readonly index: JobIndex;
@@ -19,7 +19,7 @@ export type OverviewSources = {
   readonly cohorts: Lister<Cohort>;
 };
 
-/** Which part of the yard something is: the kind, a slash and the name. */
+/** The id of an overview item: the kind, a slash and the name. */
 export const clusterId = (name: string): string => `cluster/${name}`;
 export const queueId = (name: string): string => `queue/${name}`;
 export const cohortId = (name: string): string => `cohort/${name}`;
@@ -31,7 +31,7 @@ const RUNNING_SHOWN = 48;
 const WAITING_SHOWN = 16;
 const ENDED_SHOWN = 24;
 
-/** The ids of all that a viewer with these rights sees. */
+/** The ids of all items that a viewer with these rights sees. */
 export function overviewIds(
   { workerClusters, clusterQueues, localQueues }: OverviewSources,
   cohorts: readonly CohortNode[],
@@ -47,12 +47,17 @@ export function overviewIds(
   ];
 }
 
-/** The viewer may see the LocalQueue, and not what is behind it. */
+/** The viewer may see the LocalQueue, but not its ClusterQueue. */
 const standsAlone = ({ metadata, spec }: DeepReadonly<LocalQueue>, rights: Rights): boolean =>
   seesIt(rights.namespaces, metadata.namespace) && !seesIt(rights.queues, spec.clusterQueue);
 
-/** One part of the yard as a viewer sees it; undefined where it is not there, or not for him. */
-export function overviewItem(sources: OverviewSources, cohorts: readonly CohortNode[], id: string, rights: Rights): YardItem | undefined {
+/** One item as a viewer sees it; undefined where it does not exist, or the viewer may not see it. */
+export function overviewItem(
+  sources: OverviewSources,
+  cohorts: readonly CohortNode[],
+  id: string,
+  rights: Rights,
+): OverviewItem | undefined {
   const { index, workerClusters, clusterQueues, localQueues } = sources;
   if (id === TOTALS_ID)
     return {
@@ -68,7 +73,7 @@ export function overviewItem(sources: OverviewSources, cohorts: readonly CohortN
       const cluster = seesIt(rights.clusters, name) ? workerClusters.get({ namespace: '', name }) : undefined;
       if (cluster === undefined) return undefined;
       const { count, first } = index.runningOn(name, rights.namespaces, RUNNING_SHOWN);
-      return clusterTrack(cluster, index.heldOn(name), count, first);
+      return clusterItem(cluster, index.heldOn(name), count, first);
     }
     case 'queue': {
       const queue = seesIt(rights.queues, name) ? clusterQueues.get({ namespace: '', name }) : undefined;
@@ -88,7 +93,7 @@ export function overviewItem(sources: OverviewSources, cohorts: readonly CohortN
   }
 }
 
-/** Of all LocalQueues that lead to it. */
+/** The first waiting Jobs of all LocalQueues of this ClusterQueue. */
 export function waitingOf({ index, localQueues }: OverviewSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
   return localQueues
     .list()

@@ -23,25 +23,25 @@ export type PlaceReadingDeps = {
   readonly rights: RightsReader;
   readonly explanations: Explanations;
   readonly timeLines: TimeLines;
-  /** Absent: nothing can be done here. */
+  /** Absent: actions are not accepted. */
   readonly act?: Act | undefined;
 };
 
-/** What a viewer is told of queues, clusters and submissions. */
+/** Queues, clusters and submissions for one viewer. */
 export interface PlaceReading {
   queue(name: string): Promise<Found<QueueView>>;
-  /** What would become of Jobs; a wrong wish is told. */
+  /** The effects of edits; malformed edits return a problem. */
   whatIf(name: string, wishes: URLSearchParams): Promise<Found<WhatIfView> | { readonly problem: string }>;
-  /** What it had and let wait in the last hours. */
+  /** Admitted and waiting Jobs of the queue in the last hours. */
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<Found<QueueTimeLine> | { readonly problem: string }>;
   cluster(name: string): Promise<Found<WithActions<ClusterView, ClusterAction>>>;
   submissions(): Promise<Found<SubmissionsView>>;
 }
 
-const OURS = 'switchyard.dev';
-/** Namespaces that somebody is asked about who may not list all queues of submissions. */
+const GROUP = 'switchyard.dev';
+/** Namespaces that are reviewed for a viewer who may not list all SubmissionQueues. */
 const NAMESPACES_MAX = 500;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 export function placeReading(
   { sources, submissionQueues, rights, explanations, timeLines, act }: PlaceReadingDeps,
@@ -49,18 +49,18 @@ export function placeReading(
   seen: Rights,
 ): PlaceReading {
   const toGet = (resource: string, name: string): AccessAttributes => ({
-    resourceAttributes: { namespace: '', verb: 'get', group: OURS, resource, name },
+    resourceAttributes: { namespace: '', verb: 'get', group: GROUP, resource, name },
   });
   const refusal = async (which: 'queues' | 'clusters', resource: string, name: string): Promise<Refused | undefined> =>
     seesIt(seen[which], name) ? undefined : rights.refusal(user, toGet(resource, name));
   const toListSubmissions = (namespace: string): Promise<Refused | undefined> =>
-    rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: OURS, resource: 'submissionqueues' } });
+    rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: GROUP, resource: 'submissionqueues' } });
 
-  /** Those of some namespaces where he may not list all. */
+  /** The namespaces whose SubmissionQueues the viewer may list. */
   const visibleNamespaces = async (names: readonly string[]): Promise<ReadonlySet<string> | Refused> => {
     const visible = new Set<string>();
-    for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += AT_ONCE) {
-      const some = names.slice(from, from + AT_ONCE);
+    for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += CONCURRENCY) {
+      const some = names.slice(from, from + CONCURRENCY);
       const refusals = await Promise.all(some.map(toListSubmissions));
       for (const [position, refused] of refusals.entries()) {
         if (refused?.status === 503) return refused;

@@ -7,7 +7,7 @@ import type { Cohort } from '../api/cohort.ts';
 import { amountIn, byImportance, fillOf, shareOf, sumOf } from './fill.ts';
 import type { CohortNode, Fill, JobLine, QueueNode, QuotaFill } from './views.ts';
 
-/** A ClusterQueue as a leaf of the tree. */
+/** A ClusterQueue as a leaf of the tree of cohorts. */
 export function queueNode(queue: DeepReadonly<ClusterQueue>, first: readonly JobLine[]): QueueNode {
   const { metadata, spec, status } = queue;
   const active = findCondition(status?.conditions, 'Active');
@@ -45,8 +45,8 @@ function quotaOf({ spec, status }: DeepReadonly<ClusterQueue>): QuotaFill[] {
 }
 
 /**
- * Cohorts, those without an object included. What one has is what its own object gives and what all queues below it have: of a tree with a circle in
- * it, which admits nothing, each node is counted once.
+ * Cohorts, including those without an object. The quota of a cohort is that of its own object and of all queues below it. In a tree with a
+ * cycle, which admits nothing, each node counts once.
  */
 export function cohortNodes(cohorts: readonly DeepReadonly<Cohort>[], queues: readonly DeepReadonly<ClusterQueue>[]): CohortNode[] {
   const objects = new Map(cohorts.map((cohort) => [cohort.metadata.name, cohort]));
@@ -79,7 +79,7 @@ export function cohortNodes(cohorts: readonly DeepReadonly<Cohort>[], queues: re
 
 type Groups = NonNullable<DeepReadonly<ClusterQueue>['spec']['resourceGroups']>;
 
-/** Its own quota of all flavors, by resource, the important ones first. */
+/** The nominal quota of all flavors, by resource, the important resources first. */
 export function nominalOf(groups: Groups | undefined): Requests {
   const quotas = (groups ?? []).flatMap(({ flavors }) => flavors.flatMap(({ resources }) => resources));
   const resources = [...new Set(quotas.map(({ name }) => name))].toSorted(byImportance);

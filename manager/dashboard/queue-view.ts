@@ -11,7 +11,7 @@ import { seesIt, type Rights } from './rights.ts';
 import type { JobLine, Loan, LocalQueueUse, Place, QueueView } from './views.ts';
 import { waitingOf, type OverviewSources } from './overview.ts';
 
-/** Who goes first: all that wait, those that the viewer may not see included; or why that is not known. */
+/** The order of a ClusterQueue, with waiting Jobs that the viewer may not see; or why the order is unknown. */
 export type Order =
   | { readonly kind: 'Order'; readonly waiting: number; readonly first: readonly { readonly key: string; readonly priority: number }[] }
   | { readonly kind: 'NoOrder'; readonly problem: string };
@@ -19,7 +19,7 @@ export type Order =
 const PLACES_SHOWN = 100;
 const LENDERS_SHOWN = 50;
 
-/** All about a ClusterQueue, as somebody may be told it who may see that queue. */
+/** All about a ClusterQueue, for a viewer who may see that queue. */
 export function queueView(sources: OverviewSources, queue: DeepReadonly<ClusterQueue>, order: Order, rights: Rights): QueueView {
   const { index, localQueues } = sources;
   const { name } = queue.metadata;
@@ -62,7 +62,10 @@ function placesOf(
   return places;
 }
 
-/** What it has borrowed of each flavor, and who has more than he uses himself. Whose quota it is nobody can say: a tree lends as a whole. */
+/**
+ * What the queue borrows of each flavor, and which queues and cohorts have unused quota. Which of them lends is undefined: a tree lends as
+ * a whole.
+ */
 function loansOf({ clusterQueues, cohorts }: OverviewSources, queue: DeepReadonly<ClusterQueue>, rights: Rights): Loan[] {
   const borrowed = (queue.status?.flavorsUsage ?? []).flatMap(({ name: flavor, resources }) =>
     resources.flatMap(({ name: resource, borrowed: quantity }) => {
@@ -98,7 +101,7 @@ function loansOf({ clusterQueues, cohorts }: OverviewSources, queue: DeepReadonl
   }));
 }
 
-/** Of a tree with a circle in it, which admits nothing: any of its nodes. */
+/** A tree with a cycle, which admits nothing, has any of its nodes as root. */
 function rootOf(cohort: string | undefined, parents: ReadonlyMap<string, string | undefined>): string | undefined {
   const seen = new Set<string>();
   let at = cohort;

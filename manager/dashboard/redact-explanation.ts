@@ -3,17 +3,17 @@ import type { StartEstimate } from '../insight/estimate/estimate-start.ts';
 import type { ClusterHurdle, Explanation, Holder, Waits } from '../insight/explain/explain.ts';
 import type { Change } from '../insight/explain/smallest-changes.ts';
 
-/** What somebody may be told by name. */
+/** The names that a viewer may see. */
 export type VisibleNames = {
   readonly namespace: (name: string) => boolean;
   readonly queue: (name: string) => boolean;
   readonly cluster: (name: string) => boolean;
 };
 
-/** In place of the name of a Job that is not to be seen. */
+/** Replaces the name of a Job that the viewer may not see. */
 export const HIDDEN_JOB = 'a Job of somebody else';
 
-/** The explanation without names of what the viewer may not see: Jobs of others, queues and clusters. Counts and his own stay. */
+/** The explanation without the names of Jobs, queues and clusters that the viewer may not see. Counts and the viewer's own Jobs stay. */
 export function redactExplanation(explanation: Explanation, may: VisibleNames): Explanation {
   if (explanation.kind !== 'Waiting') return explanation;
   const { cohort, estimatedStart, ...rest } = explanation;
@@ -52,7 +52,7 @@ const clusterFor = (hurdle: ClusterHurdle, may: VisibleNames): readonly ClusterH
     ? [{ ...hurdle, room: hurdle.room.map((room) => ({ ...room, holders: holdersFor(room.holders, may) })) }]
     : [];
 
-/** What it rests on is told of his own queues alone: names of other Jobs are in it. */
+/** The basis of an estimate contains names of other Jobs, so it is shown for queues that the viewer may see. */
 const estimateFor = (estimate: StartEstimate, may: VisibleNames): StartEstimate =>
   estimate.kind === 'Unknown'
     ? estimate
@@ -63,7 +63,7 @@ const estimateFor = (estimate: StartEstimate, may: VisibleNames): StartEstimate 
         ),
       };
 
-/** What he could not bring about, and may not know of, is left out. */
+/** Drops changes of objects that the viewer may not see. */
 function changeFor(change: Change, { clusterQueue }: Waits, may: VisibleNames): readonly Change[] {
   switch (change.kind) {
     case 'MoreRoom':

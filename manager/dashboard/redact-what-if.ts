@@ -9,7 +9,7 @@ import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
 
 const JOBS_SHOWN = 100;
 
-/** What changes would do to the Jobs and queues that somebody may see, and what to type to make them. */
+/** The effects of edits on the Jobs and queues that the viewer may see, and the commands that make the edits. */
 export function redactWhatIf(
   outcome: WhatIf,
   { queue, edits }: { readonly queue: DeepReadonly<ClusterQueue>; readonly edits: readonly ObjectEdit[] },
@@ -40,15 +40,15 @@ export function redactWhatIf(
   };
 }
 
-/** Where it is without the change, else where it comes to be. */
+/** The queue of the Job without the edits, else with them. */
 const queueOf = ({ without, now, with: standing }: Effect): string | undefined =>
   [without, now, standing].flatMap((each) => (each !== undefined && 'clusterQueue' in each ? [each.clusterQueue] : []))[0];
 
 function jobOf({ job, kind, without, with: standing }: Effect, may: VisibleNames): WhatIfView['jobs'][number] {
-  return { key: job, kind, ...omitUndefined({ without: without && told(without, may) }), with: told(standing, may) };
+  return { key: job, kind, ...omitUndefined({ without: without && standingInWords(without, may) }), with: standingInWords(standing, may) };
 }
 
-function told(standing: Standing, may: VisibleNames): string {
+function standingInWords(standing: Standing, may: VisibleNames): string {
   switch (standing.kind) {
     case 'Admitted':
       return may.cluster(standing.cluster) ? `runs on ${standing.cluster}` : 'runs';
@@ -83,7 +83,7 @@ function commandsFor(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEd
   ];
 }
 
-/** Where the nominal quota stands, as a JSON pointer. */
+/** The JSON pointer of a nominal quota. */
 function pathOf({ spec }: DeepReadonly<ClusterQueue>, flavor: string, resource: string): string {
   for (const [group, { flavors }] of (spec.resourceGroups ?? []).entries())
     for (const [at, { name, resources }] of flavors.entries())

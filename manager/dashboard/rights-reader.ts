@@ -12,33 +12,33 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { Rights, Seen } from './rights.ts';
 
-/** Who somebody says that he is: by a token of the cluster, or as a trusted proxy has found out. */
-export type Whom = { readonly kind: 'Token'; readonly token: string } | { readonly kind: 'User'; readonly user: KubeUser };
+/** The claimed identity of a caller: a token of the cluster, or a user from a trusted proxy. */
+export type ClaimedIdentity = { readonly kind: 'Token'; readonly token: string } | { readonly kind: 'User'; readonly user: KubeUser };
 
 export type Admitted = { readonly kind: 'Admitted'; readonly user: KubeUser; readonly rights: Rights };
 export type Refused = { readonly kind: 'Refused' } & HttpRefusal;
-/** What somebody is answered who may see it, if it is there. */
+/** The answer for a viewer who may see the object, if it exists. */
 export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
 
 /**
- * Finds out what somebody may see and do, by SubjectAccessReviews. Answers are kept for a minute by user, whatever tokens the user has, and so many of them; an eighth of the
- * questions under way are about one owner at most. Never rejects.
+ * Reads the rights of viewers by SubjectAccessReviews. Answers are cached for a minute by user, whatever tokens the user has, up to a
+ * bound. At most an eighth of the reviews in flight are about one owner. Never rejects.
  */
 export interface RightsReader {
-  /** `address`: where he asks from; those from there who are not known yet wait for one another. */
-  rightsOf(whom: Whom, address?: string): Promise<Admitted | Refused>;
-  /** Undefined: he may. */
+  /** `address`: the source address of the request; unknown tokens of one address wait for each other. */
+  rightsOf(whom: ClaimedIdentity, address?: string): Promise<Admitted | Refused>;
+  /** Undefined: the user has the right. */
   refusal(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined>;
-  /** The same, asked anew. */
+  /** Like {@link refusal}, without the cache. */
   refusalNow(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined>;
 }
 
 export type RightsReaderDeps = {
-  /** The API server that knows the tokens. Without a rate limit of its own. */
+  /** A client of the API server that knows the tokens, without a rate limit of its own. */
   readonly client: RawClient;
-  /** What there is to be asked about, by name. */
+  /** Names of the objects to review. */
   readonly namespaces: () => readonly string[];
-  /** Rights in a namespace are not kept for another one that gets its name. */
+  /** Rights in a namespace are not cached for another one that gets its name. */
   readonly identities: Pick<NamespaceIdentities, 'of' | 'gone'>;
   readonly queues: () => readonly string[];
   readonly clusters: () => readonly string[];
@@ -46,17 +46,17 @@ export type RightsReaderDeps = {
   readonly log: Logger;
 };
 
-const KEPT_MS = 60_000;
-const REFUSED_KEPT_MS = 10_000;
+const ANSWER_TTL_MS = 60_000;
+const REFUSAL_TTL_MS = 10_000;
 const VIEWERS_MAX = 1_024;
 const ANSWERS_MAX = 8_192;
 const ANSWER_MS = 5_000;
-/** Asked about for each viewer who may not see all of them: the first of each by name. */
-const NAMED_MAX = 500;
-/** Under way at once for one viewer. */
-const AT_ONCE = 8;
+/** Reviews by name for each viewer without the right to all objects: the first of each kind by name. */
+const REVIEWED_MAX = 500;
+/** Concurrent reviews for one viewer. */
+const CONCURRENCY = 8;
 const REVIEWS = { all: 64, waitingMax: 64 };
-/** Questions about tokens that are not known, of one address. */
+/** Reviews of unknown tokens from one address. */
 const NEW_TOKENS = { qps: 5, burst: 20 };
 
 const list = (namespace: string, group: string, resource: string): AccessAttributes => ({
@@ -65,20 +65,20 @@ const list = (namespace: string, group: string, resource: string): AccessAttribu
 const get = (group: string, resource: string, name: string): AccessAttributes => ({
   resourceAttributes: { namespace: '', verb: 'get', group, resource, name },
 });
-const OURS = 'switchyard.dev';
+const GROUP = 'switchyard.dev';
 
 export function createRightsReader({ client, namespaces, identities, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
   const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
   const reviews = createFairSlots(REVIEWS);
   const viewers = createKeptAnswers<{ readonly owner: string; readonly rights: Rights }>({
     most: VIEWERS_MAX,
-    keptMs: () => KEPT_MS,
+    keptMs: () => ANSWER_TTL_MS,
     ownerOf: ({ owner }) => owner,
     clock,
   });
   const answers = createKeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>({
     most: ANSWERS_MAX,
-    keptMs: ({ isAllowed }) => (isAllowed ? KEPT_MS : REFUSED_KEPT_MS),
+    keptMs: ({ isAllowed }) => (isAllowed ? ANSWER_TTL_MS : REFUSAL_TTL_MS),
     ownerOf: ({ owner }) => owner,
     clock,
   });
@@ -106,13 +106,13 @@ export function createRightsReader({ client, namespaces, identities, queues, clu
     one: (name: string) => AccessAttributes,
   ): Promise<Seen> => {
     if (await may(user, all)) return 'All';
-    const asked = names.toSorted().slice(0, NAMED_MAX);
+    const asked = names.toSorted().slice(0, REVIEWED_MAX);
     const found = new Set<string>();
     let next = 0;
     const askOn = async (): Promise<void> => {
       for (let name = asked[next++]; name !== undefined; name = asked[next++]) if (await may(user, one(name))) found.add(name);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, askOn));
+    await Promise.all(Array.from({ length: CONCURRENCY }, askOn));
     return found;
   };
 
@@ -120,8 +120,8 @@ export function createRightsReader({ client, namespaces, identities, queues, clu
     const uids = new Map(namespaces().map((name) => [name, uidOf(name)]));
     const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
       seen(user, list('', 'batch', 'jobs'), [...uids.keys()], (namespace) => list(namespace, 'batch', 'jobs')),
-      seen(user, list('', OURS, 'clusterqueues'), queues(), (name) => get(OURS, 'clusterqueues', name)),
-      seen(user, list('', OURS, 'workerclusters'), clusters(), (name) => get(OURS, 'workerclusters', name)),
+      seen(user, list('', GROUP, 'clusterqueues'), queues(), (name) => get(GROUP, 'clusterqueues', name)),
+      seen(user, list('', GROUP, 'workerclusters'), clusters(), (name) => get(GROUP, 'workerclusters', name)),
     ]);
     const seenNamespaces = ofNamespaces === 'All' ? ofNamespaces : new Map([...uids].filter(([name]) => ofNamespaces.has(name)));
     return { namespaces: seenNamespaces, queues: ofQueues, clusters: ofClusters };

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Viewer } from './views.ts';
 
-/** Which objects of a kind, by name; of namespaces with their UIDs, because another namespace may get the name. */
+/** Visible objects of a kind, by name; namespaces with their UIDs, because another namespace may get the name. */
 export type Seen = 'All' | ReadonlySet<string> | ReadonlyMap<string, string>;
 
-/** What somebody may see. */
+/** The objects that a viewer may see. */
 export type Rights = {
-  /** Whose Jobs and LocalQueues. */
+  /** Namespaces whose Jobs and LocalQueues are visible. */
   readonly namespaces: Seen;
   readonly queues: Seen;
   readonly clusters: Seen;
@@ -14,10 +14,10 @@ export type Rights = {
 
 export const seesIt = (seen: Seen, name: string): boolean => seen === 'All' || seen.has(name);
 
-/** The UID of a namespace that somebody may see who does not see all; undefined where it is not known, or not for them. */
+/** The UID of a namespace for a viewer who may not see all; undefined where it is unknown, or not visible. */
 export const seenUid = (seen: Seen, namespace: string): string | undefined => (seen instanceof Map ? seen.get(namespace) : undefined);
 
-/** The same for all who may see the same: what is made for one is made for all of them. */
+/** A key that is equal for viewers with equal rights, so that they share what is computed. */
 export function rightsKey({ namespaces, queues, clusters }: Rights): string {
   const sorted = (seen: Seen): readonly string[] | 'All' => (seen === 'All' ? seen : [...identitiesIn(seen)].toSorted());
   return createHash('sha256')
@@ -26,16 +26,16 @@ export function rightsKey({ namespaces, queues, clusters }: Rights): string {
     .slice(0, 22);
 }
 
-/** Names, and of namespaces their UIDs, too. */
+/** Names; those of namespaces with UIDs. */
 function* identitiesIn(seen: Exclude<Seen, 'All'>): Generator<string> {
   for (const name of seen.keys()) yield seen instanceof Map ? `${name}/${seen.get(name)}` : name;
 }
 
-const NAMED_MAX = 200;
+const LISTED_MAX = 200;
 
 export const viewerOf = (name: string, { namespaces, queues, clusters }: Rights, actions: boolean): Viewer => ({
   name,
-  namespaces: namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted().slice(0, NAMED_MAX),
+  namespaces: namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted().slice(0, LISTED_MAX),
   queues: extent(queues),
   clusters: extent(clusters),
   actions,

@@ -1,7 +1,7 @@
-import type { JobLine, SentItem, YardItem } from './views.ts';
+import type { JobLine, SentItem, OverviewItem } from './views.ts';
 
 /** The Jobs that an item lists. */
-export function linesOf(item: YardItem): readonly JobLine[] {
+export function linesOf(item: OverviewItem): readonly JobLine[] {
   switch (item.kind) {
     case 'Cluster':
       return item.running;
@@ -16,8 +16,11 @@ export function linesOf(item: YardItem): readonly JobLine[] {
   }
 }
 
-/** The item as it is sent: with the names of these Jobs. What becomes of one of them then is one line, wherever it is listed. */
-export function sentItem(item: YardItem): SentItem {
+/**
+ * The item as sent: with the keys of its Jobs in place of their lines. A change of a Job is thus sent as one line, wherever the Job is
+ * listed.
+ */
+export function sentItem(item: OverviewItem): SentItem {
   const keys = linesOf(item).map(({ key }) => key);
   switch (item.kind) {
     case 'Cluster':
@@ -33,8 +36,8 @@ export function sentItem(item: YardItem): SentItem {
   }
 }
 
-/** The item that was sent, from lines of Jobs that have been sent before or with it; one that has not is left out. */
-export function receivedItem(item: SentItem, lineOf: (key: string) => JobLine | undefined): YardItem {
+/** The item from its sent form, with the lines of Jobs sent before or with it; a Job without a line is left out. */
+export function receivedItem(item: SentItem, lineOf: (key: string) => JobLine | undefined): OverviewItem {
   const lines = (keys: readonly string[]): readonly JobLine[] => keys.flatMap((key) => lineOf(key) ?? []);
   switch (item.kind) {
     case 'Cluster':

@@ -17,21 +17,21 @@ import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts
 import { follow, liveReading, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
-import type { Found, Refused, Whom } from './rights-reader.ts';
+import type { Found, Refused, ClaimedIdentity } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastYard, TimeLine, Viewer, WithActions } from './views.ts';
+import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastOverview, TimeLine, Viewer, WithActions } from './views.ts';
 
-/** What is kept of Jobs that are over. */
+/** The stored history of Jobs that are gone. */
 export type KeptJobs = {
-  /** Of the namespace that has this name now; `earlier`: also of those that had it before. */
+  /** Jobs of the namespace that has this name now; `earlier`: also of namespaces that had the name before. */
   query(query: {
     readonly namespace: string;
     readonly name: string;
     readonly limit: number;
     readonly earlier: boolean;
   }): Promise<readonly KeptJob[]>;
-  /** Those that ended since then, the latest first. */
+  /** Jobs that ended since then, the latest first. */
   endedSince(sinceMs: number, limit: number): Promise<readonly KeptJob[]>;
   podsOf(uid: string): Promise<readonly (CopyPods & { readonly copyUid: string })[]>;
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
@@ -41,13 +41,13 @@ export type SessionDeps = {
   readonly index: JobIndex;
   readonly jobs: Lister<Job>;
   readonly feeds: Feeds;
-  /** Reads one Job from the API server, as it is stored. */
+  /** Reads one Job from the API server, as stored. */
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
-  /** Those about the object of that UID; undefined: the manager may not list them. */
+  /** Events about the object of that UID; undefined: the manager may not list them. */
   readonly readEvents: (namespace: string, uid: string) => Promise<readonly CoreEvent[] | undefined>;
-  /** Where traces are to be seen, with `{traceId}` in it. */
+  /** URL of a trace view, with `{traceId}` in it. */
   readonly traceUrl?: string | undefined;
-  /** Absent: nothing is kept. */
+  /** Absent: no history is stored. */
   readonly kept?: KeptJobs | undefined;
   readonly identities: Pick<NamespaceIdentities, 'of' | 'onGone'>;
   readonly table: JobTable;
@@ -56,33 +56,33 @@ export type SessionDeps = {
 } & PlaceReadingDeps &
   Pick<LiveReadingDeps, 'live'>;
 
-/** What one viewer is shown. Everything is judged anew by what he may see; what is not for him is not there. */
+/** All that one viewer may read. Every read is filtered by the viewer's rights; an object that the viewer may not see counts as absent. */
 export interface Session extends PlaceReading, LiveReading {
   readonly user: KubeUser;
   readonly viewer: Viewer;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
-  /** Throws nothing: a wrong query is told. */
+  /** Never throws: a malformed query returns a problem. */
   jobs(parameters: URLSearchParams): Promise<Found<JobPage> | { readonly problem: string }>;
   job(namespace: string, name: string): Promise<Found<WithActions<JobView, JobAction>>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
   events(namespace: string, name: string): Promise<Found<EventsView>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
-  /** Throws nothing: a wrong query is told. */
+  /** Never throws: a malformed query returns a problem. */
   timeLine(parameters: URLSearchParams): Promise<Found<TimeLine> | { readonly problem: string }>;
-  /** The yard as it was; a wrong moment is told. */
-  yardAt(parameters: URLSearchParams): Promise<Found<PastYard> | { readonly problem: string }>;
-  /** Does what the body asks for. */
+  /** The overview as it was then; a malformed moment returns a problem. */
+  yardAt(parameters: URLSearchParams): Promise<Found<PastOverview> | { readonly problem: string }>;
+  /** Carries out the action of the body. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
 
-/** Somebody whose rights change is served by what they are now within this time. */
-const LOOKED_AGAIN_MS = 60_000;
+/** A change of a viewer's rights takes effect within this time. */
+const RECHECK_MS = 60_000;
 
 const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 
-/** `address`: where he asks from. */
-export type OpenSession = (whom: Whom, address?: string) => Promise<Session | Refused>;
+/** `address`: the source address of the request. */
+export type OpenSession = (whom: ClaimedIdentity, address?: string) => Promise<Session | Refused>;
 
 export function createSessions(deps: SessionDeps): OpenSession {
   const { feeds, rights, identities, clock } = deps;
@@ -123,18 +123,23 @@ export function createSessions(deps: SessionDeps): OpenSession {
   };
 
   /**
-   * Ends when the rights of the viewer are no longer what they were when it began, at once where a namespace goes: the viewer comes back,
-   * and gets what is allowed by then.
+   * Ends when the rights of the viewer have changed, at once where a namespace is deleted. The page reconnects, and gets what its viewer
+   * may see by then.
    */
-  async function* followed(whom: Whom, granted: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<FeedEvent> {
+  async function* followed(
+    whom: ClaimedIdentity,
+    granted: Rights,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<FeedEvent> {
     const changed = new AbortController();
     const key = rightsKey(granted);
-    const lookAgain = async (): Promise<void> => {
+    const recheck = async (): Promise<void> => {
       const now = await rights.rightsOf(whom);
       if (now.kind === 'Refused' ? now.status !== 503 : rightsKey(now.rights) !== key) return changed.abort(new Error('other rights'));
-      timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+      timer = clock.schedule(() => void recheck(), RECHECK_MS);
     };
-    let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    let timer = clock.schedule(() => void recheck(), RECHECK_MS);
     const { namespaces } = granted;
     const another = (): void => changed.abort(new Error('a namespace is gone'));
     const unsubscribe = namespaces === 'All' ? undefined : identities.onGone((name) => namespaces.has(name) && another());
@@ -156,11 +161,11 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
     kind: 'Missing',
     what: `there is no Job ${namespace}/${name}`,
   });
-  /** Who may list the Jobs of a namespace sees each of them. */
+  /** A viewer who may list the Jobs of a namespace sees each of them. */
   const refusal = (namespace: string, name: string): Promise<Refused | undefined> | undefined =>
     seesIt(seen.namespaces, namespace) ? undefined : rights.refusal(user, toSee(namespace, name));
 
-  /** The last that is kept of a name, or of the Job of that UID. */
+  /** The latest stored Job of a name, or the one of that UID. */
   const lastKept = async ({ namespace, name }: ObjectKey, uid?: string): Promise<KeptJob | undefined> => {
     const found = (await kept?.query({ namespace: namespace ?? '', name, limit: 10, earlier: seen.namespaces === 'All' })) ?? [];
     return uid === undefined ? found[0] : found.find((each) => each.uid === uid);
@@ -204,7 +209,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
         : { kind: 'Found', value: eventsView(events, uid) };
     },
     async yaml(namespace, name) {
-      // What stands in a Job is more than a list of them shows here.
+      // A Job's manifest has more than a list of Jobs shows: getting the Job must be allowed.
       const refused = await rights.refusal(user, toSee(namespace, name));
       if (refused !== undefined) return refused;
       const key = { namespace, name };

@@ -1,9 +1,9 @@
-/** So many at once take a few milliseconds. */
+/** Sorting a part of this size takes a few milliseconds. */
 const PART = 2_000;
 
 /**
- * The items in order, equal ones as they came; a step at a time, so that whoever takes the steps can have others go first in between. Nothing may be written to
- * `items` meanwhile.
+ * The items in order; equal ones keep their order. Yields after each part, so that the caller can let other work go first. `items` must not
+ * change meanwhile.
  */
 export function* sortedInParts<T>(items: readonly T[], compare: (a: T, b: T) => number, part = PART): Generator<undefined, readonly T[]> {
   let runs: (readonly T[])[] = [];
@@ -29,7 +29,7 @@ function* mergedInParts<T>(
   const merged: T[] = [];
   for (let [a, b] = [0, 0]; a < first.length || b < second.length; ) {
     const [x, y] = [first[a], second[b]];
-    // Past the end of one there is nothing but the other; an item itself may be undefined.
+    // Past the end of one list only the other is left; an item itself may be undefined.
     const isFirst = b >= second.length || (a < first.length && compare(x as T, y as T) <= 0);
     merged.push((isFirst ? x : y) as T);
     if (isFirst) a++;

@@ -6,7 +6,7 @@ import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { conditionViews } from './condition-view.ts';
 import type { SubmissionView } from './views.ts';
 
-/** A queue of submissions, as its status has it. */
+/** A SubmissionQueue, by its status. */
 export function submissionView(queue: DeepReadonly<SubmissionQueueObject>): SubmissionView {
   const { spec, status } = queue;
   const ready = findCondition(status?.conditions, 'Ready');

@@ -11,53 +11,55 @@ import type { KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './overview-at.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
-import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
+import type { PastOverview, QueueTimeLine, TimeLine } from './views.ts';
 
-/** What happened in the last hours, as far as Jobs that are there and history tell. Undefined where too much is asked at once. `owner`: whose turn it takes. */
+/**
+ * The last hours, by present Jobs and stored history. Undefined where too many questions wait. `owner`: the user whose turn the work takes.
+ */
 export interface TimeLines {
   of(hours: number, seen: Rights, owner: string): Promise<TimeLine | undefined>;
-  /** What stood where at that moment. */
-  yardAt(atMs: number, seen: Rights, owner: string): Promise<PastYard | undefined>;
-  /** Of a ClusterQueue that the viewer may see: then of all its Jobs. */
+  /** The overview at that moment. */
+  yardAt(atMs: number, seen: Rights, owner: string): Promise<PastOverview | undefined>;
+  /** The time line of a ClusterQueue that the viewer may see, with all its Jobs. */
   ofQueue(name: string, hours: number, seen: Rights, owner: string): Promise<QueueTimeLine | undefined>;
 }
 
 export type TimeLineDeps = {
   readonly index: Pick<JobIndex, 'ordered' | 'get' | 'requestsOf'>;
-  /** Jobs that ended since then, the latest first; absent: nothing is kept of Jobs that are gone. */
+  /** Jobs that ended since then, the latest first; absent: no history is stored. */
   readonly ended: ((sinceMs: number, limit: number) => Promise<readonly KeptJob[]>) | undefined;
-  /** The ClusterQueue that a LocalQueue leads to now. */
+  /** The present ClusterQueue of a LocalQueue. */
   readonly clusterQueueOf: (localQueue: string) => string | undefined;
-  /** What a ClusterQueue has for its own. */
+  /** The nominal quota of a ClusterQueue. */
   readonly nominalOf: (clusterQueue: string) => Requests;
-  /** For looking at all Jobs. */
+  /** The scheduler of scans over all Jobs. */
   readonly turns: FairScheduler;
   readonly clock: Clock;
 };
 
-/** Of Jobs that are gone, so many are read: each is an object of the store. */
+/** Jobs read from history: each is an object of its store. */
 const ENDED_MAX = 2_000;
-/** Then all of it is looked at anew. */
-const KEPT_MS = 15_000;
-const GONE_KEPT_MS = 60_000;
+/** An answer is reused for this long. */
+const CACHE_TTL_MS = 15_000;
+const HISTORY_TTL_MS = 60_000;
 const GONE_MAX = 16;
-/** Answers that are kept. */
+/** Cached answers. */
 const ANSWERS_MAX = 64;
 const SLICE_MS = 8;
-const JOBS_AT_ONCE = 500;
+const JOBS_PER_SLICE = 500;
 const RESOURCES_SHOWN = 6;
 
-/** `gone`: a Job that is kept, of the namespace with this UID, where that is known. */
+/** `gone`: a Job of history, with the UID of its namespace, where that is known. */
 type Span = PastJob & { readonly requests: () => Requests; readonly gone?: { readonly namespaceUid: string | undefined } };
 
 export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns, clock }: TimeLineDeps): TimeLines {
   const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
   const gone = new Map<number, { readonly atMs: number; readonly jobs: Promise<readonly Span[]> }>();
 
-  /** For whoever asks: read once. */
+  /** Jobs of history, read once for all viewers. */
   const goneSince = (hours: number): Promise<readonly Span[]> => {
     const known = gone.get(hours);
-    if (known !== undefined && clock.now() - known.atMs < GONE_KEPT_MS) return known.jobs;
+    if (known !== undefined && clock.now() - known.atMs < HISTORY_TTL_MS) return known.jobs;
     const jobs = readGone(clock.now() - hours * HOUR_MS);
     gone.delete(hours);
     gone.set(hours, { atMs: clock.now(), jobs });
@@ -67,15 +69,15 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
 
   const readGone = async (sinceMs: number): Promise<readonly Span[]> => ((await ended?.(sinceMs, ENDED_MAX)) ?? []).map(goneJob);
 
-  /** Everything that was there in these hours, a part at a time. Resolves with what is missing. */
+  /** Visits every Job of these hours, in time slices. Resolves with a note on what is missing. */
   const each = async (hours: number, visit: (span: Span) => void): Promise<string | undefined> => {
     const kept = await goneSince(hours);
     const slices = createTimeSlices(clock, SLICE_MS);
     const lines = index.ordered();
-    for (let from = 0; from < lines.length; from += JOBS_AT_ONCE) {
-      for (const line of lines.slice(from, from + JOBS_AT_ONCE)) {
+    for (let from = 0; from < lines.length; from += JOBS_PER_SLICE) {
+      for (const line of lines.slice(from, from + JOBS_PER_SLICE)) {
         const { key, createdMs, admittedMs, endedMs, state } = line;
-        // One that waits again has a record of its last admission, which is over.
+        // A Job that waits again still has the record of its last admission, which is over.
         const isAdmitted = state !== 'Waiting' && state !== 'Held';
         visit({
           line,
@@ -92,12 +94,12 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     return kept.length >= ENDED_MAX ? `of Jobs that are gone only the last ${ENDED_MAX} that ended are counted` : undefined;
   };
 
-  /** What was answered a moment ago is told again. */
+  /** Reuses recent answers. */
   const once = async <T>(what: string, seen: Rights, owner: string, make: () => Promise<T>): Promise<T | undefined> => {
     const key = `${what} ${rightsKey(seen)}`;
     const known = answers.get(key);
-    // Made for the same key, and so of the same kind.
-    if (known !== undefined && clock.now() - known.atMs < KEPT_MS) return known.answer as Promise<T>;
+    // The answer belongs to the same key, and so has the same type.
+    if (known !== undefined && clock.now() - known.atMs < CACHE_TTL_MS) return known.answer as Promise<T>;
     const answer = turns.take(owner, make);
     if (answer === undefined) return undefined;
     answers.delete(key);
@@ -107,7 +109,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     try {
       return await answer;
     } catch (error) {
-      // Nobody is told of it again.
+      // A failure is not reused.
       answers.delete(key);
       gone.clear();
       throw error;
@@ -170,7 +172,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
             levels: levels.told(),
             nominal: inBaseUnit(resource, nominal.get(resource) ?? amountIn(resource, '0')),
           })),
-          // How much others have is for those who may see their queues.
+          // The share needs the Jobs of other queues, so it is for viewers who may see all queues.
           share: seen.queues === 'All' ? own.told().map((much, position) => much / Math.max(1, everybody[position] ?? 0)) : [],
           ...omitUndefined({ note }),
         };

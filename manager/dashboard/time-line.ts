@@ -1,42 +1,45 @@
 import type { TimeBucket } from './views.ts';
 
-/** The way of one Job, as far as it is known. Of several admissions the last one. */
+/** The known times of one Job; of several admissions the last one. */
 export type JobSpan = {
   readonly createdMs: number;
   readonly admittedMs?: number | undefined;
   readonly endedMs?: number | undefined;
-  /** How it ended, where it has. */
+  /** The outcome of an ended Job. */
   readonly outcome?: 'Complete' | 'Failed' | undefined;
 };
 
 export const HOURS_MAX = 168;
 export const HOUR_MS = 3_600_000;
-const HOURS_BY_DEFAULT = 6;
+const DEFAULT_HOURS = 6;
 const BUCKETS = 60;
 const MINUTE_MS = 60_000;
 
-/** How many hours are asked for: 1 to a week. Undefined: that cannot be read. */
+/** Parses a number of hours: 1 to a week. Undefined: malformed. */
 export function parseHours(text: string | null): number | undefined {
-  if (text === null || text === '') return HOURS_BY_DEFAULT;
+  if (text === null || text === '') return DEFAULT_HOURS;
   const hours = Number(text);
   return /^\d{1,3}$/.test(text) && hours >= 1 && hours <= HOURS_MAX ? hours : undefined;
 }
 
-/** A moment of the last week, as epoch milliseconds; to a second, so that many who look at it are told the same. Undefined: it is none. */
+/**
+ * Parses a moment of the last week, as epoch milliseconds. It is rounded to a second, so that viewers share answers. Undefined: malformed,
+ * or out of range.
+ */
 export function parseMoment(text: string | null, nowMs: number): number | undefined {
   if (text === null || !/^\d{1,15}$/.test(text)) return undefined;
   const atMs = Math.floor(Number(text) / 1_000) * 1_000;
   return atMs <= nowMs && atMs >= nowMs - HOURS_MAX * HOUR_MS ? atMs : undefined;
 }
 
-/** Whole buckets up to the one that `nowMs` is in, so that those that are over do not change from look to look. */
+/** Whole buckets up to the one of `nowMs`, so that past buckets stay the same from answer to answer. */
 export function bucketsOf(hours: number, nowMs: number): { readonly fromMs: number; readonly bucketMs: number; readonly count: number } {
   const bucketMs = Math.max(MINUTE_MS, (hours * 60 * MINUTE_MS) / BUCKETS);
   const count = Math.round((hours * 60 * MINUTE_MS) / bucketMs);
   return { fromMs: (Math.floor(nowMs / bucketMs) + 1 - count) * bucketMs, bucketMs, count };
 }
 
-/** Counts what happened in each bucket, and how things stood at its end. */
+/** Counts events in each bucket, and waiting and running Jobs at its end. */
 export interface TimeBuckets {
   add(span: JobSpan): void;
   told(): readonly TimeBucket[];
@@ -72,15 +75,15 @@ export function createTimeBuckets(shape: BucketShape): TimeBuckets {
   };
 }
 
-/** How much there was of something at the end of each bucket. */
+/** Levels of an amount at the end of each bucket. */
 export interface Levels {
-  /** From then until then, or until now. */
+  /** Adds an amount from then until then, or until now. */
   add(sinceMs: number, untilMs: number | undefined, much: number): void;
   told(): readonly number[];
 }
 
 export function createLevels({ fromMs, bucketMs, count }: BucketShape): Levels {
-  /** What is more, or less, than in the bucket before. */
+  /** The difference from the bucket before. */
   const changes = Array.from({ length: count + 1 }, () => 0);
   const bucketOf = (ms: number): number => Math.floor((ms - fromMs) / bucketMs);
   return {

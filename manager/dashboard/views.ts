@@ -1,6 +1,6 @@
-/** What the page is sent: small plain objects, with texts as they are to be read. Instants are epoch milliseconds, shares are parts of 1. */
+/** The views that the page receives: small plain objects with display texts. Times are epoch milliseconds, shares are fractions of 1. */
 
-/** `Resting`: it was admitted, is suspended, and something of it is still there. */
+/** `Resting`: an admitted Job that is suspended and whose pods have not all stopped. */
 export type JobState = 'Waiting' | 'Held' | 'Dispatching' | 'Running' | 'Resting' | 'Complete' | 'Failed';
 
 /** A Job as one line of a table. */
@@ -9,61 +9,61 @@ export type JobLine = {
   readonly key: string;
   readonly uid: string;
   readonly state: JobState;
-  /** A word for why it is so, for grouping. */
+  /** The reason of the state in one word, for grouping. */
   readonly reason?: string;
-  /** The same in words, cut off where they are many. */
+  /** The message of the state, truncated when long. */
   readonly why?: string;
   /** Its LocalQueue. */
   readonly queue?: string;
-  /** Once it was admitted. */
+  /** The ClusterQueue; absent before the admission. */
   readonly clusterQueue?: string;
   readonly cluster?: string;
-  /** Who created it, where that was noted. */
+  /** The creator, where it was recorded. */
   readonly user?: string;
   readonly createdMs: number;
   readonly admittedMs?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
-  /** Pods that it needs, and of these what is known. */
+  /** The completions that the Job needs; the counts of pods follow. */
   readonly completions: number;
   readonly active: number;
   readonly succeeded: number;
   readonly failed: number;
 };
 
-/** One resource of something that can be full. */
+/** The use of one resource. */
 export type Fill = {
   readonly resource: string;
-  /** As quantities. */
+  /** A quantity. */
   readonly used: string;
   readonly of: string;
-  /** `used` of `of`; more than 1 where more is used. Absent where there is no limit. */
+  /** `used` divided by `of`; more than 1 where more is used. Absent without a limit. */
   readonly share?: number;
 };
 
 export type Health = 'Good' | 'Warning' | 'Bad' | 'Idle';
 
-/** A cluster as a track on which Jobs run. */
-export type ClusterTrack = {
+/** A cluster as a row of the overview, with its running Jobs. */
+export type ClusterItem = {
   readonly kind: 'Cluster';
   readonly name: string;
   readonly health: Health;
   /** Such as `Ready`, `Cordoned`, `Lost`. */
   readonly state: string;
-  /** What is wrong; absent where nothing is. */
+  /** The problem of the cluster; absent where there is none. */
   readonly problem?: string;
   readonly roundTripMs?: number;
   readonly version?: string;
   readonly fills: readonly Fill[];
-  /** Of those that the viewer may see. */
+  /** The number of running Jobs that the viewer may see. */
   readonly jobs: number;
-  /** The latest of them. */
+  /** The latest of these Jobs. */
   readonly running: readonly JobLine[];
 };
 
 export type QuotaFill = Fill & {
   readonly flavor: string;
-  /** Beyond nominal. */
+  /** Use beyond the nominal quota. */
   readonly borrowed?: string;
   readonly borrowedShare?: number;
 };
@@ -76,25 +76,25 @@ export type QueueNode = {
   readonly health: Health;
   readonly problem?: string;
   readonly strategy: string;
-  /** Of all Jobs, as its status counts them. */
+  /** The number of all waiting Jobs, by the status of the queue. */
   readonly waiting: number;
   readonly admitted: number;
   readonly weightedShare?: number;
   readonly quota: readonly QuotaFill[];
-  /** Those that wait and the viewer may see, the longest first. */
+  /** Waiting Jobs that the viewer may see, the longest waiting first. */
   readonly first: readonly JobLine[];
 };
 
-/** A cohort; one that queues name exists also without an object. */
+/** A cohort; a cohort that queues name exists also without an object. */
 export type CohortNode = { readonly kind: 'Cohort'; readonly name: string; readonly parent?: string; readonly quota: readonly Fill[] };
 
-/** Of the Jobs that the viewer may see. */
+/** Counts of the Jobs that the viewer may see. */
 export type Totals = { readonly kind: 'Totals'; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly namespaces: number };
 
-/** Those that ended last, the latest first. */
+/** Jobs that ended last, the latest first. */
 export type Ended = { readonly kind: 'Ended'; readonly jobs: readonly JobLine[] };
 
-/** A LocalQueue that takes the viewer's Jobs to a ClusterQueue that he may not see. */
+/** A LocalQueue whose ClusterQueue the viewer may not see. */
 export type LocalQueueNode = {
   readonly kind: 'LocalQueue';
   readonly key: string;
@@ -103,15 +103,15 @@ export type LocalQueueNode = {
   readonly first: readonly JobLine[];
 };
 
-export type YardItem = ClusterTrack | QueueNode | CohortNode | Totals | Ended | LocalQueueNode;
+export type OverviewItem = ClusterItem | QueueNode | CohortNode | Totals | Ended | LocalQueueNode;
 
-/** An item as it is sent: instead of Jobs it lists their keys. */
-export type SentItem = NamingJobs<YardItem>;
-type NamingJobs<Item> = Item extends YardItem
+/** An item as sent: with keys in place of Jobs. */
+export type SentItem = NamingJobs<OverviewItem>;
+type NamingJobs<Item> = Item extends OverviewItem
   ? { readonly [Part in keyof Item]: Item[Part] extends readonly JobLine[] ? readonly string[] : Item[Part] }
   : never;
 
-/** What the viewer may see; `actions`: whether anything can be done here at all. */
+/** The extent of the viewer's rights; `actions`: whether this manager accepts actions. */
 export type Viewer = {
   readonly name: string;
   readonly namespaces: readonly string[] | 'All';
@@ -120,12 +120,12 @@ export type Viewer = {
   readonly actions: boolean;
 };
 
-/** What has changed since the last one: whole items by id, null for one that is gone. */
-export type YardChange = {
+/** The change since the last event: whole items by id, null for a deleted one. */
+export type OverviewChange = {
   readonly items: Readonly<Record<string, SentItem | null>>;
-  /** Jobs that have changed, at most so many of them; `more` did, too. */
+  /** Changed Jobs, up to a bound; `more` is the number of further ones. */
   readonly jobs: readonly JobLine[];
-  /** Others that items list, and that have changed or were not listed before. */
+  /** Further Jobs that items list, and that have changed or were not listed before. */
   readonly lines: readonly JobLine[];
   readonly gone: readonly string[];
   readonly more: number;
@@ -134,13 +134,13 @@ export type YardChange = {
 
 export type JobPage = {
   readonly total: number;
-  /** The place of the first of these. */
+  /** The position of the first of these Jobs. */
   readonly offset: number;
   readonly jobs: readonly JobLine[];
   readonly groups?: readonly { readonly key: string; readonly count: number }[];
 };
 
-/** One stage of the way of a Job. */
+/** One stage in the life of a Job. */
 export type Stage = {
   readonly name: string;
   readonly atMs?: number;
@@ -170,7 +170,7 @@ export type JobView = {
   readonly stages: readonly Stage[];
   readonly facts: readonly { readonly name: string; readonly value: string }[];
   readonly requests: Readonly<Record<string, string>>;
-  /** Of an Indexed Job: runs of cells of one kind, in order. */
+  /** For an Indexed Job: runs of cells of one kind, in order. */
   readonly indexes?: readonly { readonly kind: IndexCell; readonly count: number }[];
   readonly conditions: readonly {
     readonly type: string;
@@ -180,53 +180,53 @@ export type JobView = {
     readonly sinceMs?: number;
   }[];
   readonly pods: readonly PodView[];
-  /** Clusters that it does not go to for the time being. */
+  /** Clusters that the Job avoids for now. */
   readonly avoided: readonly { readonly cluster: string; readonly reason: string; readonly untilMs?: number }[];
-  /** What to type instead, by what it does. */
+  /** Equivalent commands, by what they do. */
   readonly commands: readonly { readonly does: string; readonly line: string }[];
-  /** Its trace, where one is exported, and where it is to be seen. */
+  /** The trace id, where a trace is exported, and the URL of its view. */
   readonly trace?: { readonly id: string; readonly url?: string };
-  /** It is over and gone; this is what was kept of it. */
+  /** The Job is gone; the view shows its stored history. */
   readonly fromHistory: boolean;
 };
 
-/** What Kubernetes' Events say of a Job, the latest first. */
+/** Kubernetes Events of a Job, the latest first. */
 export type EventsView = {
   readonly events: readonly {
     readonly isWarning: boolean;
     readonly reason: string;
     readonly message: string;
-    /** Who says so. */
+    /** The component that reported the Event. */
     readonly from: string;
     readonly atMs?: number;
-    /** How often it was said. */
+    /** The number of occurrences. */
     readonly count: number;
   }[];
 };
 
-/** A LocalQueue that leads to a ClusterQueue, and what its Jobs have. */
+/** A LocalQueue of a ClusterQueue, with the use of its Jobs. */
 export type LocalQueueUse = {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
   readonly waiting: number;
   readonly admitted: number;
-  /** What its admitted Jobs hold, as quantities. */
+  /** The requests of its admitted Jobs, as quantities. */
   readonly holds: Readonly<Record<string, string>>;
 };
 
-/** What a ClusterQueue uses beyond its own quota of a flavor and resource, and whose it may be. */
+/** The use of a ClusterQueue beyond its own quota of a flavor and resource, and where the quota may come from. */
 export type Loan = {
   readonly flavor: string;
   readonly resource: string;
-  /** As a quantity. */
+  /** A quantity. */
   readonly borrowed: string;
-  /** ClusterQueues and cohorts of the same tree that have more than they use, with how much; only those that the viewer may see. */
+  /** ClusterQueues and cohorts of the same tree with unused quota, and its amount; only those that the viewer may see. */
   readonly lenders: readonly { readonly kind: 'Queue' | 'Cohort'; readonly name: string; readonly unused: string }[];
 };
 
-/** One that waits, in the order of its ClusterQueue. */
+/** A waiting Job in the order of its ClusterQueue. */
 export type Place = {
-  /** From 1, among all that wait there, those that the viewer may not see included. */
+  /** The position from 1 among all waiting Jobs, including those that the viewer may not see. */
   readonly place: number;
   readonly priority: number;
   readonly job: JobLine;
@@ -235,33 +235,36 @@ export type Place = {
 /** All about one ClusterQueue. */
 export type QueueView = {
   readonly node: QueueNode;
-  /** Those of namespaces that the viewer may see. */
+  /** LocalQueues of namespaces that the viewer may see. */
   readonly localQueues: readonly LocalQueueUse[];
-  /** How many others lead to it; told to who may see all queues. */
+  /** The number of other LocalQueues; only for a viewer who may see all queues. */
   readonly otherLocalQueues?: number;
-  /** With fair sharing, as it is written. */
+  /** The weight for fair sharing, as written. */
   readonly weight: string;
   readonly loans: readonly Loan[];
-  /** Of those that wait the first that the viewer may see, among the first of all. */
+  /** Waiting Jobs that the viewer may see, among the first of all. */
   readonly order: readonly Place[];
-  /** How many wait in all; those that are in no queue (held, or wrong) do not count. */
+  /** The number of all waiting Jobs, without Jobs in no queue (held or invalid). */
   readonly waiting: number;
-  /** Why there is no order; absent where there is. */
+  /** Why the order is unknown; absent where it is known. */
   readonly orderProblem?: string;
   readonly conditions: readonly ConditionView[];
 };
 
-/** What would become of Jobs if something of a ClusterQueue or cluster were otherwise. Nothing is changed by asking. */
+/** The effects of edits to a ClusterQueue or cluster on Jobs. The question changes nothing. */
 export type WhatIfView = {
-  /** How many of each queue that the viewer may see fare otherwise, by what happens to them (`Admitted`, `Evicted`, ...); the one asked about first. */
+  /**
+   * The number of affected Jobs of each queue that the viewer may see, by effect (`Admitted`, `Evicted`, ...); the queue in question comes
+   * first.
+   */
   readonly queues: readonly { readonly name: string; readonly effects: Readonly<Record<string, number>> }[];
-  /** Those of his namespaces, the first hundred, with what becomes of each without and with the change. */
+  /** Affected Jobs of the viewer's namespaces, the first hundred, with their state without and with the edits. */
   readonly jobs: readonly { readonly key: string; readonly kind: string; readonly without?: string; readonly with: string }[];
-  /** How many more of his there are. */
+  /** The number of further affected Jobs of the viewer's namespaces. */
   readonly more: number;
-  /** False: what follows was given up after many rounds, and this is how far it went. */
+  /** False: the simulation was stopped after many rounds, and this is its last state. */
   readonly isSettled: boolean;
-  /** What to type to make the change. */
+  /** Commands that make the edits. */
   readonly commands: readonly string[];
 };
 
@@ -275,33 +278,33 @@ export type ConditionView = {
 
 /** All about one worker cluster. */
 export type ClusterView = {
-  readonly track: ClusterTrack;
+  readonly track: ClusterItem;
   readonly conditions: readonly ConditionView[];
-  /** Name and value, to be read. */
+  /** Names and display texts. */
   readonly facts: readonly { readonly name: string; readonly value: string }[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Jobs that are kept from it for now, of those that the viewer may see, the first hundred. */
+  /** Jobs that avoid the cluster for now, of those that the viewer may see, the first hundred. */
   readonly avoidedBy: readonly { readonly job: string; readonly reason: string; readonly untilMs?: number }[];
-  /** What keeps Jobs from being run twice when contact is lost. */
+  /** The fence that keeps Jobs from running twice when contact is lost. */
   readonly fence: {
-    /** Seconds after which its worker stops copies that hear nothing; 0: it never does. Absent: it has not said. */
+    /** Seconds without contact after which the worker stops copies; 0: never. Absent: the worker has not announced it. */
     readonly afterSeconds?: number;
-    /** In words: what happens to its Jobs when it is out of reach. */
+    /** What happens to Jobs of the cluster when it is out of reach. */
     readonly about: string;
-    /** Namespace there of the Leases of manager and worker. */
+    /** Namespace on the cluster with the Leases of manager and worker. */
     readonly leaseNamespace: string;
   };
-  /** What to type instead, by what it does. */
+  /** Equivalent commands, by what they do. */
   readonly commands: readonly { readonly does: string; readonly line: string }[];
 };
 
-/** One queue of submissions. */
+/** One SubmissionQueue. */
 export type SubmissionView = {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
   readonly health: Health;
   readonly problem?: string;
-  /** Absent where its leader has not told. */
+  /** Absent where its leader has not reported it. */
   readonly backlog?: number;
   readonly parked?: number;
   readonly accepted?: number;
@@ -313,16 +316,16 @@ export type SubmissionView = {
 
 export type SubmissionsView = { readonly queues: readonly SubmissionView[] };
 
-/** What happened within one stretch of time, of Jobs that the viewer may see. */
+/** Counts of one time bucket, of Jobs that the viewer may see. */
 export type TimeBucket = {
   readonly fromMs: number;
   readonly created: number;
   readonly admitted: number;
   readonly complete: number;
   readonly failed: number;
-  /** Jobs that waited for admission at its end. */
+  /** Jobs that waited for admission at the end of the bucket. */
   readonly waiting: number;
-  /** Jobs that were admitted and not over at its end. */
+  /** Jobs that were admitted and unfinished at the end of the bucket. */
   readonly running: number;
 };
 
@@ -331,49 +334,52 @@ export type TimeLine = {
   readonly untilMs: number;
   readonly bucketMs: number;
   readonly buckets: readonly TimeBucket[];
-  /** What it is made of and what it therefore lacks, to be read; absent where it lacks nothing. */
+  /** The sources of the data and what is missing, as display text; absent where nothing is missing. */
   readonly note?: string;
 };
 
-/** The yard at one moment, of Jobs that the viewer may see. */
-export type PastYard = {
+/** The overview at one moment, with Jobs that the viewer may see. */
+export type PastOverview = {
   readonly atMs: number;
-  /** By ClusterQueue, or by LocalQueue (`NAMESPACE/NAME`) where he may not see that. */
+  /** By ClusterQueue, or by LocalQueue (`NAMESPACE/NAME`) where the viewer may not see the former. */
   readonly waiting: readonly {
     readonly name: string;
     readonly isLocal: boolean;
     readonly count: number;
     readonly first: readonly JobLine[];
   }[];
-  /** By cluster; without a name where it is not known any more. */
+  /** By cluster; without a name where it is no longer known. */
   readonly running: readonly { readonly name: string; readonly count: number; readonly first: readonly JobLine[] }[];
-  /** What it is made of and what it therefore lacks, to be read; absent where it lacks nothing. */
+  /** The sources of the data and what is missing, as display text; absent where nothing is missing. */
   readonly note?: string;
 };
 
-/** What a ClusterQueue had admitted and let wait in the last hours. */
+/** Admitted and waiting Jobs of a ClusterQueue in the last hours. */
 export type QueueTimeLine = TimeLine & {
-  /** What its admitted Jobs held at the end of each bucket, and its nominal quota of today, in base units (cores, bytes). */
+  /** The use of its admitted Jobs at the end of each bucket, and its present nominal quota, in base units (cores, bytes). */
   readonly held: readonly { readonly resource: string; readonly levels: readonly number[]; readonly nominal: number }[];
-  /** Its part of all that was admitted anywhere at the end of each bucket, of 1. */
+  /** The queue's share of all admitted Jobs at the end of each bucket, as a fraction of 1. */
   readonly share: readonly number[];
 };
 
-/** A pod of a copy that is there now, read from its cluster. */
+/** A present pod of a copy, read from its cluster. */
 export type LivePod = { readonly pod: string; readonly phase: string; readonly index?: number; readonly startedMs?: number };
 export type LivePods = { readonly cluster: string; readonly pods: readonly LivePod[] };
 
-/** What somebody wants to have done. All of `jobs`, `NAMESPACE/NAME`; `count` is how many he has been shown, and must be their number. */
+/**
+ * An action on all of `jobs` (`NAMESPACE/NAME`), or on a cluster. `count` is the number of Jobs that the user has confirmed, and must be
+ * that of `jobs`.
+ */
 export type ActionRequest =
   | { readonly action: JobAction; readonly jobs: readonly string[]; readonly count: number }
   | { readonly action: ClusterAction; readonly cluster: string };
 export type JobAction = 'Cancel' | 'Hold' | 'Release';
 export type ClusterAction = 'Cordon' | 'Uncordon' | 'Drain';
 
-/** A view, and what its viewer may do here with what it shows; whoever does it is judged once more. */
+/** A view with the actions that the viewer has the rights for; an action is reviewed once more. */
 export type WithActions<View, Action> = View & { readonly may: readonly Action[] };
 
-/** What became of it, one by one. */
+/** The outcomes of an action, for each object. */
 export type ActionResult = {
   readonly done: number;
   readonly results: readonly {

@@ -9,8 +9,8 @@ const EDITS_MAX = 64;
 const TEXT_MAX = 64;
 
 /**
- * What somebody would have otherwise of a ClusterQueue: `quota=FLAVOR:RESOURCE=QUANTITY` and `drain=CLUSTER`, each as often as there are some,
- * and `weight=NUMBER`. `clusters`: those that he may see.
+ * Parses the edits of a what-if question about a ClusterQueue: `quota=FLAVOR:RESOURCE=QUANTITY` and `drain=CLUSTER`, any number of times,
+ * and `weight=NUMBER`. `clusters`: those that the viewer may see.
  */
 export function parseWishes(
   parameters: URLSearchParams,

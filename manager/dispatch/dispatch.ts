@@ -14,7 +14,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import { fencedJob, graceSecondsOf, judgeLoss, toldInMs } from '../api/fenced-off.ts';
+import { fencedJob, graceSecondsOf, judgeLoss, reportInMs } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
@@ -54,39 +54,39 @@ export type DispatchDeps = {
   readonly readRecord: RecordReader;
   /** Keys of Jobs that are being admitted to a cluster. */
   readonly admitting: (cluster: string) => readonly string[];
-  /** Seals what worker clusters keep for us. */
+  /** Seals the records and versions that worker clusters store for this manager. */
   readonly keys: RecordKeys;
-  /** How long tokens of worker clusters are good for that are renewed, 0: none is. */
+  /** Lifetime of renewed tokens of worker clusters, in milliseconds; 0: no token is renewed. */
   readonly tokenLifeMs: number;
-  /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+  /** The only namespace for Secrets of WorkerClusters; undefined: any. */
   readonly clusterSecretsNamespace: string | undefined;
-  /** Between two renewals of our Lease on a worker cluster. */
+  /** Between two renewals of this manager's Lease on a worker cluster. */
   readonly renewIntervalMs: number;
-  /** Of the Lease of the election: nothing is written on worker clusters while it lapses. Absent: this manager is the only one. */
+  /** The Lease of the leader election: no write is sent to worker clusters while it lapses. Absent: this manager is the only one. */
   readonly hold?: LeaseHold;
   /** Connects to a worker cluster. */
   readonly connect: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Id of this manager: the value of the origin label on its copies. */
   readonly origin: string;
-  /** Writes under way at once to one worker cluster. */
+  /** Concurrent writes to one worker cluster. */
   readonly concurrencyPerCluster: number;
-  /** Memory that what is kept of one worker cluster may take. */
+  /** Memory for the cached objects of one worker cluster. */
   readonly memoryPerClusterBytes: number;
   readonly lostClusters: LostClusters;
-  /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
+  /** After this time the Jobs of a lost cluster move; 0: never. */
   readonly workerLostTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: DispatchMetrics;
-  /** Keeps what becomes of pods; absent: nobody does. */
+  /** Keeps the endings of pods; absent: they are not kept. */
   readonly endings?: CopyEndings;
   /** Absent: no traces are exported. */
   readonly tracing?: Tracing;
-  /** Of the sidecar of pod fences. */
+  /** Image of the sidecar of pod fences. */
   readonly podFenceImage: string;
-  /** Whether the intake has noted this Job for good; absent: of all. */
+  /** Whether the submission intake has stored this Job durably; absent: true of all Jobs. */
   readonly isNoted?: (job: DeepReadonly<Job>) => boolean;
 };
 
@@ -94,17 +94,20 @@ export type DispatchDeps = {
 export interface Dispatch {
   /** Works until `signal` aborts. The informers must be running or about to. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when all WorkerClusters say what was found of them since this began; after some seconds in any case. */
-  clustersSettled(signal: AbortSignal): Promise<void>;
-  /** Names of the worker clusters that may be written to, and of which all copies are known; none while the manager cluster was restored and not all have been seen since. */
+  /** Resolves when the status of each WorkerCluster reflects a probe of this term, or after some seconds. */
+  clustersReported(signal: AbortSignal): Promise<void>;
+  /**
+   * Names of the worker clusters that may be written to and whose copies are all known. Empty while the manager cluster was restored and
+   * some clusters have not been seen since.
+   */
   shown(): ReadonlySet<string>;
-  /** When the watch of a cluster last gave a sign of life, on the clock's `monotonic`; undefined while it is not watched. */
+  /** When the watch of a cluster last received an event or bookmark, on the clock's `monotonic`; undefined while it is not watched. */
   heardMs(cluster: string): number | undefined;
-  /** What clusters have of the Jobs of this name. */
+  /** The copies of the Jobs of this name, on all clusters. */
   shownCopies(localKey: string): readonly ShownCopy[];
-  /** The names of Jobs of which there are copies. */
+  /** Keys of the Jobs that have copies. */
   copiedKeys(): Iterable<string>;
-  /** The WorkerCluster that the record of this Job leads to; undefined where none does. */
+  /** The WorkerCluster that the record of this Job names; undefined where it names none. */
   placeOf(localKey: string): string | undefined;
 }
 
@@ -130,7 +133,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       clusters.names().map((name) => ({ name, shown: clusters.get(name)?.health().contact === 'Ready', givenUp: isGivenUp(name) })),
     onUnanswered: (error) => log.warn('how far the manager cluster has come cannot be read yet', { error }),
     onMissing: (missing) => metrics.homeRestored.set(missing.length),
-    onTurn() {
+    onProblemChanged() {
       const problem = homeHistory.problem();
       if (problem === undefined) log.info('the manager cluster was restored, and all clusters were seen since: Jobs are set going');
       else log.warn(problem.message);
@@ -164,7 +167,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
         shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,
-        homeSettled: (signal) => homeHistory.settle(signal),
+        homeJudged: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
         newestAdmissionMs: mirror.newestAdmissionMs(),
@@ -191,11 +194,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
           log.warn('a cluster went back in time, connecting anew', { cluster: name, error });
           metrics.clusterRestores.inc({ cluster: name });
           events.event(WORKER_CLUSTERS, workerCluster, 'Warning', ClusterEventReason.Restored, `${error.message}: it is listed anew`);
-          clusters.connectAnew(name);
+          clusters.reconnect(name);
         },
       });
     },
-    // A record that has just been written may not be in the cache yet.
+    // A record that was just written may not be in the cache yet.
     heldBy: (name, uid) => new Set([...mirror.heldBy(name, uid), ...deps.admitting(name)]),
     onMembershipChanged: (cluster) => mirror.wakeJobsOf(cluster),
   });
@@ -213,7 +216,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
       const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
-      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), toldInMs: toldInMs(lost) };
+      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), reportInMs: reportInMs(lost) };
     },
     origin,
     clock,
@@ -249,7 +252,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   });
   const isShown = (cluster: RemoteCluster, localKey: string): boolean => cluster.view(localKey).contact === 'Ready';
   return {
-    clustersSettled: (signal) => clusters.settled(signal),
+    clustersReported: (signal) => clusters.probesReported(signal),
     shown: () =>
       homeHistory.problem() === undefined
         ? new Set(
@@ -283,11 +286,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   };
 }
 
-/** What Jobs of a lost cluster are judged by. */
+/** The fields of a WorkerCluster that judge the Jobs of a lost cluster. */
 const lossIn = ({ spec: { state }, status }: DeepReadonly<WorkerCluster>): string =>
   status?.lostSince === undefined ? '' : JSON.stringify([state, status.lostSince, status.worker]);
 
-/** Labels are those that the namespace has at home when it is made. */
+/** A created namespace gets labels of the same namespace at home. */
 function namespacePolicy(
   { namespaces = 'Require', namespaceLabels = DEFAULT_NAMESPACE_LABELS }: DeepReadonly<WorkerClusterSpec>,
   home: Lister<Namespace>,
@@ -297,7 +300,7 @@ function namespacePolicy(
     kind: 'Create',
     labelsOf(name) {
       const original = home.get({ namespace: '', name });
-      // Without them it would be less guarded than at home.
+      // Without its labels the namespace would be less guarded than at home.
       if (original === undefined) throw new Error(`the labels of namespace ${name} of the manager cluster are not known yet`);
       return chosenLabels(original.metadata.labels ?? {}, namespaceLabels);
     },

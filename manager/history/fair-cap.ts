@@ -1,6 +1,6 @@
 /**
- * How much each may keep where there is room for `room` in all: whoever keeps no more than that loses nothing, and what he leaves is shared by the others. Infinite where there is room
- * for all.
+ * The most that each sharer may keep of `room`: a sharer below it loses nothing, and the others share what it leaves. Infinite where there
+ * is room for all.
  */
 export function fairCap(sizes: Iterable<number>, room: number): number {
   const ascending = [...sizes].toSorted((a, b) => a - b);

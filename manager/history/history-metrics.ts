@@ -3,7 +3,7 @@ import { fromZero } from '../../shared/runtime/zero-series.ts';
 
 export type HistoryMetrics = ReturnType<typeof createHistoryMetrics>;
 
-/** Registers the metrics of history. Call once for a registry: a second time throws. */
+/** Registers the metrics of history. Call once for each registry: a second call throws. */
 export function createHistoryMetrics(registers: Registry[]) {
   const entries = new Counter({
     name: 'switchyard_history_entries_total',

@@ -11,11 +11,11 @@ import { queueNameOf } from '../api/job-annotations.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 
-/** A Job that is over, in a few hundred bytes. */
+/** The record of an ended Job, in a few hundred bytes. */
 export type HistoryRecord = {
   readonly uid: string;
   readonly namespace: string;
-  /** Absent: when it was written, it was not known which of the namespaces of that name it was. */
+  /** Absent: at the time of writing it was unknown which of the namespaces of that name it was. */
   readonly namespaceUid?: string;
   readonly name: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
@@ -24,39 +24,39 @@ export type HistoryRecord = {
   readonly localQueue?: string;
   readonly clusterQueue?: string;
   readonly flavors?: Readonly<Record<string, string>>;
-  /** The last one. */
+  /** The last cluster. */
   readonly cluster?: string;
-  /** On how many it was placed, one after the other. */
+  /** The number of its placements. */
   readonly placements?: number;
   readonly priorityClass?: string;
-  /** Of the queue that it came through. */
+  /** The key of the submission in its queue. */
   readonly submission?: string;
   /** User who submitted the Job over HTTP. */
   readonly submittedBy?: string;
-  /** Who created it, where that was noted. */
+  /** The creator, where it was recorded. */
   readonly user?: string;
-  /** What the manager did to it for users: the latest. */
+  /** The latest acts that the manager carried out for users. */
   readonly acts?: readonly JobAct[];
-  /** What made it, such as `CronJob/nightly`. */
+  /** The owner, such as `CronJob/nightly`. */
   readonly owner?: string;
   /** RFC 3339. */
   readonly created: string;
   readonly admitted?: string;
   readonly started?: string;
   readonly ended: string;
-  /** Quantities that its pods requested together, and for how many seconds it was admitted with these, over all its admissions. */
+  /** Quantities that its pods requested together, and the seconds that the Job was admitted with them, over all its admissions. */
   readonly requests?: Readonly<Record<string, string>>;
   readonly admittedSeconds?: number;
   readonly succeeded: number;
-  /** Pods that failed: how often it was tried again. */
+  /** Failed pods: the number of retries. */
   readonly failed: number;
 };
 
-/** Whether a user asked for the Job: created it, or submitted it over HTTP. */
+/** Whether the user created the Job, or submitted it over HTTP. */
 export const isOfUser = ({ submittedBy, user }: Pick<HistoryRecord, 'submittedBy' | 'user'>, name: string): boolean =>
   user === name || submittedBy === name;
 
-/** What the pods of one of its copies ended with. */
+/** The endings of the pods of one copy. */
 export type HistoryPods = {
   readonly cluster: string;
   readonly epoch: number;
@@ -67,20 +67,20 @@ export type HistoryPods = {
 const MESSAGE_LENGTH_MAX = 512;
 
 /**
- * Whether a Job that is over was one of this namespace, and not of an earlier one of its name. A record without a UID counts where its Job
- * was created in a later second than the namespace.
+ * Whether an ended Job belongs to this namespace, and not to an earlier one of its name. A record without a UID counts where its Job was
+ * created in a later second than the namespace.
  */
 export const belongsTo = ({ namespace, namespaceUid, created }: Of, now: NamespaceIdentity): boolean =>
   namespace === now.name && (namespaceUid === undefined ? (parseWireTime(created) ?? 0) > now.createdMs : namespaceUid === now.uid);
 type Of = Pick<HistoryRecord, 'namespace' | 'namespaceUid' | 'created'>;
 
 export type HistoryRecordDeps = {
-  /** The namespace that the name of the Job's means now, as far as it is known. */
+  /** The present namespace of that name, where it is known. */
   readonly namespace: NamespaceIdentity | undefined;
   readonly nowMs: number;
 };
 
-/** Of a Job that has ended; of one that has not, as it is deleted at `nowMs`. */
+/** The record of an ended Job, or of one that is deleted at `nowMs`. */
 export function historyRecord(
   job: DeepReadonly<Job>,
   record: AdmissionRecord | undefined,
@@ -122,7 +122,7 @@ export function historyRecord(
   };
 }
 
-/** The cache of namespaces may be ahead of that of Jobs: a Job is not of a namespace that is younger. */
+/** The cache of namespaces may be ahead of that of Jobs: a Job does not belong to a namespace younger than itself. */
 function namespaceUidOf({ metadata }: DeepReadonly<Job>, namespace: NamespaceIdentity | undefined): string | undefined {
   const createdMs = parseWireTime(metadata.creationTimestamp);
   return namespace === undefined || createdMs === undefined || namespace.createdMs > createdMs ? undefined : namespace.uid;

@@ -1,6 +1,6 @@
 /**
- * Writes history beside the manager's work: Jobs as they end, and what their pods ended with before the copies go. Entries are gathered and written together;
- * nothing waits for a store but a copy of which tails are still to be kept, and that for a moment.
+ * Writes history in the background: Jobs when they end, and endings of pods before their copies are deleted. Entries are batched. Only a
+ * copy whose log tails are still to be stored waits for the store, for a moment.
  */
 import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
@@ -13,7 +13,7 @@ import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
-import { toldEndedPods } from '../api/last-failure.ts';
+import { sanitizedEndedPods } from '../api/last-failure.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { HistoryMetrics } from './history-metrics.ts';
@@ -21,29 +21,29 @@ import { podsEntry, recordEntries, tailEntry, type History } from './history.ts'
 import { historyRecord, type HistoryPods } from './history-record.ts';
 import type { Entry } from './key-value-store.ts';
 
-/** A copy that is about to go. */
+/** A copy that is about to be deleted. */
 export type CopyEnding = {
-  /** UID of the Job that it is a copy of, its cluster, and the number of the placement. */
+  /** UID of the original, its cluster, and the number of the placement. */
   readonly originUid: string;
   readonly cluster: string;
   readonly epoch: number;
   readonly copy: DeepReadonly<Job>;
-  /** Reads its tails; undefined where there are none. */
+  /** Reads the log tails of the copy; undefined where there are none. */
   readonly tails: () => Promise<ConfigMap | undefined>;
 };
 
 export interface HistoryWriter {
   readonly handler: EventHandler<Job>;
-  /** Takes what is known of the pods of a copy. Resolves when it is stored, or after two seconds; never rejects. */
+  /** Stores the known endings of a copy's pods. Resolves when they are stored, or after two seconds; never rejects. */
   keep(ending: CopyEnding): Promise<void>;
-  /** Writes while it leads, until `signal` aborts; what is gathered then is still written, for a moment. */
+  /** Writes while this manager leads, until `signal` aborts; the rest of the queue is then still written, for a moment. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export type HistoryWriterDeps = {
   readonly history: History;
   readonly jobs: Lister<Job>;
-  /** Known before it runs. */
+  /** Synced before `run`. */
   readonly namespaces: Pick<NamespaceIdentities, 'of'>;
   readonly readRecord: RecordReader;
   readonly limits: { readonly ageMs: number; readonly bytesMax: number };
@@ -53,15 +53,15 @@ export type HistoryWriterDeps = {
   readonly metrics: HistoryMetrics;
 };
 
-/** Longest wait for the store's answer to a write. */
+/** Timeout of a write to the store. */
 const ANSWER_MS = 15_000;
-/** Longest that a copy stays for the sake of the store. */
+/** The longest that a copy waits for the store. */
 export const STORE_PATIENCE_MS = 2_000;
 const GATHER_MS = 100;
 const BATCH_MAX = 500;
-/** What waits to be written. Beyond that the oldest is dropped, and counted. */
+/** Bound of the queue. Beyond it the oldest entry is dropped, and counted. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
-/** Of one tail, compressed: it was 256 KiB at most before. */
+/** Bound of one compressed tail, which had at most 256 KiB before. */
 const TAIL_BYTES_MAX = 300 * 1024;
 const TAILS_BYTES_MAX = 1024 * 1024;
 const KNOWN_MAX = 20_000;
@@ -76,10 +76,10 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   let waitingBytes = 0;
   let wake = Promise.withResolvers<void>();
   let leading = false;
-  /** The last write has failed: nobody waits for the next. */
+  /** The last write has failed: copies do not wait for the next. */
   let inTrouble = false;
   const known = new Set<string>();
-  /** Copies of which this is kept, by UID and version. */
+  /** Copies whose endings are stored, by UID and version. */
   const kept = new Set<string>();
   const forbiddenSinceMs = new Map<string, number>();
 
@@ -100,7 +100,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     const { uid } = job.metadata;
     if (!leading || job.spec.managedBy !== MANAGER_CONTROLLER_NAME || known.has(uid)) return;
     const record = recordOf(job);
-    // What never was admitted and is deleted has no history.
+    // A Job that was never admitted and is deleted has no history.
     if (!isFinished(job.status) && record === undefined) return;
     addBounded(known, uid);
     const namespace = namespaces.of(job.metadata.namespace);
@@ -116,14 +116,14 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     if (isFinished(job.status)) ended(job);
   };
 
-  /** Throws when the store does, or takes too long, or `signal` aborts. */
+  /** Throws when the store does, or on timeout, or when `signal` aborts. */
   async function writeBatch(signal?: AbortSignal): Promise<void> {
     const batch = waiting.slice(0, BATCH_MAX);
     const put = history.put(batch.flatMap(({ entries }) => entries));
     const answered = await endsWithin(clock, ANSWER_MS, signal === undefined ? put : Promise.race([put, aborted(signal)]));
     signal?.throwIfAborted();
     if (!answered) throw new Error(`the store has not answered within ${ANSWER_MS} ms`);
-    // The oldest may have been dropped meanwhile.
+    // The oldest entries may have been dropped meanwhile.
     const written = new Set(batch);
     for (let k = waiting.length - 1; k >= 0; k--) {
       const each = waiting[k];
@@ -142,7 +142,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     while (!signal.aborted) {
       if (waiting.length === 0) await untilWoken(signal);
       if (signal.aborted) return;
-      // A copy that waits is not kept waiting for others to come.
+      // A waiting copy is written without a delay for batching.
       if (!waiting.some(({ written }) => written !== undefined)) await sleep(clock, GATHER_MS, signal);
       try {
         await writeBatch(signal);
@@ -179,7 +179,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     }
   }
 
-  function untold(cluster: string, { metadata }: DeepReadonly<Job>, error: unknown): void {
+  function reportUnreadable(cluster: string, { metadata }: DeepReadonly<Job>, error: unknown): void {
     const nowMs = clock.monotonic();
     const fields = { cluster, namespace: metadata.namespace, copy: metadata.name, error };
     if (!isForbidden(error)) return log.info('the ends of logs of a copy cannot be read', fields);
@@ -188,7 +188,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     log.warn('the manager may not read the ends of logs on a cluster: the worker chart there gives the right (managerAccess.logs)', fields);
   }
 
-  /** What a leader before has written need not be written again. */
+  /** Entries of an earlier leader need not be written again. */
   async function remember(): Promise<void> {
     try {
       const latest = history.latest(KNOWN_MAX).then((uids) => {
@@ -203,7 +203,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   return {
     handler: { added: hasChanged, updated: hasChanged, deleted: ended },
     async keep({ originUid, cluster, epoch, copy, tails }) {
-      const pods = leading ? toldEndedPods(copy) : [];
+      const pods = leading ? sanitizedEndedPods(copy) : [];
       const { uid: copyUid, resourceVersion } = copy.metadata;
       const version = `${copyUid}/${resourceVersion}`;
       if (pods.length === 0 || kept.has(version)) return;
@@ -215,7 +215,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
       try {
         entries = tailEntries(originUid, copyUid, withTails, await tails());
       } catch (error) {
-        untold(cluster, copy, error);
+        reportUnreadable(cluster, copy, error);
       }
       const stored = Promise.withResolvers<void>();
       enqueue([podsEntry(originUid, told), ...entries], () => stored.resolve());
@@ -235,7 +235,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   };
 }
 
-/** Whatever a cluster has put there, no more is taken than a worker writes, and of the pods that it names. */
+/** Takes no more than a worker writes, and only tails of the pods in the list: a worker cluster can return anything. */
 function tailEntries(originUid: string, copyUid: string, pods: readonly string[], map: ConfigMap | undefined): readonly Entry[] {
   let left = TAILS_BYTES_MAX;
   return pods.flatMap((pod) => {
@@ -248,7 +248,7 @@ function tailEntries(originUid: string, copyUid: string, pods: readonly string[]
   });
 }
 
-/** The oldest goes where it is full. */
+/** Drops the oldest value of a full set. */
 function addBounded(set: Set<string>, value: string): void {
   if (set.size >= KNOWN_MAX) set.delete(set.values().next().value ?? '');
   set.add(value);

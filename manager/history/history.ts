@@ -1,4 +1,4 @@
-/** What is known of Jobs that are over: records, what their pods ended with, and the ends of their logs, for a time and within a size. */
+/** The history of Jobs that have ended: records, endings of their pods, and log tails, bounded by age and size. */
 import { gunzipSync } from 'node:zlib';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -25,7 +25,7 @@ import { belongsTo, isOfUser, type HistoryPods, type HistoryRecord } from './his
 import type { Entry, KeyValueStore, Listed } from './key-value-store.ts';
 
 export type HistoryQuery = {
-  /** Absent: all. */
+  /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly name?: string;
   /** Only Jobs of this namespace, and not of an earlier one of its name. */
@@ -40,44 +40,44 @@ export type HistoryQuery = {
 };
 
 export type PurgeQuery = {
-  /** Of whatever namespace had this name. */
+  /** Any namespace that had this name. */
   readonly namespace?: string;
-  /** Who created the Job. */
+  /** The creator of the Job. */
   readonly user?: string;
   /** Ended before: epoch milliseconds. */
   readonly untilMs?: number;
 };
-/** How many records, entries about pods and ends of logs. */
+/** The number of records, pod entries and log tails. */
 export type Purged = { readonly jobs: number; readonly copies: number; readonly logs: number };
 
 export interface History {
   put(entries: readonly Entry[]): Promise<void>;
   /** The latest first. */
   query(query: HistoryQuery): Promise<readonly HistoryRecord[]>;
-  /** What its pods ended with, by copy, in the order of placements. */
+  /** The endings of a Job's pods, by copy, in the order of placements. */
   podsOf(uid: string): Promise<readonly HistoryPods[]>;
-  /** The end of the log of a pod of this copy; undefined where none is kept. */
+  /** The log tail of a pod of this copy; undefined where none is stored. */
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
   /** UIDs of the Jobs that ended last. */
   latest(limit: number): Promise<ReadonlySet<string>>;
   /**
-   * Erases records, what their pods ended with and the ends of their logs; with `dryRun` it only counts. All conditions hold together, and
-   * one at least is there. Entries of Jobs without a record, which have not ended, stay.
+   * Deletes records, endings of pods and log tails; with `dryRun` it only counts. All conditions must hold, and there must be at least one.
+   * Entries of Jobs without a record, which have not ended, stay.
    */
   purge(which: PurgeQuery, options: { readonly dryRun: boolean }): Promise<Purged>;
   /**
-   * Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all: of those namespaces that keep more than their
-   * share, so that who runs many Jobs does not push out what others have kept. Tells how many Jobs that were.
+   * Deletes entries older than `ageMs` and, oldest first, those beyond `bytesMax` in all. They are taken from namespaces above their share,
+   * so that a namespace with many Jobs does not displace the history of others. Returns the number of Jobs.
    */
   expire(nowMs: number, limits: { readonly ageMs: number; readonly bytesMax: number }): Promise<number>;
 }
 
 const PAGE = 1_000;
-/** Keys that one question looks at. */
-const LOOKED_AT_MAX = 200_000;
-/** A tail as it was before it was compressed. */
+/** Bound of keys that one query scans. */
+const SCANNED_MAX = 200_000;
+/** Bound of a decompressed log tail. */
 const TAIL_BYTES_MAX = 1024 * 1024;
-/** Pods and tails without a record belong to Jobs that are not over, perhaps for days. */
+/** Pods and tails without a record belong to Jobs that have not ended, perhaps for days. */
 const UNCLAIMED_MS = 7 * 24 * 3_600_000;
 
 export const recordEntries = (record: HistoryRecord): readonly Entry[] => {
@@ -111,7 +111,7 @@ export function createHistory(store: KeyValueStore): History {
 
   async function recordAt(key: string): Promise<HistoryRecord | undefined> {
     const value = parseJson((await store.get(key))?.toString() ?? '');
-    // Written by us: whoever may write the store may make up what he likes there.
+    // The manager wrote it: only a user with write access to the store can have changed it.
     return isJsonObject(value) && typeof value['uid'] === 'string' ? (value as HistoryRecord) : undefined;
   }
 
@@ -126,7 +126,7 @@ export function createHistory(store: KeyValueStore): History {
     for await (const page of listed(RECORDS, query.untilMs === undefined ? undefined : endedBefore(query.untilMs - 1))) {
       for (const { key } of page) yield key;
       seen += page.length;
-      if (seen >= LOOKED_AT_MAX) return;
+      if (seen >= SCANNED_MAX) return;
     }
   }
 
@@ -136,7 +136,7 @@ export function createHistory(store: KeyValueStore): History {
     return keys;
   }
 
-  /** The record goes last: what is begun and not finished is found again. */
+  /** The record is deleted last, so that an interrupted deletion is found again. */
   async function forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<Omit<Purged, 'jobs'>> {
     const [pods, tails] = [await keysUnder(podsKeys(uid)), await keysUnder(tailKeys(uid))];
     await store.delete([...tails, ...pods]);
@@ -252,7 +252,7 @@ export function createHistory(store: KeyValueStore): History {
   };
 }
 
-/** Whose share of the room it takes: of a namespace, which another one of its name does not share. */
+/** The sharer of the store: a namespace by its UID, so that a later one of its name counts apart. */
 const sharerOf = ({ namespace, namespaceUid }: RecordKey): string => namespaceUid ?? namespace;
 
 const matches = (key: RecordKey, query: HistoryQuery): boolean =>
@@ -262,7 +262,7 @@ const matches = (key: RecordKey, query: HistoryQuery): boolean =>
   (query.uid === undefined || key.uid === query.uid) &&
   (query.untilMs === undefined || key.endedMs < query.untilMs);
 
-/** A worker cluster has compressed it, or whatever it likes. */
+/** A worker cluster compressed the text, and can have sent anything. */
 function textOf(gzip: Buffer): string | undefined {
   try {
     return gunzipSync(gzip, { maxOutputLength: TAIL_BYTES_MAX }).toString();

@@ -3,9 +3,9 @@ import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { History } from './history.ts';
 import { belongsTo, type HistoryRecord } from './history-record.ts';
 
-/** History as users are shown it: a namespace has what was kept of its own Jobs, and nothing of an earlier namespace of its name. */
+/** History for users: a namespace has the history of its own Jobs, and not that of an earlier namespace of its name. */
 export interface NamespaceHistory extends Pick<History, 'podsOf' | 'tail'> {
-  /** The latest first. `earlier`: of all namespaces that had this name, for those who may see every namespace. */
+  /** The latest first. `earlier`: for all namespaces that had this name, for users who may see every namespace. */
   query(query: {
     readonly namespace: string;
     readonly name?: string;

@@ -3,7 +3,7 @@ import type { KeyValueStore, StoreUse } from './key-value-store.ts';
 import type { S3Credentials } from './s3-store.ts';
 import type { StoreAddress } from './store-address.ts';
 
-/** Opens the store; what it takes to speak to it is loaded only then. Throws where a directory cannot be used, or is not to be made. */
+/** Opens the store, and only then loads its client. Throws where a directory is unusable, or must not be created. */
 export async function openStore(
   address: StoreAddress,
   credentials: S3Credentials | undefined,

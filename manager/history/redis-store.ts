@@ -1,7 +1,10 @@
 import { Redis } from 'ioredis';
 import type { KeyValueStore } from './key-value-store.ts';
 
-/** Values under keys of their own, and one sorted set of all keys, which lists them in order. All lie under `prefix`, which has a hash tag where it is a Redis cluster. */
+/**
+ * Each value under a key of its own, and one sorted set of all keys, which lists them in order. All have `prefix`, with a hash tag on a
+ * Redis cluster.
+ */
 export function openRedisStore(url: string, prefix: string, onError: (error: Error) => void): KeyValueStore {
   const redis = new Redis(url, { lazyConnect: false, maxRetriesPerRequest: 2, commandTimeout: COMMAND_MS });
   redis.on('error', onError);

@@ -9,7 +9,7 @@ export function readListing(xml: string): readonly Listed[] {
   });
 }
 
-/** Servers that do not know the encoding write entities of XML instead, and no percent sign that they mean. */
+/** Servers without this encoding write XML entities instead, and no percent sign as an escape. */
 function decoded(key: string): string {
   const text = key.replaceAll('+', ' ').replaceAll(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '');
   try {

@@ -5,7 +5,7 @@ import type { S3Address } from './store-address.ts';
 
 export type S3Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken: string | undefined };
 
-/** Objects of a bucket, by any server that speaks S3; addressed by path, which all of them know. */
+/** Objects of a bucket on any S3-compatible server; addressed by path, which all of them support. */
 export function openS3Store({ endpoint, region, bucket, prefix }: S3Address, credentials: S3Credentials): KeyValueStore {
   const { sessionToken, ...keys } = credentials;
   const client = new AwsClient({ ...keys, ...(sessionToken !== undefined && { sessionToken }), region, service: 's3', retries: 2 });
@@ -23,9 +23,9 @@ export function openS3Store({ endpoint, region, bucket, prefix }: S3Address, cre
   }
 
   const pathOf = (key: string): string => `/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
-  /** Some at a time: a bucket answers each in its own time. */
+  /** Runs a few requests at a time, so that their latencies overlap. */
   async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-    for (let from = 0; from < items.length; from += AT_ONCE) await Promise.all(items.slice(from, from + AT_ONCE).map(work));
+    for (let from = 0; from < items.length; from += CONCURRENCY) await Promise.all(items.slice(from, from + CONCURRENCY).map(work));
   }
 
   return {
@@ -55,4 +55,4 @@ export function openS3Store({ endpoint, region, bucket, prefix }: S3Address, cre
 }
 
 const REQUEST_MS = 10_000;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;

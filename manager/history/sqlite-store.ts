@@ -6,8 +6,8 @@ import type { KeyValueStore, StoreUse } from './key-value-store.ts';
 const FILE = 'history.db';
 
 /**
- * A file `history.db` in a directory, which is made, by the SQLite that Node brings; `:memory:` is none. One manager at a time writes it,
- * and beside it the command that erases from it.
+ * A file `history.db` in a directory, which is created, by the SQLite of Node; `:memory:` has no file. One manager writes it at a time,
+ * besides the command that purges it.
  */
 export function openSqliteStore(directory: string, { create = true, write = create }: StoreUse = {}): KeyValueStore {
   const file = directory === ':memory:' ? directory : join(directory, FILE);
@@ -53,8 +53,8 @@ export function openSqliteStore(directory: string, { create = true, write = crea
 }
 
 function prepare(database: DatabaseSync): void {
-  // Readers and the writer do not wait for each other, and a batch is one write to the disk. What is deleted gives its room back at once,
-  // overwritten.
+  // WAL: readers and the writer do not block each other, and a batch is one disk write. Deleted entries are overwritten, and free their
+  // space at once.
   database.exec(`PRAGMA secure_delete = ON; PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`);
 }

@@ -1,14 +1,14 @@
 export type S3Address = {
   readonly kind: 'S3';
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Of all keys; '' or with a slash at its end. */
+  /** The prefix of all keys; '' or with a trailing slash. */
   readonly prefix: string;
 };
 
-/** Where history is kept. */
+/** The address of the store of history. */
 export type StoreAddress =
   | { readonly kind: 'Directory'; readonly path: string }
   | { readonly kind: 'Redis'; readonly url: string; readonly prefix: string }
@@ -17,7 +17,7 @@ export type StoreAddress =
 const DEFAULT_REDIS_PREFIX = 'switchyard:history:';
 const DEFAULT_REGION = 'us-east-1';
 
-/** Throws a sentence without the address, which may hold a password. */
+/** Throws an error without the address, which may contain a password. */
 export function parseStoreAddress(given: string): StoreAddress {
   if (!/^[a-z0-9]+:\/\//.test(given)) {
     if (given === '') throw new Error('is empty');

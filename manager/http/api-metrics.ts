@@ -3,7 +3,7 @@ import { LATENCY_BUCKETS } from '../../shared/runtime/latency-buckets.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
-/** Of the HTTP API. Routes are patterns of paths, so that no client makes up series. */
+/** Metrics of the HTTP API. Labels have path patterns, so that clients cannot create series. */
 export function createApiMetrics(registers: Registry[]) {
   return {
     requests: new Counter({

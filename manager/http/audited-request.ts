@@ -3,7 +3,7 @@ import type { ApiAnswer, Audited, Parameters } from './route.ts';
 import { RequestRefused } from './route.ts';
 import type { AuditEntry, AuditOrigin, AuditOutcome } from '../audit/audit-line.ts';
 
-/** A request to a route of which the audit log tells, as far as it is known. */
+/** A request to an audited route, as far as known. */
 export type AuditedRequest = {
   readonly audited: Audited;
   readonly parameters: Parameters;
@@ -11,7 +11,7 @@ export type AuditedRequest = {
   readonly from: AuditOrigin;
 };
 
-/** What the audit log says of an answer; undefined where the route has said it itself. */
+/** The audit entry of an answer; undefined where the route has written it. */
 export function entryOfAnswer({ audited, parameters, user, from }: AuditedRequest, answer: ApiAnswer): AuditEntry | undefined {
   if (audited.lines === 'Refusals' || answer.kind !== 'Json') return undefined;
   const { name, ...said } = answer.audited ?? {};
@@ -19,7 +19,7 @@ export function entryOfAnswer({ audited, parameters, user, from }: AuditedReques
   return { user, what: audited.what, from, outcome: 'Done', ...said, on: name === undefined ? on : { ...on, name } };
 }
 
-/** What it says of a request that was refused, or could not be served. */
+/** The audit entry of a request that was refused, or failed. */
 export function entryOfError({ audited, parameters, user, from }: AuditedRequest, error: unknown): AuditEntry {
   const isRefused = error instanceof RequestRefused;
   return {
@@ -27,7 +27,7 @@ export function entryOfError({ audited, parameters, user, from }: AuditedRequest
     what: audited.what,
     on: audited.on(parameters),
     from,
-    // What else is thrown is for the program's log.
+    // Other errors go to the program's log.
     reason: isRefused
       ? `${error.status} ${error.reason}: ${error.message}`
       : 'something that is needed did not answer; whether it was done is not known',

@@ -2,7 +2,7 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { foreignRequest } from './foreign-request.ts';
 import { RequestRefused, type ApiAnswer, type ApiRequest, type Caller, type Route, type ServerEvent } from './route.ts';
 
-/** One viewer of the dashboard, as far as it is served. */
+/** The session of one viewer, as far as it is served. */
 export type DashboardSession = {
   readonly user: KubeUser;
   readonly viewer: object;
@@ -37,13 +37,13 @@ export type FoundHere<T> =
   | { readonly kind: 'Missing'; readonly what: string }
   | RefusedHere;
 
-/** Finds out who asks; nobody is served without. */
+/** Authenticates the caller; no viewer is served without. */
 export type OpenDashboard = (caller: Caller) => Promise<DashboardSession | RefusedHere>;
 
 const BASE = '/api/v1';
 const JOB = `${BASE}/namespaces/{namespace}/jobs/{name}`;
 
-/** What the page asks for. Every route judges by itself: by who asks, all of it is something else. */
+/** The routes of the page. Every route checks rights by itself, as its answer depends on the viewer. */
 export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
   const opened = async ({ caller, countFor }: ApiRequest): Promise<DashboardSession> => {
     const session = await open(caller);

@@ -2,7 +2,7 @@ import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
 
-/** What is known of Jobs that are over, as far as it is served. */
+/** The history of ended Jobs, as far as it is served. */
 export type HistoryReader = {
   query(query: {
     readonly namespace: string;
@@ -20,7 +20,7 @@ const ONE = `${COLLECTION}/{name}`;
 const LIMIT = 100;
 const LIMIT_MAX = 1_000;
 
-/** Who may read the Jobs of a namespace may read what became of them; who may read logs there as well, what is kept of those. */
+/** A user who may read the Jobs of a namespace may read their history; one who may also read logs there may read stored log tails. */
 const jobs =
   (verb: string) =>
   ({ namespace = '', name }: Parameters): AccessAttributes => ({
@@ -111,7 +111,7 @@ const RECORD = {
     copies: { type: 'array', items: { type: 'object' }, description: 'what the pods of each of its copies ended with' },
   },
 };
-/** Of the OpenAPI document. */
+/** Schemas of the OpenAPI document. */
 export const HISTORY_SCHEMAS: Readonly<Record<string, object>> = {
   HistoryRecord: RECORD,
   History: { type: 'object', required: ['items'], properties: { items: { type: 'array', items: RECORD } } },

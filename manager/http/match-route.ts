@@ -2,11 +2,11 @@ import type { Parameters, Route } from './route.ts';
 
 export type RouteMatch =
   | { readonly kind: 'Route'; readonly route: Route; readonly parameters: Parameters }
-  /** The path is served, by other methods. */
+  /** The path is served for other methods. */
   | { readonly kind: 'OtherMethods'; readonly allowed: readonly string[] }
   | { readonly kind: 'None' };
 
-/** The route of a request. A segment of the path is decoded after it was cut out, so that a parameter may hold a slash. */
+/** The route of a request. A segment of the path is decoded after the path is split, so that a parameter may contain a slash. */
 export function matchRoute(routes: readonly Route[], method: string, path: string): RouteMatch {
   const segments = path.split('/');
   const ofPath = routes.flatMap((route) => {

@@ -1,6 +1,6 @@
 import type { Route } from './route.ts';
 
-/** The OpenAPI 3.1 document of what is served, made of the routes themselves. */
+/** The OpenAPI 3.1 document, generated from the routes. */
 export function openApiOf(routes: readonly Route[], schemas: Readonly<Record<string, object>>): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
@@ -28,7 +28,7 @@ const STATUS = {
   },
 };
 
-/** What every route may answer. */
+/** Answers that every route may give. */
 const REFUSALS: Route['answers'] = {
   401: { about: 'no token, or one that the cluster does not know', schema: 'Status' },
   403: { about: 'the user of the token may not do this', schema: 'Status' },

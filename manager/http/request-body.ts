@@ -3,16 +3,16 @@ import type { ByteRoom } from '../../shared/runtime/byte-room.ts';
 import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
 import { RequestRefused } from './route.ts';
 
-/** Bodies of nearly all requests are small, and are read without asking; the others share one room. */
+/** Bodies of nearly all requests are this small, and are read at once; larger ones share one memory bound. */
 const SMALL_BODY_BYTES = 32 * 1024;
 
 export type BodyLimits = {
   readonly bodyBytesMax: number;
-  /** What is wrong with the text, before it is parsed; undefined when nothing is. */
+  /** The problem of a text before it is parsed; undefined when there is none. */
   readonly problemOf?: (text: string) => string | undefined;
 };
 
-/** The JSON of a request, of which nothing has been read before. Throws {@link RequestRefused}. */
+/** Reads the JSON body of a request, of which nothing was read before. Throws {@link RequestRefused}. */
 export async function readJson(
   request: IncomingMessage,
   response: ServerResponse,
@@ -31,11 +31,11 @@ export async function readJson(
   if (giveBack === undefined)
     throw new RequestRefused(503, 'ServiceUnavailable', 'too many large bodies at once; try again', { 'retry-after': '1' });
   try {
-    // Whoever asks first sends nothing before this.
+    // A client that expects `100 Continue` sends no body before this.
     if (request.headers.expect !== undefined) response.writeContinue();
     const body = Buffer.allocUnsafe(announced);
     let bytes = 0;
-    // The parser of HTTP gives no more than was announced.
+    // Node's HTTP parser delivers no more than the announced length.
     for await (const chunk of request) bytes += (chunk as Buffer).copy(body, bytes);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body.subarray(0, bytes));
     const problem = problemOf?.(text);
@@ -55,8 +55,8 @@ const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 const DISCARD_MS = 2_000;
 
 /**
- * Reads the body of a refused request and keeps none of it. Clients that write their whole body before they read would otherwise find their
- * connection reset, and never see the answer. Larger bodies than 16 MiB are not read.
+ * Reads and discards the body of a refused request. Clients that write their whole body before they read would otherwise find their
+ * connection reset, and never receive the answer. Larger bodies than 16 MiB are not read.
  */
 export async function discardBody(request: IncomingMessage, clock: Clock): Promise<void> {
   if (request.complete || request.destroyed || request.headers.expect !== undefined) return;

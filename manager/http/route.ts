@@ -3,24 +3,24 @@ import type { AuditEntry, AuditedObject } from '../audit/audit-line.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
-/** What is served under one method and path, and who may ask for it. */
+/** One method and path, with its access check and its handler. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Segments in braces are parameters: `/apis/x/namespaces/{namespace}/things/{name}`. */
   readonly path: string;
-  /** In a few words, for people. */
+  /** A short description, for people. */
   readonly summary: string;
-  /** What the user must be allowed to do, all of it; asked of the API server. `Own`: the route judges by itself whom it serves what. */
+  /** The rights that the user needs, all of them, checked by the API server. `Own`: the route checks rights by itself. */
   readonly access: ((parameters: Parameters) => AccessAttributes | readonly AccessAttributes[]) | 'Own';
   /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */
   readonly body?: string;
   readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;
-  /** What the audit log says of each request; absent: nothing, because it changes nothing. */
+  /** The audit entry of each request; absent: the request changes nothing, and has none. */
   readonly audited?: Audited;
   readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
 };
 
-/** `Refusals`: the route notes by itself what it does, and the server what was refused before. */
+/** `Refusals`: the route audits its actions by itself, and the server audits requests refused before. */
 export type Audited = {
   readonly what: string;
   readonly on: (parameters: Parameters) => AuditedObject;
@@ -30,31 +30,31 @@ export type Audited = {
 export type ApiRequest = {
   readonly parameters: Parameters;
   readonly query: URLSearchParams;
-  /** Of requests with a body: parsed JSON. */
+  /** The parsed JSON of a request with a body. */
   readonly body: unknown;
-  /** The last event that the client has seen, where it goes on with a stream. */
+  /** The id of the last event that the client has received, where it resumes a stream. */
   readonly lastEventId: string | undefined;
-  /** The trace that the client has begun, if it says so: as it was sent. */
+  /** The traceparent header as sent. */
   readonly traceparent?: string;
   readonly caller: Caller;
-  /** User whom the gate let in; absent in routes of access `Own`. */
+  /** The authenticated user; absent in routes of access `Own`. */
   readonly user?: KubeUser;
   /**
-   * Counts the request, and the stream that it becomes, for the owner of this user. Called by routes of access `Own` once they know who
-   * asks; the gate has done it for others. Throws {@link RequestRefused} where the owner has too many requests under way.
+   * Counts the request, and the stream that it becomes, for the owner of this user. Routes of access `Own` call it once they know the user;
+   * for others the server has done so. Throws {@link RequestRefused} where the owner has too many requests in flight.
    */
   readonly countFor: (user: KubeUser) => void;
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
-/** Who asks, as far as the request tells. */
+/** The caller by its request, not yet authenticated. */
 export type Caller = {
   /** The header of that name. */
   readonly authorization: string | undefined;
-  /** From which the connection comes. */
+  /** The source address of the connection. */
   readonly address: string | undefined;
-  /** One header, by its name in small letters. Throws {@link RequestRefused} where it is repeated. */
+  /** One header, by its name in lower case. Throws {@link RequestRefused} where it is repeated. */
   readonly header: (name: string) => string | undefined;
 };
 
@@ -64,22 +64,22 @@ export type ApiAnswer =
       readonly status: number;
       readonly body: object;
       readonly headers?: Readonly<Record<string, string>>;
-      /** For the audit log, where the request does not say it. */
+      /** Details for the audit log that the request does not have. */
       readonly audited?: Partial<Pick<AuditEntry, 'outcome' | 'reason'>> & { readonly name?: string };
     }
-  /** As it is; nothing for an answer without a body. */
+  /** Bytes as they are; none for an answer without a body. */
   | { readonly kind: 'Bytes'; readonly status: number; readonly body?: Uint8Array; readonly headers: Readonly<Record<string, string>> }
   /** Server-sent events, until they end. */
   | { readonly kind: 'Events'; readonly events: AsyncIterable<ServerEvent> };
 
-/** `frame` is an event that was made for many clients at once: as it goes over the line. */
+/** `frame` is an event in its bytes, encoded for many clients at once. */
 export type ServerEvent = { readonly id: string; readonly event: string; readonly data: object } | { readonly frame: Uint8Array };
 
-/** A request that cannot be served: told as a Kubernetes `Status`. */
+/** A request that cannot be served, answered with a Kubernetes `Status`. */
 export class RequestRefused extends Error {
   override readonly name = 'RequestRefused';
   readonly status: number;
-  /** A word for programs, as Kubernetes has them: `NotFound`, `Conflict`, `Invalid`, ... */
+  /** The reason for programs, as in Kubernetes: `NotFound`, `Conflict`, `Invalid`, ... */
   readonly reason: string;
   readonly headers: Readonly<Record<string, string>>;
 

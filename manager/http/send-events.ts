@@ -4,12 +4,12 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { eventFrame } from '../../shared/runtime/event-frame.ts';
 import type { ServerEvent } from './route.ts';
 
-/** Less than what proxies between here and there take for silence. */
+/** Shorter than the idle timeout of usual proxies. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Writes server-sent events until they end, or `signal` aborts: then the client comes back with the id of the last one. Who reads slowly is waited
- * for: the next event is asked for once the last one has gone, so that nothing piles up here.
+ * Writes server-sent events until they end, or `signal` aborts; the client then resumes with the id of the last one. The next event is
+ * requested once the last one is sent, so that events for a slow client do not pile up.
  */
 export async function sendEvents(
   response: ServerResponse,

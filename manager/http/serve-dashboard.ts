@@ -5,14 +5,14 @@ import { staticRoutes } from './static-files.ts';
 
 export type ServeDashboardDeps = Pick<ApiServerDeps, 'audit' | 'clock' | 'log' | 'metrics' | 'tls'> & {
   readonly open: OpenDashboard;
-  /** Where the built page is. */
+  /** Folder of the built page. */
   readonly pageFolder: string;
 };
 
-/** A thousand names of Jobs. */
+/** Room for a thousand names of Jobs. */
 const BODY_BYTES_MAX = 128 * 1024;
 
-/** Serves the page and what it asks for. Without a built page it serves what programs may ask for, and says so. */
+/** Serves the page and its API. Without a built page it serves the API alone, and logs a warning. */
 export async function serveDashboard(address: string, { open, pageFolder, clock, log, ...deps }: ServeDashboardDeps): Promise<ApiServer> {
   const files = await readStaticFiles(pageFolder).catch((error: unknown) => {
     log.warn('the page of the dashboard has not been built: npm run build:page builds it', { folder: pageFolder, error });
@@ -21,7 +21,7 @@ export async function serveDashboard(address: string, { open, pageFolder, clock,
   return serveApi(address, {
     ...deps,
     routes: [...dashboardRoutes(open), ...staticRoutes(files)],
-    // No route asks it: each of them judges by itself.
+    // No route uses the gate: each checks rights by itself.
     gate: async () => ({ kind: 'Refused', status: 403, why: 'this path is not served' }),
     bodyBytesMax: BODY_BYTES_MAX,
     clock,

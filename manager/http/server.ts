@@ -23,38 +23,38 @@ import { sendEvents } from './send-events.ts';
 
 export type ApiServerDeps = {
   readonly routes: readonly Route[];
-  /** Served to everybody, at `/openapi.json`; absent: nothing is. */
+  /** Served without authentication at `/openapi.json`; absent: not served. */
   readonly openApi?: object;
   readonly gate: AccessGate;
   /** Absent: plain HTTP. */
   readonly tls?: CertificateSource;
   readonly bodyBytesMax: number;
-  /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
+  /** The problem of a body's text before it is parsed; undefined when there is none. */
   readonly problemOf?: (text: string) => string | undefined;
-  /** Absent: nothing is counted. */
+  /** Absent: no metrics. */
   readonly metrics?: ApiMetrics;
-  /** Absent: none is kept. */
+  /** Absent: no audit log is kept. */
   readonly audit?: { readonly door: AuditOrigin['door']; readonly log: Pick<AuditLog, 'note'> } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** Of bodies that are being read, by all clients. */
+/** Memory for the bodies being read, of all clients. */
 const BODIES_BYTES = 16 * 1024 * 1024;
 const ROOM_WAIT_MS = 3_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** Under way at once, beside streams: of all, and on one connection. */
+/** Requests in flight besides streams: in all, and on one connection. */
 const REQUESTS_MAX = 512;
 const PIPELINED_MAX = 16;
 const STREAMS_MAX = 1_024;
-/** Connections for all else: streams, each of which takes a whole connection, leave these to pages. */
+/** Connections besides streams: each stream takes a whole connection, and leaves these to pages. */
 const PAGE_CONNECTIONS_MAX = 1_024;
-/** Then a client comes back for the rest, and is asked who it is: what was taken from it ends here. */
+/** The age at which a stream ends. The client reconnects and is authenticated again, so that revoked rights take effect. */
 const STREAM_MAX_MS = 600_000;
 
 export type ApiServer = { readonly url: string; close(): Promise<void> };
 
-/** Serves routes on `host:port`; port 0 takes any free one. Nothing of a body is read before its sender is known and may send it. */
+/** Serves routes on `host:port`; port 0 takes any free one. No body is read before its sender is authenticated and authorized. */
 export async function serveApi(address: string, deps: ApiServerDeps): Promise<ApiServer> {
   const { tls } = deps;
   const { host, port } = parseAddress(address);
@@ -64,7 +64,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
   const { createServer } = process.getBuiltinModule('node:http');
   const secure = shown && createTlsServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, listener);
   const server: Server = secure ?? createServer(SERVER_LIMITS, listener);
-  // Who asks before sending a body is answered before it.
+  // A client that expects `100 Continue` is answered before it sends its body.
   server.on('checkContinue', listener);
   limitConnections(server, STREAMS_MAX + PAGE_CONNECTIONS_MAX);
   const connections = connectionsOf(server);
@@ -90,11 +90,14 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
   const requests = createShares(REQUESTS_MAX);
   const connections = createShares(PAGE_CONNECTIONS_MAX);
   const leaveOf = new WeakMap<Socket, () => void>();
-  /** Of each connection. Only its own end tells all of them: a response that waits behind another one hears nothing. */
+  /**
+   * The requests of each connection. Only the end of the connection aborts all of them: a response that is queued behind another one gets
+   * no event.
+   */
   const onConnection = new WeakMap<Socket, Set<AbortController>>();
   let inFlight = 0;
 
-  /** Counts a request for its owner, and the connection that it comes on. */
+  /** Counts a request for its owner, and the connection of the request. */
   function countFor(owner: string, request: IncomingMessage, response: ServerResponse, asked: Asked): void {
     asked.counted?.release();
     const release = requests.take(owner);
@@ -106,7 +109,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     const { socket } = request;
     if (leaveOf.has(socket)) return;
     const leave = connections.take(owner);
-    // A connection beyond an owner's share ends with its answer.
+    // A connection beyond an owner's share closes with its answer.
     if (leave === undefined) return void response.setHeader('connection', 'close');
     leaveOf.set(socket, leave);
     socket.once('close', leave);
@@ -158,14 +161,14 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     });
   }
 
-  /** Answers, and has the audit log say so before anybody else hears of it. */
+  /** Answers, and writes the audit entry before the answer is sent. */
   async function auditedAnswerOf(
     request: IncomingMessage,
     response: ServerResponse,
     asked: Asked,
     signal: AbortSignal,
   ): Promise<ApiAnswer> {
-    // A connection that has ended has none.
+    // A closed connection has no address.
     const address = request.socket.remoteAddress;
     const ofAudit = (): AuditedRequest | undefined => {
       const { route, parameters = {}, user } = asked;
@@ -214,7 +217,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       }
     } catch (error) {
       if (error instanceof RequestRefused && !response.headersSent) {
-        // What is left of a body that nobody reads must not be taken for the next request.
+        // The unread rest of a body must not be parsed as the next request.
         if (!request.complete) response.setHeader('connection', 'close');
         if (error.status === 413) await discardBody(request, clock);
         return sendJson(response, error.status, statusOf(error.status, error.reason, error.message), error.headers);
@@ -228,7 +231,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
   return (request, response) => {
     const stop = new AbortController();
     const together = onConnection.get(request.socket) ?? newConnection(request.socket);
-    // Whoever does not wait for answers is not waited for.
+    // A client that pipelines too many requests is disconnected.
     if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
     together.add(stop);
     inFlight++;
@@ -258,8 +261,8 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
 }
 
 /**
- * One header. Node joins the values of a repeated header or takes the first one (`headers`), and another program between may do it the
- * other way: what a sender adds to a header of a proxy must not count beside it.
+ * The value of one header. Node joins the values of a repeated header or takes the first (`headers`), and a proxy may differ: a value that
+ * a sender adds to a proxy's header must not count.
  */
 function onlyHeader(request: IncomingMessage, name: string): string | undefined {
   const values = request.headersDistinct[name] ?? [];
@@ -272,7 +275,7 @@ function onlyHeader(request: IncomingMessage, name: string): string | undefined 
   return values[0];
 }
 
-/** What is known of a request so far. */
+/** The known facts of a request so far. */
 type Asked = {
   route: Route | undefined;
   parameters: Parameters | undefined;
@@ -280,7 +283,7 @@ type Asked = {
   counted: { readonly owner: string; readonly release: () => void } | undefined;
 };
 
-/** No browser is to take an answer for a page, keep it, or frame it. */
+/** Browsers must not render, store or frame an answer. */
 const EVERY_ANSWER = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -288,7 +291,7 @@ const EVERY_ANSWER = {
   'referrer-policy': 'no-referrer',
 } as const;
 const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailable' } as const;
-/** A sender that nobody knows keeps no connection. */
+/** An unauthenticated sender keeps no connection. */
 const HEADERS = { 401: { 'www-authenticate': 'Bearer', connection: 'close' }, 403: {}, 503: { 'retry-after': '5' } } as const;
 
 function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {

@@ -1,20 +1,20 @@
 import type { ApiAnswer, ApiRequest, Route } from './route.ts';
 
-/** A file as it is served, with what a browser needs to know of it. */
+/** A static file with its headers. */
 export type StaticFile = {
-  /** From the top: `assets/page-1a2b.js`. */
+  /** The path from the root: `assets/page-1a2b.js`. */
   readonly path: string;
   readonly body: Uint8Array;
-  /** The same by content coding, smallest first. */
+  /** The body by content coding, smallest first. */
   readonly encoded: readonly { readonly coding: 'br' | 'gzip'; readonly body: Uint8Array }[];
   /** A digest of the body. */
   readonly etag: string;
 };
 
-/** The page that is served at `/`. */
+/** The page at `/`. */
 const INDEX = 'index.html';
 
-/** Routes of these files and of no other: a path that names none of them is not looked for anywhere. */
+/** Routes of these files only: no other path is looked up on the disk. */
 export function staticRoutes(files: readonly StaticFile[]): readonly Route[] {
   return files.map((file) => ({
     method: 'GET',
@@ -27,8 +27,8 @@ export function staticRoutes(files: readonly StaticFile[]): readonly Route[] {
 }
 
 /**
- * Only what came with the page runs on it, talks to nobody but this server, and is shown in no frame. No style is written in the page either; those that
- * scripts set one by one (`element.style`) are not what this forbids.
+ * Content security policy of the page: scripts and styles come from this server alone, connections go to it alone, and no frame may show
+ * the page. Inline styles are forbidden, too, but not single properties that scripts set (`element.style`).
  */
 const PAGE_POLICY = [
   "default-src 'none'",
@@ -52,7 +52,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 function answerWith({ path, body, encoded, etag }: StaticFile, { caller }: ApiRequest): ApiAnswer {
-  // Names of assets change with what is in them.
+  // Names of assets change with their contents.
   const cacheControl = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
   const headers = {
     etag,
@@ -78,11 +78,11 @@ function answerWith({ path, body, encoded, etag }: StaticFile, { caller }: ApiRe
   };
 }
 
-/** Proxies that compress on their own make an etag a weak one. */
+/** Proxies that compress by themselves turn an etag into a weak one. */
 const isKnown = (etag: string, header: string | undefined): boolean =>
   header?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) === true;
 
-/** `gzip, br;q=1, zstd;q=0`: those that are not refused. */
+/** The codings that `gzip, br;q=1, zstd;q=0` accepts. */
 const codingsOf = (header: string): ReadonlySet<string> =>
   new Set(
     header.split(',').flatMap((each) => {

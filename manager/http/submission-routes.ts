@@ -5,8 +5,8 @@ import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
 import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
 
-/** The door of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
-export type DoorOf = (namespace: string, queue: string) => SubmissionPort | undefined;
+/** The port of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
+export type PortOf = (namespace: string, queue: string) => SubmissionPort | undefined;
 
 const COLLECTION = '/apis/submissions/v1/namespaces/{namespace}/queues/{queue}/submissions';
 const ONE = `${COLLECTION}/{key}`;
@@ -17,7 +17,7 @@ const access =
     resourceAttributes: { namespace, verb, group: 'switchyard.dev', resource: 'submissionqueues', subresource: 'submissions', name: queue },
   });
 
-/** Of the queue, before a key is known. */
+/** The name of the queue while no key is known. */
 const nameOf = ({ queue = '' }: Parameters, key: string | undefined): string => (key === undefined ? queue : `${queue}/${key}`);
 const audited = (what: string): Audited => ({
   what,
@@ -25,10 +25,10 @@ const audited = (what: string): Audited => ({
   lines: 'All',
 });
 
-/** Submissions over HTTP, for those who do not speak BullMQ: they lie on the same queue, and become Jobs as all others. */
-export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
-  const door = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
-    const found = doorOf(namespace, queue);
+/** Submissions over HTTP, for clients without BullMQ: they go to the same queue, and become Jobs like all others. */
+export function submissionRoutes(portOf: PortOf): readonly Route[] {
+  const port = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
+    const found = portOf(namespace, queue);
     if (found === undefined)
       throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
     return found;
@@ -36,7 +36,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
   const submit = async ({ parameters, body, traceparent, user }: ApiRequest) => {
     const context = parseTraceparent(traceparent);
     const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
-    const { key, isNew } = await door(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
+    const { key, isNew } = await port(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
     const headers = { location: locationOf(parameters, key) };
     const audited = { name: nameOf(parameters, key), ...(isNew ? {} : { reason: 'it was taken before, with the same payload' }) };
     return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers, audited } as const;
@@ -82,7 +82,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       },
       async handle({ parameters }) {
         const { key = '' } = parameters;
-        const view = await door(parameters).look(key);
+        const view = await port(parameters).look(key);
         if (view === undefined) throw unknownKey(key);
         return { kind: 'Json', status: 200, body: view };
       },
@@ -101,7 +101,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       async handle({ parameters, user }) {
         const { key = '' } = parameters;
         try {
-          const answer = await door(parameters).cancel(key, user?.username);
+          const answer = await port(parameters).cancel(key, user?.username);
           if (answer.state === 'unknown') throw unknownKey(key);
           if (answer.cancelled) return { kind: 'Json', status: 200, body: answer };
           const reason = `it does not end as cancelled: its state is ${answer.state}`;
@@ -133,7 +133,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       },
       async handle({ parameters, lastEventId, signal }) {
         const { key = '' } = parameters;
-        const from = door(parameters);
+        const from = port(parameters);
         if ((await from.look(key)) === undefined) throw unknownKey(key);
         return { kind: 'Events', events: eventsOf(from.follow(key, signal), lastEventId) };
       },
@@ -141,7 +141,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
   ];
 }
 
-/** By what it says, so that whoever comes back is not told again what he has seen. */
+/** Event ids are digests of the state, so that a client that reconnects does not receive the same state again. */
 async function* eventsOf(views: AsyncIterable<SubmissionState>, lastEventId: string | undefined): AsyncGenerator<ServerEvent> {
   for await (const view of views) {
     const id = createHash('sha256').update(JSON.stringify(view)).digest('base64url').slice(0, 16);
@@ -180,7 +180,7 @@ function payloadOf(body: unknown): SubmissionPayload {
   };
 }
 
-/** BullMQ's. */
+/** The bound of BullMQ. */
 const PRIORITY_MAX = 2_097_151;
 const DELAY_MAX_MS = 365 * 24 * 3600 * 1000;
 
@@ -200,7 +200,7 @@ function refuse(error: unknown): never {
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };
-/** Of the OpenAPI document. */
+/** Schemas of the OpenAPI document. */
 export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
   Payload: {
     description: 'The manifest of a batch/v1 Job, or that with options.',

@@ -4,24 +4,26 @@ import { excess } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
 
-/** What is promised of every Job and can be seen on a running system, in what the manager has in its caches anyway. */
+/** Invariants of every Job that can be checked on a running system, by the manager's existing caches. */
 export const JobInvariant = {
-  /** Of each Job at most one copy has pods, over all clusters. */
+  /** At most one copy of a Job has pods, over all clusters. */
   OneCopyRuns: 'one_copy_runs',
-  /** What runs of a Job requests no more than is charged for it. */
+  /** The running pods of a Job request no more than its charge. */
   QuotaCoversPods: 'quota_covers_pods',
   /** Every copy has its Job. */
   NoOrphans: 'no_orphans',
-  /** What runs is what the record says: on its cluster, of its placement, with no more pods at once, and nothing while the Job is suspended. */
+  /**
+   * The running copy is as recorded: on its cluster, of its placement, with no more pods at once; no copy runs while the Job is suspended.
+   */
   RecordAndCopyAgree: 'record_and_copy_agree',
-  /** Every Job that is the manager's is known to admission, and one that is admitted has its copy or says why not. */
+  /** Admission knows every Job of the manager, and an admitted Job has its copy or reports why not. */
   JobsManaged: 'jobs_managed',
 } as const;
 export type JobInvariant = (typeof JobInvariant)[keyof typeof JobInvariant];
 
 /**
- * How long it may look otherwise. A status comes home in a moment; a copy that is to go waits for a sweep, a confirmation and the grace period of its pods;
- * and one cluster that is slow delays nobody for minutes.
+ * How long a violation may last before it is reported. A status comes home in a moment. A copy that is to be deleted waits for a sweep, a
+ * confirmation and the grace period of its pods. A slow cluster delays no other for minutes.
  */
 export const JOB_GRACE_MS: Readonly<Record<JobInvariant, number>> = {
   [JobInvariant.OneCopyRuns]: 60_000,
@@ -31,9 +33,9 @@ export const JOB_GRACE_MS: Readonly<Record<JobInvariant, number>> = {
   [JobInvariant.JobsManaged]: 600_000,
 };
 
-/** All that is known of the Jobs of one name, at one moment. */
+/** Everything known of the Jobs of one name, at one moment. */
 export type JobSeen = {
-  /** The Job of this name, where it is the manager's; undefined where there is none. */
+  /** The Job of this name, if the manager manages it; undefined where there is none. */
   readonly job: LocalJobSeen | undefined;
   readonly copies: readonly ShownCopy[];
 };
@@ -42,25 +44,25 @@ export type LocalJobSeen = {
   readonly suspended: boolean;
   readonly finished: boolean;
   readonly deleting: boolean;
-  /** What admission last decided, as far as that can be trusted; undefined where that is not known. */
+  /** The last record of admission, as far as it can be trusted; undefined where there is none. */
   readonly record: AdmissionRecord | undefined;
-  /** The WorkerCluster that its record leads to; undefined where none does. */
+  /** The WorkerCluster that its record names; undefined where it names none. */
   readonly place: string | undefined;
-  /** That one answers, and takes the Jobs of this namespace. */
+  /** The recorded cluster answers, and serves the namespace of the Job. */
   readonly placeInSight: boolean;
-  /** It says that its copy is there, for this placement. */
+  /** The status reports that the copy of this placement exists. */
   readonly saysDispatched: boolean;
-  /** It says why there is no copy. */
+  /** The status reports why there is no copy. */
   readonly saysWhyNot: boolean;
-  /** What admission makes of it. */
+  /** The account of admission. */
   readonly account: Account;
 };
-/** Unknown: it has never heard of it. Charges: quota is held for it, so much. */
+/** Unknown: admission does not know the Job. Charges: the Job holds this quota. */
 export type Account = { readonly kind: 'Unknown' } | { readonly kind: 'Waits' } | { readonly kind: 'Charges'; readonly held: Requests };
 
 type JobFinding = Finding<JobInvariant>;
 
-/** What is not as promised, at this moment. */
+/** The violations at this moment. */
 export function findingsOfJob(seen: JobSeen): JobFinding[] {
   if (seen.job === undefined && seen.copies.length === 0) return [];
   return [
@@ -70,7 +72,7 @@ export function findingsOfJob(seen: JobSeen): JobFinding[] {
   ];
 }
 
-/** Pods that stop run until they have stopped. */
+/** Terminating pods still run. */
 const runs = ({ inSight, active, terminating }: ShownCopy): boolean => inSight && active + terminating > 0;
 
 function oneCopyRuns({ copies }: JobSeen): JobFinding[] {
@@ -92,7 +94,7 @@ function findingsOfCopy(job: LocalJobSeen | undefined, copy: ShownCopy): JobFind
     const message = `a copy is left ${placeOf(copy)}, and its Job (UID ${copy.originUid}) is gone`;
     return [{ invariant: JobInvariant.NoOrphans, mark: copy.uid, message }];
   }
-  // The status of a Job that has ended was told by its copy.
+  // The status of an ended Job came from its copy.
   if (job.finished || job.deleting || copy.deleting) return [];
   return [...charged(job, copy), ...agreeing(job, copy)];
 }

@@ -18,15 +18,15 @@ import type { ShownCopy } from '../api/shown-copy.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import { type Account, findingsOfJob, JOB_GRACE_MS, type JobInvariant, type JobSeen, type LocalJobSeen } from './job-invariants.ts';
 
-/** Watches the promises that are made of Jobs: on the leader, in what admission and dispatch have in their caches. */
+/** Checks the invariants of Jobs on the leader, by the caches of admission and dispatch. */
 export type LiveInvariants = InvariantWatch & {
-  /** Of the Jobs of the manager cluster. */
+  /** Handles the Jobs of the manager cluster. */
   readonly handler: EventHandler<Job>;
 };
 
 export type LiveInvariantsDeps = {
   readonly jobs: Lister<Job>;
-  /** When the manager cluster last gave a sign of life, on the clock's `monotonic`. */
+  /** When the manager cluster last sent an event or bookmark, on the clock's `monotonic`. */
   readonly homeHeardMs: () => number;
   readonly workerClusters: Lister<WorkerCluster>;
   readonly readRecord: RecordReader;
@@ -34,38 +34,35 @@ export type LiveInvariantsDeps = {
   readonly dispatch: DispatchSeen;
   readonly events: EventRecorder;
   readonly metrics: InvariantMetrics;
-  /** What part of all grace periods is given: 1, but for simulations. */
+  /** Factor of all grace periods: 1, except in simulations. */
   readonly patience: number;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** What dispatch can show. */
+/** The state of dispatch. */
 export type DispatchSeen = {
-  /** The worker clusters that answer now, of which all copies are known; none while nothing may be set going. */
+  /** Worker clusters that answer now and whose copies are all known; none while no copy may be started. */
   shown(): ReadonlySet<string>;
-  /** What they show of the Jobs of this name. */
+  /** The copies of Jobs of this name. */
   shownCopies(localKey: string): readonly ShownCopy[];
-  /** The names of Jobs of which there are copies. */
+  /** Keys of Jobs that have copies. */
   copiedKeys(): Iterable<string>;
-  /** The WorkerCluster that the record of this Job leads to; undefined where none does. */
+  /** The WorkerCluster that the record of this Job names; undefined where it names none. */
   placeOf(localKey: string): string | undefined;
 };
 
 /**
- * A cluster that was out of sight, or was restored from a backup, may show for so long what nobody has seen to yet: its worker notices, its
- * copies are put in order, and pods take their grace period.
+ * Grace for a cluster that was out of sight, or was restored from a backup: its worker notices, its copies are corrected, and pods take
+ * their grace period.
  */
 const SETTLING_MS = 240_000;
-/**
- * A manager cluster that has been silent for so long may not be reached: what is to be written there is not written. A bookmark comes once
- * a minute.
- */
+/** Silence after which the manager cluster may be unreachable, so that writes to it fail. A bookmark comes once a minute. */
 const HOME_UNHEARD_MS = 90_000;
 
 export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
   const { jobs, homeHeardMs, workerClusters, readRecord, accountOf, dispatch, events, metrics, patience, clock, log } = deps;
-  /** Since when each cluster has been shown without a break, on the clock's `monotonic`. */
+  /** Since when each cluster has been in sight without a gap, on the clock's `monotonic`. */
   const shownSinceMs = new Map<string, number>();
 
   const begin = (): void => {
@@ -137,6 +134,6 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
 
 const NONE_SHOWN: ReadonlySet<string> = new Set();
 
-/** Amounts by resource, where JSON has no maps. */
+/** Converts maps of amounts, which JSON does not have, to objects. */
 const jsonOf = (seen: JobSeen): object =>
   JSON.parse(JSON.stringify(seen, (_, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value))) as object;

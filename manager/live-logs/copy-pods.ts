@@ -5,13 +5,13 @@ import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
-/** A pod of a copy, as its cluster tells: of the kind that it should be, and taken for no more. */
+/** A pod of a copy, as reported by its cluster: checked for types, and not trusted beyond that. */
 export type CopyPod = {
   readonly name: string;
   readonly phase: Phase;
   readonly index?: number;
   readonly startedMs?: number;
-  /** Whose log is meant: the first. */
+  /** The container whose log is read: the first. */
   readonly container: string;
 };
 
@@ -22,7 +22,7 @@ const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABEL_NAME = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABELS_MAX = 16;
 
-/** Those of a list that belong to this copy, by their controller: labels and names prove nothing. */
+/** The pods of a list that this copy controls: labels and names prove nothing. */
 export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[] =>
   items.flatMap((item) => {
     const { metadata, spec, status } = recordOf(item);
@@ -47,9 +47,9 @@ export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[
 
 export const hasEnded = ({ phase }: Pick<CopyPod, 'phase'>): boolean => phase === 'Succeeded' || phase === 'Failed';
 
-/** By which its pods are asked for; undefined where the copy says nothing that could be asked. */
+/** The label selector of a copy's pods; undefined where the copy has no usable one. */
 export function selectorOfPods({ metadata, spec }: DeepReadonly<Job>): string | undefined {
-  // With a selector of their own, pods have no label of Kubernetes' that says whose they are.
+  // With a manual selector, pods have no label of the Job controller.
   const labels = spec.manualSelector === true ? recordOf(spec.selector?.matchLabels) : { [CONTROLLER_UID_LABEL]: metadata.uid };
   const terms = Object.entries(labels);
   const isAskable = terms.length > 0 && terms.length <= LABELS_MAX && terms.every(isLabel);

@@ -9,42 +9,45 @@ import type { WorkerReader } from './worker-readers.ts';
 
 export type FollowedLog = {
   readonly namespace: string;
-  /** As it was found first. */
+  /** The pod as first found. */
   readonly pod: CopyPod;
-  /** Finds it again; undefined: it is gone. */
+  /** Finds the pod again; undefined: it is gone. */
   readonly find: () => Promise<CopyPod | undefined>;
-  /** A connection to its cluster, as it is to be used now. */
+  /** The present client of its cluster. */
   readonly client: () => Promise<Pick<WorkerReader, 'stream'>>;
-  /** What was read before. */
+  /** The position up to which the reader has read. */
   readonly from: LogPosition | undefined;
-  /** What holds back who reads too much. */
+  /** Rate limits of the reader. */
   readonly paces: readonly TrafficPace[];
-  /** What is said where the cluster refuses it. */
+  /** The message where the cluster forbids reading. */
   readonly refused: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 };
 
-/** What was written before somebody looks. */
+/** Lines before the start of reading. */
 export const TAIL_LINES = 1_000;
-/** Without a line for so long it ends: who still looks asks anew. */
+/** The stream ends after this time without a line; a viewer who still reads reconnects. */
 export const IDLE_MS = 30 * 60_000;
-/** A piece is what one event has at most, about. */
+/** The approximate bound of one event. */
 const PIECE_LENGTH = 32 * 1024;
-/** What one costs, however short it is: lines that come one by one are told together then. */
+/** The least cost of a piece in the rate limit: many short lines are thus batched. */
 const PIECE_COST = 1024;
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
-/** One after another without a line in between, or a word from the cluster. */
+/** Failures in a row, without a line or an answer of the cluster in between. */
 const FAILURES_MAX = 6;
 const HEARD_AGAIN_MS = 60_000;
 
-/** How a reading ended: `Told` is a word of the cluster (the container has not begun, the pod is gone), `Failed` a trouble of its own, `Lost` no word at all. */
+/**
+ * How a read ended. `Told`: the cluster refused it (the container has not started, the pod is gone). `Failed`: the cluster failed. `Lost`:
+ * no answer.
+ */
 type Outcome = 'Whole' | 'Told' | 'Failed' | 'Lost';
 
 /**
- * Reads the log of a pod as it is written. What is not asked for is not read: it waits on the side of the cluster. An answer that ends, breaks or never began is asked for again from
- * where it was read to, as long as the pod is there; when the pod has ended, once more, so that nothing of it is missed.
+ * Follows the log of a pod. Data beyond the reader's pace waits on the side of the cluster. A read that ends, breaks or never begins is
+ * repeated from the position reached, as long as the pod exists, and once more when the pod has ended, so that no line is missed.
  */
 export async function* followLog({
   namespace,
@@ -63,7 +66,7 @@ export async function* followLog({
   const isIdle = (): boolean => clock.monotonic() - heardMs >= IDLE_MS;
 
   let reader = createLogReader(from);
-  /** What has no end of its line cannot be read again. */
+  /** A line without an end cannot be read again. */
   function* ending(reason: string): Generator<LogEvent> {
     const text = reader.rest();
     from = reader.at;
@@ -72,7 +75,7 @@ export async function* followLog({
   }
 
   for (let again = 0; !signal.aborted; again++) {
-    // 1. Read on, as far as it goes.
+    // 1. Read on as far as possible.
     reader = createLogReader(from);
     const idle = createIdleTimer(clock, () => heardMs);
     let outcome: Outcome = 'Whole';
@@ -100,19 +103,19 @@ export async function* followLog({
     } finally {
       idle.cancel();
     }
-    // 2. What was all of it ends here: a pod that had ended before it was read writes no more.
+    // 2. A complete read ends here: a pod that had ended before the read writes no more.
     if (hasEnded(pod) && (outcome === 'Whole' || outcome === 'Told')) {
       return yield* ending(pod.phase === 'Failed' ? 'the pod has failed' : 'the pod has ended');
     }
     if (isIdle()) return yield { id: id(), event: 'end', data: { reason: `nothing was written for ${IDLE_MS / 60_000} minutes` } };
-    // 3. Look how the pod is, and read on.
+    // 3. Read the state of the pod, and read on.
     await sleep(clock, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(again, 5)), signal);
     if (signal.aborted) return;
     try {
       const now = await find();
       if (now === undefined) return yield* ending(outcome === 'Whole' ? 'the pod has ended' : 'the pod is gone');
       pod = now;
-      // The API server is there, whatever becomes of what it passes on.
+      // The API server answers, whatever the kubelet behind it does.
       failures = outcome === 'Failed' ? failures + 1 : 0;
     } catch (error) {
       if (isForbidden(error)) return yield { id: id(), event: 'problem', data: { message: refused } };
@@ -128,11 +131,11 @@ function pathOf(namespace: string, { name, container }: CopyPod, from: LogPositi
   return podLogPath({ namespace, name }, { container, follow: true, timestamps: true, ...part });
 }
 
-/** For how long it was silent when somebody comes back; he hears what there is all the same. */
+/** Milliseconds without a line before a viewer reconnects; bounded, so that the viewer still receives what there is. */
 const silentMs = (from: LogPosition | undefined, nowMs: number): number =>
   from === undefined ? 0 : Math.min(IDLE_MS - HEARD_AGAIN_MS, Math.max(0, nowMs - writtenMs(from)));
 
-/** Aborts when nothing was heard for too long. */
+/** Aborts after too long without a line. */
 function createIdleTimer(clock: Clock, heardMs: () => number): { readonly signal: AbortSignal; cancel(): void } {
   const idle = new AbortController();
   const look = (): void => {

@@ -27,21 +27,21 @@ export type LiveLogsDeps = {
   readonly log: Logger;
 };
 
-/** Of a copy so many pods are shown. */
+/** Pods shown of one copy. */
 const PODS_MAX = 200;
-/** Looks at the same pods are one look. */
-const PODS_KEPT_MS = 3_000;
-const COPIES_KEPT_MS = 30_000;
-const FAILED_KEPT_MS = 2_000;
-const KEPT_MAX = 512;
+/** Reads of the same pods within this time are one read. */
+const PODS_TTL_MS = 3_000;
+const COPIES_TTL_MS = 30_000;
+const FAILURE_TTL_MS = 2_000;
+const ENTRIES_MAX = 512;
 const ANSWER_MS = 10_000;
-/** Logs that are followed at once. */
+/** Logs followed at once. */
 const LOGS_MAX = 64;
-/** Characters a second of one log, and of all. */
+/** Characters per second of one log, and of all logs. */
 const PACE_OF_ONE = { bytesPerSecond: 256 * 1024, burstBytes: 1024 * 1024 };
 const PACE_OF_ALL = { bytesPerSecond: 2 * 1024 * 1024, burstBytes: 8 * 1024 * 1024 };
 
-/** Where a copy is, and how its pods are found. */
+/** The cluster of a copy, and the selector of its pods. */
 type Place = {
   readonly cluster: string;
   readonly client: WorkerReader;
@@ -50,7 +50,7 @@ type Place = {
   readonly selector: string;
 };
 
-/** Why something cannot be shown. */
+/** Why pods or logs cannot be shown. */
 class NotShown extends Error {
   override readonly name = 'NotShown';
   readonly answer: Exclude<Answered<never>, { readonly kind: 'Found' }>;
@@ -61,10 +61,10 @@ class NotShown extends Error {
   }
 }
 
-/** Reads pods and logs with the manager's own rights on worker clusters: nobody is asked here who wants to see them. */
+/** Reads pods and logs with the manager's own rights on worker clusters: the rights of viewers are checked before. */
 export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogsDeps): LiveLogs {
-  const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_KEPT_MS);
-  const lists = createShared<LivePods>(clock, PODS_KEPT_MS);
+  const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_TTL_MS);
+  const lists = createShared<LivePods>(clock, PODS_TTL_MS);
   const paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
   const followed = createShares(LOGS_MAX);
 
@@ -75,7 +75,7 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
     if (written.kind === 'Record') return written.record;
     throw new NotShown({ kind: 'Missing', what: 'it is on no cluster' });
   }
-  /** A Job that moves, or goes on after a rest, may have another copy then. */
+  /** A Job that moves, or resumes, may have another copy then. */
   const keyOf = (job: DeepReadonly<Job>): string => {
     const { cluster, epoch, since } = recordOf(job);
     return JSON.stringify([job.metadata.uid, cluster, epoch, since]);
@@ -88,7 +88,7 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
     return reader;
   }
 
-  /** The copy of that very Job, as its cluster says; a Job of the same name that is somebody else's is none. */
+  /** The copy of this very Job, by its cluster; a Job of the same name with another original is none. */
   async function placeOf(job: DeepReadonly<Job>): Promise<Place> {
     const { namespace, uid } = job.metadata;
     const { cluster } = recordOf(job);
@@ -108,14 +108,14 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
     return podsOfCopy(items.slice(0, limit), uid);
   }
 
-  /** By a list of one, which needs no more than the right to list. */
+  /** Finds a pod by a list of one, which needs only the right to list. */
   async function found(job: DeepReadonly<Job>, name: string): Promise<{ readonly place: Place; readonly pod: CopyPod } | undefined> {
     const place = await placeOf(job);
     const pod = (await listed(place, `metadata.name=${name}`, 1)).find((each) => each.name === name);
     return pod && { place, pod };
   }
 
-  /** Nothing that a cluster says of itself is repeated to who looks. */
+  /** Answers contain no text of the cluster. */
   function unanswered(job: DeepReadonly<Job>, error: unknown): Exclude<Answered<never>, { readonly kind: 'Found' }> {
     if (error instanceof NotShown) return error.answer;
     const { cluster } = recordOf(job);
@@ -186,7 +186,7 @@ const notAllowed = (cluster: string, { metadata }: DeepReadonly<Job>): string =>
   `the manager may not list pods and read pods/log on cluster ${cluster}: \`switchyard clusters join CONTEXT --name ${cluster} --live-logs\`, or managerAccess.liveLogs of the chart ` +
   `switchyard-worker there, gives it that right; with your own rights there: switchyard logs ${metadata.namespace}/${metadata.name} --follow`;
 
-/** Answers by key, asked for once by all who ask at the same time or soon after; so many at most. What failed is soon asked again. */
+/** Cached answers by key: one request serves all callers at the same time or soon after, up to a bound. A failure is retried soon. */
 function createShared<T>(clock: Clock, keptMs: number): { of(key: string, ask: () => Promise<T>): Promise<T> } {
   const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
   return {
@@ -197,8 +197,8 @@ function createShared<T>(clock: Clock, keptMs: number): { of(key: string, ask: (
       const entry = { answer, untilMs: clock.monotonic() + keptMs };
       kept.delete(key);
       kept.set(key, entry);
-      answer.then(undefined, () => (entry.untilMs = Math.min(entry.untilMs, clock.monotonic() + FAILED_KEPT_MS)));
-      const oldest = kept.size > KEPT_MAX ? kept.keys().next().value : undefined;
+      answer.then(undefined, () => (entry.untilMs = Math.min(entry.untilMs, clock.monotonic() + FAILURE_TTL_MS)));
+      const oldest = kept.size > ENTRIES_MAX ? kept.keys().next().value : undefined;
       if (oldest !== undefined) kept.delete(oldest);
       return answer;
     },

@@ -1,9 +1,10 @@
 /**
- * How far somebody has read a log whose lines begin with when they were written. Several may have the same time, and those of the two streams of a container may be out of order:
- * so it is the latest time, how many lines of it were read, and how many older ones after the last of these.
+ * How far a reader has read a log with timestamps. Several lines may have the same time, and lines of the two streams of a container may be
+ * out of order. A position is therefore the latest time, the number of its lines read, and the number of older lines after the last of
+ * these.
  */
 export type LogPosition = {
-  /** Whole seconds since the epoch, a dot, and nine digits: later ones are greater as text. */
+  /** Whole seconds since the epoch, a dot, and nine digits: later times are greater as text. */
   readonly stamp: string;
   readonly same: number;
   readonly after: number;
@@ -11,54 +12,54 @@ export type LogPosition = {
 
 export const formatPosition = ({ stamp, same, after }: LogPosition): string => `${stamp}-${same}-${after}`;
 
-/** Of what a client says that it has seen; undefined where it is nothing of ours. */
+/** Parses the position that a client sends; undefined where it is malformed. */
 export function parsePosition(text: string | undefined): LogPosition | undefined {
   const [, stamp, same, after] = /^(\d{11}\.\d{9})-(\d{1,9})-(\d{1,9})$/.exec(text ?? '') ?? [];
   return stamp === undefined ? undefined : { stamp, same: Number(same), after: Number(after) };
 }
 
-/** From where a log is to be read again: a second earlier, for lines that are out of order. API servers take whole seconds. */
+/** The time from which a log is read again: a second earlier, for lines that are out of order. API servers take whole seconds. */
 export const sinceTimeOf = ({ stamp }: LogPosition): string =>
   `${new Date(Math.max(0, secondsOf(stamp) - MARGIN_SECONDS) * 1000).toISOString().slice(0, 19)}Z`;
 
-/** When the latest of what was read was written, by the clock of its node. */
+/** The time of the latest line read, by the clock of its node. */
 export const writtenMs = ({ stamp }: LogPosition): number => secondsOf(stamp) * 1000;
 
 const MARGIN_SECONDS = 1;
 const secondsOf = (stamp: string): number => Number(stamp.slice(0, 11));
 
-/** What was read anew of a log, from where somebody had read to. */
+/** Reads a log again from a position, and returns new lines. */
 export interface LogReader {
-  /** The next piece, cut anywhere. Returns the whole lines in it that are new, without their times. */
+  /** Takes the next chunk, cut anywhere. Returns its new whole lines, without timestamps. */
   take(piece: string): string;
-  /** What is left without an end of its line; nothing comes after it. */
+  /** Returns the last line without its end; no chunk follows. */
   rest(): string;
-  /** How far it is read; undefined before the first line. */
+  /** The position; undefined before the first line. */
   readonly at: LogPosition | undefined;
 }
 
-/** So many characters of a line are shown. */
+/** Characters of a line that are shown. */
 export const LINE_LENGTH_MAX = 16 * 1024;
-/** Before them stands its time. */
+/** Characters of the timestamp before a line. */
 const STAMP_LENGTH_MAX = 64;
-const KEPT_MAX = LINE_LENGTH_MAX + STAMP_LENGTH_MAX;
+const BUFFER_MAX = LINE_LENGTH_MAX + STAMP_LENGTH_MAX;
 const LINE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) /;
 
-/** `from`: what is up to there is left out, provided the log is read from {@link sinceTimeOf} it. */
+/** `from`: lines up to this position are skipped, provided that the log is read from {@link sinceTimeOf} of it. */
 export function createLogReader(from?: LogPosition): LogReader {
   let at = from;
-  /** What is still to be met of what was read before; undefined: all that comes is new. */
+  /** Lines read before that are still to be skipped; undefined: all lines are new. */
   let known = from === undefined ? undefined : { same: from.same, after: from.after };
   let begun = '';
-  /** Of the line that has begun. */
+  /** Characters dropped of the present line. */
   let dropped = 0;
 
-  /** Whether a line of this time is new; where it is, it counts as read. */
+  /** Whether a line of this time is new; a new line counts as read. */
   function isNew(stamp: string | undefined): boolean {
     if (known !== undefined && at !== undefined) {
-      // It was not written by the container, as far as can be told.
+      // A line without a timestamp was not written by the container, as far as known.
       if (stamp === undefined) return false;
-      // Later than all that was read: the rest of that is gone, as when a log is rotated.
+      // The line is later than all that was read: the skipped lines are gone, as after a rotation.
       if (stamp > at.stamp) known = undefined;
       else if (known.same > 0) {
         if (stamp === at.stamp) known = { ...known, same: known.same - 1 };
@@ -82,7 +83,7 @@ export function createLogReader(from?: LogPosition): LogReader {
   }
 
   const begin = (part: string): void => {
-    const room = Math.max(0, KEPT_MAX - begun.length);
+    const room = Math.max(0, BUFFER_MAX - begun.length);
     begun += part.slice(0, room);
     dropped += Math.max(0, part.length - room);
   };
@@ -116,7 +117,7 @@ export function createLogReader(from?: LogPosition): LogReader {
 function positionAfter(at: LogPosition | undefined, stamp: string): LogPosition {
   if (at === undefined || stamp > at.stamp) return { stamp, same: 1, after: 0 };
   if (stamp === at.stamp) return { stamp, same: at.same + 1, after: 0 };
-  // Older ones do not come again.
+  // Lines older than the margin are not read again.
   return secondsOf(stamp) >= secondsOf(at.stamp) - MARGIN_SECONDS ? { ...at, after: at.after + 1 } : at;
 }
 

@@ -12,9 +12,9 @@ import { chooseToken, endpointDigest, storedToken } from '../dispatch/token/work
 
 export type WorkerReader = ReadClient & StreamClient;
 
-/** Connections to worker clusters by which their pods are looked at: of this replica, whether it leads or not, and apart from those by which Jobs go there. */
+/** Connections for reading pods on worker clusters: those of this replica, leader or not, and apart from the connections of dispatch. */
 export interface WorkerReaders {
-  /** Rejects where the Secret of the cluster cannot be read just now. */
+  /** Rejects where the Secret of the cluster cannot be read now. */
   of(cluster: string): Promise<WorkerReader | { readonly kind: 'Problem'; readonly message: string }>;
   close(): Promise<void>;
 }
@@ -24,17 +24,17 @@ export type WorkerReadersDeps = {
   /** The manager cluster: it has the Secrets, and may be a worker cluster itself. */
   readonly home: WorkerReader;
   readonly connect: (cluster: string, access: ClusterAccess) => WorkerReader & Pick<KubeClient, 'close'>;
-  /** Where the Secrets are; undefined: anywhere. */
+  /** The only namespace for the Secrets; undefined: any. */
   readonly secretsNamespace: string | undefined;
   readonly clock: Clock;
 };
 
-/** A Secret that was read is not read again so soon, unless the cluster has refused what stood in it. */
-const SECRET_KEPT_MS = 30_000;
+/** A Secret is not read again within this time, unless the cluster has refused its credentials. */
+const SECRET_TTL_MS = 30_000;
 const ANSWER_MS = 5_000;
 
 type Connected = {
-  /** Of the WorkerCluster and the server. */
+  /** The fingerprint of WorkerCluster and server. */
   readonly fingerprint: string;
   readonly access: RenewableAccess;
   readonly client: ReturnType<WorkerReadersDeps['connect']>;
@@ -45,11 +45,11 @@ type Connected = {
 export function createWorkerReaders({ workerClusters, home, connect, secretsNamespace, clock }: WorkerReadersDeps): WorkerReaders {
   const connected = new Map<string, Connected>();
   const closed = new AbortController();
-  /** One look at a time for each cluster. */
+  /** One read at a time for each cluster. */
   const looking = new Map<string, ReturnType<WorkerReaders['of']>>();
   const workerCluster = (name: string): DeepReadonly<WorkerCluster> | undefined => workerClusters.get({ namespace: '', name });
 
-  /** With the newest token that a leader has put beside the kubeconfig. */
+  /** The access with the newest token that a leader has stored next to the kubeconfig. */
   async function access(cluster: DeepReadonly<WorkerCluster>): Promise<WorkerAccess | { kind: 'Problem'; message: string }> {
     const found = await withDeadline(clock, ANSWER_MS, closed.signal, (signal) =>
       readWorkerSecret(home, cluster.spec, secretsNamespace, signal),
@@ -70,7 +70,7 @@ export function createWorkerReaders({ workerClusters, home, connect, secretsName
     if ('kind' in read) return read;
     const fingerprint = JSON.stringify([uid, read.endpoint]);
     const before = connected.get(name);
-    const freshUntilMs = clock.monotonic() + SECRET_KEPT_MS;
+    const freshUntilMs = clock.monotonic() + SECRET_TTL_MS;
     if (before?.fingerprint === fingerprint) {
       before.access.renew(read.credentials);
       before.freshUntilMs = freshUntilMs;

@@ -19,13 +19,13 @@ import type { WriteRule } from './write-rule.ts';
 
 export type Validation = { readonly expression: string; readonly message: string; readonly reason: 'Invalid' };
 
-/** What a ValidatingAdmissionPolicy is made of, but for what the installation adds. */
+/** The parts of a ValidatingAdmissionPolicy, without those of the installation. */
 export type PolicyParts = {
-  /** Behind the name of the release. */
+  /** Suffix of the release's name. */
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly resourceRules: readonly object[];
-  /** A write is judged where the Job has such labels before it or after it. */
+  /** A write is judged where the old or the new Job has such labels. */
   readonly objectSelector?: ObjectSelector;
   readonly matchConditions: readonly MatchCondition[];
   readonly validations: readonly Validation[];
@@ -34,11 +34,11 @@ export type PolicyParts = {
 };
 
 /**
- * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the
- * manager's own words is refused even when an expression cannot be evaluated. The rules of the other are about the queue label alone, so
- * API servers know by their selector, without an expression, that a foreign Job is no concern of it; one who takes the label away is found
- * by the Job as it was. A third one limits the manager's own account. The last refuses nothing: who passes by the rules in an emergency is
- * warned, and the audit log of the API server says so, also while no manager answers.
+ * The rules of the table as policies, which an API server enforces by itself, also while no manager answers. Rules that protect
+ * Switchyard's own fields are in one policy, which also refuses a write when an expression cannot be evaluated. The other has the rules
+ * about the queue label, so that a selector, without an expression, skips foreign Jobs; the old Job matches where the label is removed. A
+ * third policy bounds the manager's own account. The last one refuses nothing: a user who bypasses the rules in an emergency gets a
+ * warning, and the audit log of the API server records it, also while no manager answers.
  */
 export const POLICY_PARTS: readonly PolicyParts[] = [
   {
@@ -110,7 +110,7 @@ type PolicySpec = {
   readonly validations: readonly Validation[];
 };
 
-/** The policies of an installation called `release`, and their bindings, as the chart makes them. */
+/** The policies of an installation called `release`, and their bindings, as the chart creates them. */
 export const admissionPolicies = (release: string, identities: Identities): readonly PolicyObject[] =>
   POLICY_PARTS.flatMap(({ name, failurePolicy, resourceRules, objectSelector, matchConditions, validations, validationActions }) => {
     const metadata = { name: `${release}-${name}` };

@@ -10,10 +10,10 @@ import {
 import type { Identities } from './writer.ts';
 
 /**
- * What rules in CEL speak about: `variables.NAME`, each in the words of the ones before it. The same as in {@link WriteView}, of job-write.ts.
- * The installation adds the lists `managers` and `localWorkers` in front: user names, as of {@link Identities}.
+ * Variables of the rules in CEL: `variables.NAME`, each by means of the ones before it. They are the fields of {@link WriteView}
+ * (job-write.ts). The installation adds the lists `managers` and `localWorkers` in front: user names, as in {@link Identities}.
  *
- * Objects come as they were sent: what may be absent is asked for with `has`, so that no expression ends in an error.
+ * Objects have the form in which they were sent: optional fields are tested with `has`, so that no expression fails.
  */
 export type CelVariable = { readonly name: string; readonly expression: string };
 
@@ -24,7 +24,7 @@ const parallelismOf = (object: string): string => `${specHas(object, 'parallelis
 const podsOf = (object: string, parallelism: string): string =>
   `${specHas(object, 'completions')} && ${object}.spec.completions < ${parallelism} ? ${object}.spec.completions : ${parallelism}`;
 
-/** In the order in which they may use one another. */
+/** In the order in which they use one another. */
 export const CEL_VARIABLES: readonly CelVariable[] = [
   { name: 'labels', expression: mapOf('object', 'labels') },
   { name: 'oldLabels', expression: ofOld('{}', mapOf('oldObject', 'labels')) },
@@ -50,7 +50,7 @@ export const CEL_VARIABLES: readonly CelVariable[] = [
   { name: 'oldParallelism', expression: ofOld('0', parallelismOf('oldObject')) },
   { name: 'pods', expression: podsOf('object', 'variables.parallelism') },
   { name: 'oldPods', expression: ofOld('0', podsOf('oldObject', 'variables.oldParallelism')) },
-  // Of a request, what is empty is absent.
+  // Empty fields of a request are absent.
   { name: 'ofStatus', expression: "has(request.subResource) && request.subResource == 'status'" },
   { name: 'username', expression: "has(request.userInfo.username) ? request.userInfo.username : ''" },
   {
@@ -62,7 +62,7 @@ export const CEL_VARIABLES: readonly CelVariable[] = [
     expression: `variables.username in variables.managers && variables.fieldManager == ${quoted(MANAGER_FIELD_MANAGER)}`,
   },
   { name: 'byLocalWorker', expression: 'variables.username in variables.localWorkers' },
-  // Whoever may not impersonate with it cannot have it; who has another proof of what he is needs none.
+  // Only a user with the right to impersonate can have this extra; a writer with another proof of identity needs none.
   {
     name: 'bySubmission',
     expression:
@@ -75,12 +75,12 @@ export function specHas(object: string, field: string): string {
   return `has(${object}.spec) && has(${object}.spec.${field})`;
 }
 
-/** True of an object with this controller. */
+/** CEL: true of an object with this controller. */
 export function isManagedBy(object: string, controller: string): string {
   return `${specHas(object, 'managedBy')} && ${object}.spec.managedBy == ${quoted(controller)}`;
 }
 
-/** True of an object with this label. */
+/** CEL: true of an object with this label. */
 export function labelledWith(object: string, label: string): string {
   return `has(${object}.metadata.labels) && ${quoted(label)} in ${object}.metadata.labels`;
 }
@@ -90,7 +90,7 @@ export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** The expression with our variables written out, for where there are none: match conditions. Those of the installation stay. */
+/** The expression with its variables expanded, for match conditions, which have none. Variables of the installation stay. */
 export function inlined(expression: string): string {
   return expression.replaceAll(/variables\.([A-Za-z]+)/g, (reference, name: string) => {
     const variable = CEL_VARIABLES.find((each) => each.name === name);
@@ -103,7 +103,7 @@ export function listed(texts: readonly string[]): string {
   return `[${texts.map(quoted).join(', ')}]`;
 }
 
-/** The expression with the lists of an installation put in. JSON is CEL here; the chart writes it, too. */
+/** The expression with the lists of an installation inserted. JSON is valid CEL here; the chart inserts JSON, too. */
 export const withIdentities = (expression: string, { managers, localWorkers }: Identities): string =>
   expression
     .replaceAll('variables.managers', () => JSON.stringify(managers))

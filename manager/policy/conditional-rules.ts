@@ -8,13 +8,13 @@ import {
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
-import { butFor, fieldOf, switchyardsOwn, textOf, type WriteRule } from './write-rule.ts';
+import { butFor, fieldOf, reservedName, textOf, type WriteRule } from './write-rule.ts';
 
-/** Rules about what is both the user's and Switchyard's, depending on where a Job stands. */
+/** Rules about fields of both user and Switchyard, depending on the state of the Job. */
 
 const QUEUE_FIELD = fieldOf('labels', QUEUE_NAME_LABEL);
 
-/** `managedBy` is immutable, so a Job is the manager's from its birth or never. */
+/** `managedBy` is immutable, so a Job gets its queue at its creation or never. */
 export const BORN_WITH_A_QUEUE: WriteRule = {
   field: QUEUE_FIELD,
   problem: `is missing, but spec.managedBy is ${MANAGER_CONTROLLER_NAME}; name a LocalQueue of the namespace, or leave spec.managedBy out`,
@@ -39,7 +39,7 @@ export const RELEASED_BY_ADMISSION: WriteRule = {
   policy: 'Fail',
 };
 
-/** Suspended, it may grow: the Job is then admitted anew. */
+/** A suspended Job may grow: it is then admitted again. */
 export const GROWS_ONLY_SUSPENDED: WriteRule = {
   field: 'spec.parallelism',
   problem:
@@ -76,12 +76,15 @@ export const QUEUE_IS_NOT_ADDED_LATER: WriteRule = {
   policy: 'Ignore',
 };
 
-/** The controller of an admission check writes the status, too. It says so by its field manager, so that nobody does it by accident who has all rights. */
+/**
+ * The controller of an admission check writes the status, too. It must use this field manager, so that a user with all rights does not do
+ * it by accident.
+ */
 const BY_A_CHECK =
   `variables.fieldManager == '${CHECK_FIELD_MANAGER}' && ` +
   `authorizer.group('${SWITCHYARD_GROUP}').resource('admissionchecks').namespace(request.namespace).check('update').allowed()`;
 
-/** Whatever the status says: quota is given back on the strength of it, and submitters are told. */
+/** Quota is freed, and submitters are notified, on the strength of the status. */
 export const STATUS_IS_TOLD_BY_US: WriteRule = {
   field: 'status',
   problem: 'is written by Switchyard only; it follows the pods of the Job, wherever they run',
@@ -99,17 +102,17 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   policy: 'Fail',
 };
 
-/** On a copy beside its original, where the worker is a user like others to the API server. */
+/** On a copy next to its original, the worker is an ordinary user to the API server. */
 export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = butFor(
-  switchyardsOwn('annotations', ENDED_PODS_ANNOTATION),
+  reservedName('annotations', ENDED_PODS_ANNOTATION),
   ({ copy, writer }) => copy && writer === 'LocalWorker',
   'variables.copy && variables.byLocalWorker',
 );
 
-/** The webhook writes it in the request of the one whom it names; without the webhook he may do that himself. */
+/** The webhook writes the annotation in the request of the creator; without the webhook creators may write it themselves. */
 export const CREATOR_IS_WHO_CREATES: WriteRule = {
   ...butFor(
-    switchyardsOwn('annotations', CREATED_BY_ANNOTATION),
+    reservedName('annotations', CREATED_BY_ANNOTATION),
     ({ job, oldJob, username }) => oldJob === undefined && textOf(job, 'annotations', CREATED_BY_ANNOTATION) === username,
     `oldObject == null && ${quoted(CREATED_BY_ANNOTATION)} in variables.annotations` +
       ` && variables.annotations[${quoted(CREATED_BY_ANNOTATION)}] == variables.username`,

@@ -54,22 +54,21 @@ import {
   RELEASED_BY_ADMISSION,
   STATUS_IS_TOLD_BY_US,
 } from './conditional-rules.ts';
-import { ofSubmissions, switchyardsOwn, type Place, type WriteRule } from './write-rule.ts';
+import { ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
 
 /**
- * A part of a Job and whose it is. Everything that Switchyard reads or writes of Jobs on the manager cluster has its row in
- * {@link JOB_PARTS}.
+ * A part of a Job and its owner. Every field that Switchyard reads or writes of Jobs on the manager cluster has a row in {@link JOB_PARTS}.
  */
 export type JobPart = {
   /** The name of a field is Markdown, for people. */
   readonly part: { readonly place: Place | 'field'; readonly name: string };
   readonly owner: 'Switchyard' | 'user' | 'both';
-  /** Who may do what to it, for people; in Markdown. */
+  /** The allowed writes, for people; in Markdown. */
   readonly says: string;
   readonly rules: readonly WriteRule[];
-  /** What else of a write the webhook has to see, in CEL: it then judges by more than the rules. */
+  /** Further writes that the webhook must see, in CEL, because it judges them by more than the rules. */
   readonly seenWhen?: string;
-  /** Changes of this name are nobody's business: it is on Jobs that are not ours, too. */
+  /** Changes of this name are not judged: it is also on Jobs of other controllers. */
   readonly unseen?: true;
   /** For a name: whether dispatch carries it to the copy on a worker cluster. */
   readonly travels?: true;
@@ -79,9 +78,9 @@ const own = (place: Place, name: string, says: string): JobPart => ({
   part: { place, name },
   owner: 'Switchyard',
   says,
-  rules: [switchyardsOwn(place, name)],
+  rules: [reservedName(place, name)],
 });
-/** The manager may write it on a new Job as the ServiceAccount of a tenant, too. */
+/** The manager may also write it on a new Job as the ServiceAccount of a tenant. */
 const ofSubmission = (name: string, says: string, place: Place = 'annotations'): JobPart => ({
   ...own(place, name, says),
   rules: [ofSubmissions(place, name)],
@@ -100,7 +99,7 @@ const queue = (name: string, says: string): JobPart => ({
   rules: [QUEUE_STAYS_WHILE_ADMITTED, QUEUE_IS_NOT_REMOVED, QUEUE_IS_NOT_ADDED_LATER],
 });
 
-/** Who may write what. A person may always suspend and delete, and whatever has no row is the user's. */
+/** The allowed writes by part. A user may always suspend and delete, and owns every part without a row. */
 export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
   own(
@@ -257,25 +256,25 @@ export const JOB_PARTS: readonly JobPart[] = [
 /** The rules of the table, each once. */
 export const WRITE_RULES: readonly WriteRule[] = [...new Set(JOB_PARTS.flatMap(({ rules }) => rules))];
 
-/** The labels, annotations and finalizers of which every change is looked at. */
+/** Labels, annotations and finalizers whose changes are all judged. */
 export const SEEN_PARTS = JOB_PARTS.flatMap(({ part: { place, name }, unseen }) =>
   place === 'field' || unseen === true ? [] : [{ place, name }],
 );
 
-/** Those of which nobody but Switchyard may write at all times, whatever becomes of an expression. */
+/** Labels, annotations and finalizers that only Switchyard may ever write, also when an expression cannot be evaluated. */
 export const OWN_PARTS = JOB_PARTS.flatMap(({ part: { place, name }, rules }) =>
   place !== 'field' && rules.some(({ policy }) => policy === 'Fail') ? [{ place, name }] : [],
 );
 
-/** The labels, annotations and finalizers that the table names. */
+/** Labels, annotations and finalizers of the table. */
 export const NAMED_PARTS = JOB_PARTS.flatMap(({ part: { place, name } }) => (place === 'field' ? [] : [{ place, name }]));
 
-/** What only Switchyard gives to a Job: names that nobody else's manifest may bring. */
+/** Names that only Switchyard sets on a Job: a manifest must not have them. */
 export const SWITCHYARDS_NAMES = JOB_PARTS.flatMap(({ part: { place, name }, owner }) =>
   owner !== 'Switchyard' || place === 'field' ? [] : [{ place, name }],
 );
 
-/** Whether a label or annotation of a Job is carried to its copies: what is Switchyard's own only where the table says so. */
+/** Whether a label or annotation of a Job is carried to its copies: those of Switchyard only where the table says so. */
 export const travelsToCopy = (name: string): boolean =>
   !(name.startsWith(`${SWITCHYARD_GROUP}/`) || NAMED_PARTS.some((part) => part.name === name)) ||
   JOB_PARTS.some(({ part, travels }) => part.place !== 'field' && part.name === name && travels === true);

@@ -4,30 +4,30 @@ import { queueNameOf } from '../api/job-annotations.ts';
 import { podsAtOnce } from '../api/pod-count.ts';
 import type { Writer } from './writer.ts';
 
-/** A write of a Job, or of its status, that an API server asks about. */
+/** A write of a Job, or of its status, under review. */
 export type JobWrite = {
-  /** `status`, or '' for the Job itself. A write of the status may carry metadata along. */
+  /** `status`, or '' for the Job itself. A write of the status may contain metadata. */
   readonly subresource: string;
   readonly job: DeepReadonly<Job>;
   /** Undefined for a new Job. */
   readonly oldJob: DeepReadonly<Job> | undefined;
   readonly writer: Writer;
-  /** His name, as the API server knows him; '' where it does not say. */
+  /** The name of the writing user, by the API server; '' where it is absent. */
   readonly username: string;
 };
 
-/** What the rules want to know of a write. The same words are the variables of the admission policies (cel-variables.ts). */
+/** The facts about a write that rules use. The variables of the admission policies have the same names (cel-variables.ts). */
 export type WriteView = JobWrite & {
-  /** Of the manager's: it is admitted, and run elsewhere. `spec.managedBy` never changes. */
+  /** The Job is managed by the manager: admitted, and run elsewhere. `spec.managedBy` never changes. */
   readonly managed: boolean;
-  /** A copy on a cluster that is a worker cluster itself. A Job of the manager that merely wears the label is none. */
+  /** A copy on a cluster that is its own worker cluster. A Job of the manager with the origin label is no copy. */
   readonly copy: boolean;
   readonly runByWorker: boolean;
-  /** Admitted before this write: there was a record, and no suspension. */
+  /** Admitted before this write: with a record, and not suspended. */
   readonly admitted: boolean;
   readonly suspended: boolean;
   readonly oldSuspended: boolean;
-  /** '' without one. */
+  /** '' without a queue. */
   readonly queue: string;
   readonly oldQueue: string;
   readonly pods: number;

@@ -3,5 +3,5 @@ import { WRITE_RULES } from './job-parts.ts';
 import { viewOf, type JobWrite } from './job-write.ts';
 import { problemsOf } from './write-rule.ts';
 
-/** What a write does that its writer may not do; nothing when it may pass. The manager may do anything. */
+/** The rules that a write breaks; none when it may pass. The manager may write anything. */
 export const judgeWrite = (write: JobWrite): FieldProblem[] => (write.writer === 'Manager' ? [] : problemsOf(WRITE_RULES, viewOf(write)));

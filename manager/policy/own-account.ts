@@ -3,9 +3,9 @@ import { isManagedBy, labelledWith, specHas } from './cel-variables.ts';
 import type { WriteRule } from './write-rule.ts';
 
 /**
- * What the manager's account may do to Jobs of its own cluster, whatever field manager it names. RBAC grants Jobs by kind, and cannot tell the Jobs that
- * the manager admits from others; the rules of the table (job-parts.ts) do not bind the manager. These rules limit what a copied token is good for. They
- * are rules of API servers alone: the webhook is not asked about writes of the manager.
+ * Rules for the manager's own account on Jobs of its own cluster, whatever field manager it names. RBAC grants Jobs by kind, and cannot
+ * tell Jobs of the manager from others; the rules of the table (job-parts.ts) do not bind the manager. These rules bound the damage of a
+ * stolen token. Only API servers enforce them: the webhook is not called for writes of the manager.
  */
 export const OWN_ACCOUNT_RULES: readonly Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'>[] = [
   {
@@ -26,7 +26,7 @@ export const OWN_ACCOUNT_RULES: readonly Pick<WriteRule, 'field' | 'problem' | '
   {
     field: 'spec.template',
     problem: 'is the user’s, and the manager leaves it as it is',
-    // Of a deleted Job there is only the old object.
+    // A deletion has the old object only.
     brokenWhen: `oldObject != null && object != null && ${isManaged('oldObject')} && object.spec.template != oldObject.spec.template`,
   },
 ];
@@ -35,7 +35,10 @@ function isManaged(job: string): string {
   return isManagedBy(job, MANAGER_CONTROLLER_NAME);
 }
 
-/** Copies are made here by a manager whose own cluster is a worker cluster, too, and by managers of other clusters, which follow the own one in the list. */
+/**
+ * Copies are created on this cluster by a manager whose own cluster is a worker cluster, too, and by managers of other clusters, which come
+ * after the own account in the list.
+ */
 function mayMakeCopies(): string {
   return '(size(variables.localWorkers) > 0 || variables.username != variables.managers[0])';
 }

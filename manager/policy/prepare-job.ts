@@ -32,54 +32,55 @@ export type Preparation<J> =
   | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] };
 
 /**
- * Makes a Job ours: suspended until it is admitted, and managed by the manager. `spec.managedBy` is immutable, so this must happen
- * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
+ * Prepares a Job for the manager: suspended until its admission, and managed by the manager. `spec.managedBy` is immutable, so this must
+ * happen before the Job exists; webhook and submission consumer share this function. The argument is not changed.
  */
 export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
-  const job = withOurWords(given, rules);
+  const job = withSwitchyardNames(given, rules);
   const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
   return { kind: 'Prepared', job: prepared(job) };
 }
 
 /**
- * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's words, where the administrator has it
- * so and ours are absent. From then on ours alone count: Kueue's belong to whoever wrote them, and may be on Jobs that are none of ours.
+ * Translates the queue label of Kueue on a new Job, and its other settings in Kueue's names, to Switchyard's, where the administrator
+ * allows it and Switchyard's are absent. From then on only Switchyard's count: Kueue's belong to the user, and may be on Jobs of other
+ * controllers.
  */
-export function withOurWords<J extends JobManifest | Job>(job: J, rules: JobRules): J {
-  return wordsFromKueues(job, rules).reduce(
+export function withSwitchyardNames<J extends JobManifest | Job>(job: J, rules: JobRules): J {
+  return namesFromKueue(job, rules).reduce(
     (all, { place, name, value }) => ({ ...all, metadata: { ...all.metadata, [place]: { ...all.metadata[place], [name]: value } } }),
     job,
   );
 }
 
-/** What such a Job gets. Where a word of ours is absent Kueue's is there. */
-export function wordsFromKueues({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): Word[] {
+/** The names that such a Job gets. Where a name of Switchyard is absent, that of Kueue is there. */
+export function namesFromKueue({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): TranslatedName[] {
   const queue = metadata.labels?.[KUEUE_QUEUE_NAME_LABEL] ?? '';
   if (!kueueQueueLabel || queue === '' || metadata.labels?.[QUEUE_NAME_LABEL] !== undefined) return [];
-  return KUEUES_WORDS.flatMap(({ place, kueues, ours }) => {
+  return KUEUE_NAMES.flatMap(({ place, kueues, ours }) => {
     const value = metadata[place]?.[ours] === undefined ? metadata[place]?.[kueues] : undefined;
     return value === undefined ? [] : [{ place, name: ours, value }];
   });
 }
 
-type Word = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly value: string };
-const KUEUES_WORDS: readonly { readonly place: Word['place']; readonly kueues: string; readonly ours: string }[] = [
+type TranslatedName = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly value: string };
+const KUEUE_NAMES: readonly { readonly place: TranslatedName['place']; readonly kueues: string; readonly ours: string }[] = [
   { place: 'labels', kueues: KUEUE_QUEUE_NAME_LABEL, ours: QUEUE_NAME_LABEL },
   { place: 'labels', kueues: KUEUE_MAX_EXEC_TIME_LABEL, ours: MAX_EXEC_TIME_LABEL },
   { place: 'annotations', kueues: KUEUE_MIN_PARALLELISM_ANNOTATION, ours: MIN_PARALLELISM_ANNOTATION },
 ];
 
-/** The Job as the manager takes it, whether it may or not. */
+/** The Job in the form that the manager runs, without validation. */
 export const prepared = <J extends JobManifest | Job>(job: J): J => ({
   ...job,
   spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME },
 });
 
-/** Why a Job cannot be made ours. */
+/** Why the manager cannot run a Job. */
 const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [...ownershipProblems(job), ...wishProblems(job)];
 
-/** Checks that a submitted manifest, of whatever shape it came, is a Job that may be created. Give the result to {@link prepareJob}. */
+/** Checks that a submitted manifest of any shape is a Job that may be created. Pass the result to {@link prepareJob}. */
 export function readJobManifest(
   manifest: unknown,
 ):
@@ -101,7 +102,7 @@ function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[]
   return problems;
 }
 
-/** Whether another controller than the manager is named. */
+/** Whether the Job names another controller than the manager. */
 export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const { managedBy } = job.spec;
@@ -115,10 +116,7 @@ export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldP
   return problems;
 }
 
-/**
- * Names of Switchyard's own in a Job that is to be created; but for those that tell where a submission came from, which the consumer has
- * put there.
- */
+/** Names reserved for Switchyard in a new Job, except for those of submissions, which the consumer sets. */
 const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
   SWITCHYARDS_NAMES.filter(({ place, name }) => !OF_THE_CONSUMER.includes(name) && hasName(job, place, name)).map(({ place, name }) => ({
     field: fieldOf(place, name),
@@ -134,11 +132,11 @@ const OF_THE_CONSUMER = [
   SUBMITTED_BY_ANNOTATION,
 ];
 
-/** Why wishes cannot be read. */
+/** Problems of settings that are malformed or cannot be met. */
 export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
   wrongWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
 
-/** The wishes that cannot be read, or not met. */
+/** Settings that are malformed or cannot be met. */
 export function wrongWishes(job: DeepReadonly<JobManifest | Job>): UnreadableWish[] {
   const wishes = wishesOf(job);
   const unreadable = [...unreadableWishes(wishes), ...unmetPodFence(job, wishes)];
@@ -190,7 +188,7 @@ function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
       }
   }
   if (metadata['ownerReferences'] !== undefined) {
-    // The garbage collector would delete the Job when that owner is not of this cluster.
+    // The garbage collector would delete the Job when its owner is not on this cluster.
     problems.push({ field: 'metadata.ownerReferences', problem: 'is not allowed in a submission; remove it' });
   }
   return problems;
@@ -204,7 +202,7 @@ function podProblems(pod: Record<string, unknown>): FieldProblem[] {
   });
 }
 
-/** What an API server writes into every object. A manifest read back from a cluster carries it; a new Job must not. */
+/** Drops the fields that an API server adds to every object. A manifest read from a cluster has them; a new Job must not. */
 function withoutServerFields(manifest: JobManifest): JobManifest {
   const { status: _status, ...job } = manifest;
   const {
@@ -220,6 +218,6 @@ function withoutServerFields(manifest: JobManifest): JobManifest {
   return { ...job, metadata };
 }
 
-/** The rest of the shape is for the API server to judge. */
+/** The API server validates the rest of the shape. */
 const isJobManifest = (value: unknown): value is JobManifest =>
   isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

@@ -14,13 +14,13 @@ export type MatchCondition = { readonly name: string; readonly expression: strin
 export type WebhookKind = 'Mutating' | 'Validating';
 
 /**
- * The webhook that notes who passes by the rules. It is asked last and never waited for long, and what it cannot note passes all the same.
+ * The webhook that records users who bypass the rules. It is called last and with a short timeout, and a failure of it lets the write pass.
  */
 export const OVERRIDE_WEBHOOK = { name: 'overrides.switchyard.dev', failurePolicy: 'Ignore', timeoutSeconds: 5 } as const;
 
 const JOB = { apiGroups: ['batch'], apiVersions: ['v1'], scope: 'Namespaced' } as const;
 
-/** Which requests an API server asks about at all: `rules` of the webhooks, and `resourceRules` of the policies. */
+/** The requests that an API server reviews at all: `rules` of the webhooks, and `resourceRules` of the policies. */
 export const RESOURCE_RULES = {
   Mutating: [{ ...JOB, resources: ['jobs'], operations: ['CREATE'] }],
   Validating: [
@@ -29,25 +29,25 @@ export const RESOURCE_RULES = {
   ],
 } as const;
 
-/** What the policy about the manager's account judges: deleting, too. */
+/** The requests that the policy about the manager's account judges, with deletions. */
 export const OWN_ACCOUNT_RESOURCES = [
   { ...JOB, resources: ['jobs'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
   { ...JOB, resources: ['jobs/status'], operations: ['UPDATE'] },
 ] as const;
 
-/** Jobs with the queue label, before a write or after it. API servers find that out without an expression. */
+/** Jobs with the queue label before or after a write. API servers match it without an expression. */
 export const HAS_QUEUE_LABEL = { matchExpressions: [{ key: QUEUE_NAME_LABEL, operator: 'Exists' }] } as const;
 export type ObjectSelector = typeof HAS_QUEUE_LABEL;
 
 /**
- * What narrows a webhook before its conditions are asked. The validating one sees every Job: a name of ours may be an annotation or a
- * finalizer, and no selector knows of those.
+ * The selector before the conditions of a webhook. The validating webhook has none: a reserved name may be an annotation or a finalizer,
+ * which selectors do not see.
  */
 export const objectSelectorOf = (kind: WebhookKind, kueueQueueLabel = false): ObjectSelector | undefined =>
   kind === 'Mutating' && !kueueQueueLabel ? HAS_QUEUE_LABEL : undefined;
 
-/** Names are looked at for themselves; the rules of fields are looked at as they are. */
-const TOUCHES_OURS = [
+/** Changed names are tested here; rules of fields are used as they are. */
+const CHANGES_JUDGED_PARTS = [
   ...(['labels', 'annotations', 'finalizers'] as const).map((place) =>
     anyChangedWhen(
       place,
@@ -59,18 +59,18 @@ const TOUCHES_OURS = [
 ].join(' || ');
 
 const BY_THE_MANAGER = inlined('variables.byManager');
-/** On purpose and by name, with the right to. Asked last: the authorizer is the dearest question of all. */
+/** On purpose and by name, with the right to do so. It comes last, because the authorizer is the most expensive test. */
 const MAY_OVERRIDE = `authorizer.group(${quoted(SWITCHYARD_GROUP)}).resource('jobs').namespace(request.namespace).check('override').allowed()`;
 const OVERRIDDEN = `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)} && ${MAY_OVERRIDE}`;
 
-/** What prepareJob makes a queue of: Kueue's label without ours, where the installation takes it. */
+/** The label from which prepareJob makes a queue: Kueue's without Switchyard's, where the installation accepts it. */
 const HAS_KUEUES_QUEUE =
   `variables.kueueQueueLabel && !(${quoted(QUEUE_NAME_LABEL)} in variables.labels)` +
   ` && ${quoted(KUEUE_QUEUE_NAME_LABEL)} in variables.labels && variables.labels[${quoted(KUEUE_QUEUE_NAME_LABEL)}] != ''`;
 
 /**
- * Whether a Job is the manager's, or has one of these names, before the write or after it. It is asked first: most Jobs of a cluster are
- * foreign, and each of their writes costs the API server this much.
+ * CEL: whether a Job is managed by the manager, or has one of these names, before or after the write. It comes first: most Jobs of a
+ * cluster are foreign, and each of their writes costs the API server this test.
  */
 function concerns(parts: readonly { readonly place: Place; readonly name: string }[]): string {
   const hasAny = (place: Place): string[] => {
@@ -81,14 +81,14 @@ function concerns(parts: readonly { readonly place: Place; readonly name: string
   return `[object, oldObject].exists(job, job != null && (${ours.join(' || ')}))`;
 }
 
-/** One condition of several questions: API servers evaluate every condition, but of an expression only as much as it takes. */
+/** One condition of several tests: API servers evaluate every condition, but of an expression only as much as needed. */
 const inOrder = (name: string, ...questions: readonly string[]): readonly MatchCondition[] => [
   { name, expression: questions.map((each) => `(${each})`).join(' && ') },
 ];
 
 /**
- * When an API server notes that somebody passes by the rules: of every such write of a Job that is the manager's or has a name of ours. It
- * is asked in this order because hardly anybody calls himself so.
+ * The writes that bypass the rules: of a Job that is managed by the manager or has a reserved name. The order of the tests reflects that
+ * hardly any client uses this field manager.
  */
 export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(
   'overrides-the-rules',
@@ -97,7 +97,7 @@ export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(
   MAY_OVERRIDE,
 );
 
-/** When a policy with rules about these parts is asked; `selected` where a selector has found out whether it is concerned. */
+/** The conditions of a policy with rules about these parts; `selected` where a selector already matches them. */
 export const policyConditions = (
   parts: readonly { readonly place: Place; readonly name: string }[] | 'selected',
 ): readonly MatchCondition[] =>
@@ -105,26 +105,33 @@ export const policyConditions = (
     ? inOrder('not-by-the-manager', `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`)
     : inOrder('concerns-switchyard', concerns(parts), `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`);
 
-/** When that policy is asked: whatever field manager the account names. */
+/** The conditions of that policy: whatever field manager the account names. */
 export const BY_THE_ACCOUNT: readonly MatchCondition[] = inOrder(
   'by-the-manager',
   'has(request.userInfo.username) && request.userInfo.username in variables.managers',
 );
 
 /**
- * When a webhook is asked. A Job of which nothing is ours never waits for the manager, nor does the manager for itself. The lists
- * `variables.managers` and `variables.localWorkers` are still to be put in, and whether Kueue's label is taken: {@link matchConditions}.
+ * The conditions of a webhook. A Job without parts of Switchyard never waits for the manager, nor does the manager for itself. The lists
+ * `variables.managers` and `variables.localWorkers`, and whether Kueue's label is accepted, are still to be inserted: {@link
+ * matchConditions}.
  */
 export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondition[]>> = {
   Mutating: inOrder('has-a-queue', inlined(`variables.queue != '' || ${HAS_KUEUES_QUEUE}`), `!(${BY_THE_MANAGER})`),
-  Validating: inOrder('touches-what-is-ours', concerns(SEEN_PARTS), `!(${BY_THE_MANAGER})`, inlined(TOUCHES_OURS), `!(${OVERRIDDEN})`),
+  Validating: inOrder(
+    'touches-what-is-ours',
+    concerns(SEEN_PARTS),
+    `!(${BY_THE_MANAGER})`,
+    inlined(CHANGES_JUDGED_PARTS),
+    `!(${OVERRIDDEN})`,
+  ),
 };
 
-/** The match conditions of an installation, which takes Kueue's label or does not. */
+/** The match conditions of an installation, which accepts Kueue's label or does not. */
 export const matchConditions = (kind: WebhookKind, identities: Identities, kueueQueueLabel = false): readonly MatchCondition[] =>
   ofInstallation(MATCH_CONDITIONS[kind], identities, kueueQueueLabel);
 
-/** Conditions with what an installation puts in. */
+/** Conditions with the values of an installation inserted. */
 export const ofInstallation = (
   conditions: readonly MatchCondition[],
   identities: Identities,

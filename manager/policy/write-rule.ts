@@ -4,19 +4,19 @@ import { listed, quoted } from './cel-variables.ts';
 import type { WriteView } from './job-write.ts';
 
 /**
- * One thing that a write must not do, said twice: as a function for the webhook, and in CEL for API servers. A test compares the two. Neither is
- * asked about a write of the manager's.
+ * A rule that forbids one kind of write, in two forms: a function for the webhook, and CEL for API servers. A test compares the two.
+ * Neither applies to writes of the manager.
  */
 export type WriteRule = {
   readonly field: string;
-  /** Tells whoever breaks it what to do. The webhook may tell more. */
+  /** The message with the remedy. The webhook may give more detail. */
   readonly problem: string;
-  /** Says more than `problem` where there is more to say of this write. */
+  /** A message with details of this write, in place of `problem`. */
   readonly detail?: (write: WriteView) => string;
   readonly isBroken: (write: WriteView) => boolean;
-  /** True for writes that break it. */
+  /** CEL: true for writes that break the rule. */
   readonly brokenWhen: string;
-  /** In which of the two policies it stands: what happens when an expression cannot be evaluated. */
+  /** The policy of the rule: what happens when an expression cannot be evaluated. */
   readonly policy: 'Fail' | 'Ignore';
 };
 
@@ -27,8 +27,8 @@ export const problemsOf = (rules: readonly WriteRule[], write: WriteView): Field
 
 export type Place = 'labels' | 'annotations' | 'finalizers';
 
-/** A label, annotation or finalizer that users neither give to a Job, nor change, nor take away. */
-export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
+/** A label, annotation or finalizer that users must not add, change or remove. */
+export const reservedName = (place: Place, name: string): WriteRule => ({
   field: fieldOf(place, name),
   problem: 'is written by Switchyard only; leave it as it is, and out of a new Job',
   isBroken: ({ job, oldJob }) => textOf(job, place, name) !== textOf(oldJob, place, name),
@@ -36,15 +36,15 @@ export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
   policy: 'Fail',
 });
 
-/** The same, but for new Jobs of submissions. */
+/** The same, except in new Jobs of submissions. */
 export const ofSubmissions = (place: Place, name: string): WriteRule =>
   butFor(
-    switchyardsOwn(place, name),
+    reservedName(place, name),
     ({ writer, oldJob }) => writer === 'Submission' && oldJob === undefined,
     'oldObject == null && variables.bySubmission',
   );
 
-/** The rule, but for some writes, which are said twice, too. */
+/** The rule with an exception for some writes, in both forms. */
 export const butFor = (rule: WriteRule, isLet: (write: WriteView) => boolean, letWhen: string): WriteRule => ({
   ...rule,
   isBroken: (write) => !isLet(write) && rule.isBroken(write),
@@ -56,14 +56,14 @@ export const hasName = (job: Named, place: Place, name: string): boolean => text
 
 export const fieldOf = (place: Place, name: string): string => `metadata.${place}[${name}]`;
 
-/** True where a label, annotation or finalizer is added, changed or taken away. `key` is an expression. */
+/** CEL: true where a label, annotation or finalizer is added, changed or removed. `key` is an expression. */
 function changedWhen(place: Place, key: string): string {
   const [now, before] = NAMES_OF[place];
   const appears = `(${key} in ${now}) != (${key} in ${before})`;
   return place === 'finalizers' ? appears : `${appears} || ${key} in ${now} && ${now}[${key}] != ${before}[${key}]`;
 }
 
-/** The same for any of several. */
+/** CEL: the same for any of several names. */
 export const anyChangedWhen = (place: Place, names: readonly string[]): string =>
   `${listed(names)}.exists(name, ${changedWhen(place, 'name')})`;
 
@@ -75,10 +75,10 @@ const NAMES_OF = {
 
 type Named = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, Place> }>;
 
-/** The text of a label or annotation, the name of a finalizer; undefined where it has none. */
+/** The value of a label or annotation, or the name of a finalizer; undefined where the Job has none. */
 export function textOf(job: Named | undefined, place: Place, name: string): string | undefined {
   if (place === 'finalizers') {
-    // A submitted manifest may have anything there.
+    // A submitted manifest may have any value there.
     const finalizers: unknown = job?.metadata.finalizers;
     return Array.isArray(finalizers) && finalizers.includes(name) ? name : undefined;
   }

@@ -1,28 +1,28 @@
 import { CANARY_FIELD_MANAGER, MANAGER_FIELD_MANAGER, SUBMISSION_USER_EXTRA } from '../../shared/api/names.ts';
 
-/** Who writes, as far as the rules tell people and programs apart. Submission: the manager, as the ServiceAccount of a tenant. */
+/** The writers that rules tell apart. Submission: the manager, as the ServiceAccount of a tenant. */
 export type Writer = 'Manager' | 'LocalWorker' | 'Submission' | 'User';
 
-/** What an API server knows of a user beside name and groups. */
+/** The extra attributes of a user, besides name and groups. */
 export type UserExtra = Readonly<Record<string, unknown>>;
 
-/** The user names of programs, as the API server knows them, such as `system:serviceaccount:switchyard:switchyard-manager`. */
+/** The user names of programs, by the API server, such as `system:serviceaccount:switchyard:switchyard-manager`. */
 export type Identities = {
-  /** This manager's own, and those of other managers that make copies on this cluster. */
+  /** The user of this manager, and those of other managers that create copies on this cluster. */
   readonly managers: readonly string[];
-  /** Of the workers that run copies on the manager's cluster, where that is a worker cluster, too. */
+  /** The users of workers that run copies on the manager's cluster, where it is a worker cluster, too. */
   readonly localWorkers: readonly string[];
 };
 
 export type Recognition = {
   readonly writer: Writer;
-  /** Somebody else writes as the user that the manager is: judged as a user, and a reason for alarm. */
+  /** Another program writes as the manager's user: judged as a user, and a reason for an alarm. */
   readonly sharesIdentity: boolean;
 };
 
 /**
- * The manager is told by its user name and by its field manager. A field manager is a word that every client chooses for itself: it proves
- * nothing, but a person with kubectl who was given the manager's identity is found out by it.
+ * Identifies the manager by its user name and its field manager. Any client can choose a field manager, so it proves nothing, but it
+ * reveals a user with kubectl who was given the manager's identity.
  */
 export function recognize(
   username: string | undefined,
@@ -33,7 +33,7 @@ export function recognize(
   if (username === undefined) return { writer: 'User', sharesIdentity: false };
   if (identities.managers.includes(username)) {
     const itself = fieldManager === MANAGER_FIELD_MANAGER;
-    // A canary is judged as what a user submits, though it is the manager who does.
+    // A canary is judged as the submission of a user, though the manager submits it.
     return { writer: itself ? 'Manager' : 'User', sharesIdentity: !itself && fieldManager !== CANARY_FIELD_MANAGER };
   }
   if (identities.localWorkers.includes(username)) return { writer: 'LocalWorker', sharesIdentity: false };

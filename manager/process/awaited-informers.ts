@@ -1,7 +1,7 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 
-/** Waits until its objects are listed. False when `signal` aborted first. */
+/** Waits until the objects of the informer are listed. False when `signal` aborted first. */
 export async function synced(informer: Pick<Informer<Job>, 'waitForSync'>, signal: AbortSignal): Promise<boolean> {
   try {
     await informer.waitForSync(signal);
@@ -12,7 +12,7 @@ export async function synced(informer: Pick<Informer<Job>, 'waitForSync'>, signa
   }
 }
 
-/** Waits until they have all that the API server has now. False when `signal` aborted first. */
+/** Waits until the informers have the present state of the API server. False when `signal` aborted first. */
 export async function caughtUp(informers: readonly Pick<Informer<Job>, 'catchUp'>[], signal: AbortSignal): Promise<boolean> {
   try {
     await Promise.all(informers.map((informer) => informer.catchUp(signal)));

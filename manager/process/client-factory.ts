@@ -10,10 +10,10 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 
-/** What the manager's own cluster is called in the label `cluster`. */
+/** The manager's own cluster in the label `cluster`. */
 export const HOME = 'home';
 
-/** Without `limits`: those for a server that is trusted. */
+/** Without `limits`: those of a trusted server. */
 export type ClientFactory = (
   transport: Transport,
   access: ClusterAccess,
@@ -21,7 +21,7 @@ export type ClientFactory = (
   options?: { readonly limits?: AnswerLimits; readonly actAs?: ActingAs },
 ) => KubeClient & StreamClient;
 
-/** Makes clients that share their metrics, each with a rate limit of its own. Call once per registry. */
+/** Creates clients that share their metrics, each with a rate limit of its own. Call once for each registry. */
 export function createClientFactory({ registry, clock }: { readonly registry: Registry; readonly clock: Clock }): ClientFactory {
   const metricsOf = createClientMetrics(registry, HOME);
   return (transport, { server, alias }, rate, { limits, actAs } = {}) =>

@@ -6,11 +6,11 @@ import { realDisk, type LogDisk, type LogFile } from '../../shared/runtime/log-d
 
 /** The decision log on a disk, or on standard output. */
 export interface DecisionLogFile extends LineSink {
-  /** Opens it, so that what can never be written is found at the start. */
+  /** Opens the log, so that an unwritable one is found at the start. */
   open(): Promise<void>;
-  /** Writes what is left, for no longer than `limitMs`, and closes it. */
+  /** Writes the rest of the buffer, for at most `limitMs`, and closes the log. */
   close(limitMs: number): Promise<void>;
-  /** What is lost from now on is counted on this. */
+  /** Counts lost lines from now on. */
   countLost(counter: { inc(count: number): void }): void;
 }
 
@@ -21,10 +21,10 @@ export type DecisionLogFileDeps = {
   readonly log: Logger;
 };
 
-/** Lines that wait for the disk: what comes when they are so many is lost, and counted. */
+/** Bound of the buffer: lines beyond it are lost, and counted. */
 export const BUFFER_CHARACTERS_MAX = 8 * 1024 * 1024;
 const BATCH_CHARACTERS_MAX = 256 * 1024;
-/** Lines are gathered for so long. */
+/** Time for which lines are batched. */
 const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 60_000;
@@ -39,8 +39,8 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
   let counter: { inc(count: number): void } | undefined;
   let failures = 0;
   let retryAtMs = 0;
-  /** Lines were lost that the caller believes to be written. */
-  let mustTell = false;
+  /** Lines were lost that the caller takes for written. */
+  let mustReportLoss = false;
   let closed = false;
   let timer: Timer | undefined;
   let draining: Promise<void> | undefined;
@@ -52,7 +52,7 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
 
   const openFile = async (): Promise<LogFile> => {
     const opened = await disk.append(destination);
-    // What a crash or a full disk has cut off ends here.
+    // Ends a line that a crash or a full disk has cut off.
     if (hasFiles) await opened.write('\n');
     return opened;
   };
@@ -66,7 +66,7 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
     }
   };
 
-  /** So many lines as are written at once, or none where the next file is due. */
+  /** The lines of the next write; none where the next file is due. */
   const takeBatch = (): readonly string[] => {
     const batch: string[] = [];
     let length = 0;
@@ -88,7 +88,7 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
     lose(lines.filter((line) => line !== NEXT_FILE).length);
     lines = [];
     characters = 0;
-    mustTell = true;
+    mustReportLoss = true;
     const broken = file;
     file = undefined;
     await broken
@@ -136,15 +136,15 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
     },
     write: (line) => {
       if (closed) return false;
-      const isLost = mustTell || clock.now() < retryAtMs || characters + line.length > BUFFER_CHARACTERS_MAX;
-      mustTell = false;
+      const isLost = mustReportLoss || clock.now() < retryAtMs || characters + line.length > BUFFER_CHARACTERS_MAX;
+      mustReportLoss = false;
       if (isLost) return false;
       lines.push(line);
       characters += line.length;
       later();
       return true;
     },
-    hasRoom: () => !closed && !mustTell && clock.now() >= retryAtMs && characters < BUFFER_CHARACTERS_MAX / 4,
+    hasRoom: () => !closed && !mustReportLoss && clock.now() >= retryAtMs && characters < BUFFER_CHARACTERS_MAX / 4,
     rotate: () => {
       if (!hasFiles || closed) return false;
       lines.push(NEXT_FILE);

@@ -21,16 +21,16 @@ import { RESOURCE_FLAVORS } from '../api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../api/workload-priority-class.ts';
 
-/** Caches of all that the manager reads on its own cluster. Nothing starts before they run. */
+/** Caches of all objects that the manager reads on its own cluster. Nothing starts before they run. */
 export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log' | 'onRestart'> & {
   readonly rules: JobRules;
-  /** How many labels of a Job are known beside ours while it waits and once it has ended; absent: none. */
+  /** User labels that are cached of a Job that waits or has ended; absent: none. */
   readonly usersLabelsMax?: number;
   /** Whether admission has admitted this Job. */
   readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
-  /** The manager cluster has gone back in time: what is known of it did not happen there. */
+  /** The manager cluster was restored: cached state may not have happened there. */
   readonly onWentBack: (error: Error) => void;
-  /** Of the manager cluster. */
+  /** The revision tracker of the manager cluster. */
   readonly course: RevisionTracker;
 };
 
@@ -57,11 +57,11 @@ export function createHomeInformers(options: HomeInformersOptions): HomeInformer
 }
 
 /**
- * What is kept of a Job. In order:
+ * The part of a Job that is cached. In order:
  *
- * 1. Of one that is not the manager's it is enough to know that it is not.
- * 2. One that has been admitted and has not finished is kept whole: its copy is made from it.
- * 3. Of any other what decisions look at: of one that waits, of one that has finished, and the least of one that is not taken.
+ * 1. Of a Job with another controller only its identity.
+ * 2. Of an admitted, unfinished Job everything: its copy is created from it.
+ * 3. Of any other Job the fields that decisions read: of waiting and finished ones, and the least of refused ones.
  */
 export function cachedJob(
   job: Job,

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 export type IdentityMetrics = ReturnType<typeof createIdentityMetrics>;
 
-/** Registers the metrics of the user that the manager is. Call once for a registry: a second time throws. */
+/** Registers the metrics of the manager's user. Call once for each registry: a second call throws. */
 export function createIdentityMetrics(registers: Registry[]) {
   return {
     shared: new Gauge({

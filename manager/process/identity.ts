@@ -4,12 +4,12 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { untilItWorks } from '../../shared/runtime/tasks.ts';
 
-/** Who the manager is, as its own cluster says. Both are asked for until they are answered; undefined when `signal` aborted first. */
+/** The identity of the manager on its own cluster. Requests are retried until they are answered; undefined when `signal` aborted first. */
 export type IdentityDeps<Client> = { readonly client: Client; readonly clock: Clock; readonly log: Logger };
 
 const RETRY_MS = 2_000;
 
-/** Under which user name the manager writes. */
+/** The user name of the manager. */
 export const ownUsername = ({ client, clock, log }: IdentityDeps<RawClient>, signal: AbortSignal): Promise<string | undefined> =>
   untilItWorks(
     async () => {
@@ -24,7 +24,7 @@ export const ownUsername = ({ client, clock, log }: IdentityDeps<RawClient>, sig
     signal,
   );
 
-/** Whether the manager's user may do everything, as administrators may: then it is hardly the manager's alone. */
+/** Whether the manager's user has all rights, as administrators do: it is then hardly the manager's alone. */
 export const mayDoEverything = ({ client, clock, log }: IdentityDeps<RawClient>, signal: AbortSignal): Promise<boolean | undefined> =>
   untilItWorks(
     async () => {
@@ -40,7 +40,7 @@ export const mayDoEverything = ({ client, clock, log }: IdentityDeps<RawClient>,
     signal,
   );
 
-/** What tells the manager cluster from all others: the UID of the namespace kube-system. */
+/** The identity of the manager cluster: the UID of the namespace kube-system. */
 export const clusterIdentity = ({ client, clock, log }: IdentityDeps<ReadClient>, signal: AbortSignal): Promise<string | undefined> =>
   untilItWorks(
     async () => {

@@ -6,7 +6,7 @@ import type { Random } from '../../shared/runtime/random.ts';
 
 export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity' | 'leaseDurationMs'>;
 
-/** Leads at once where there is no election, else once it is elected; rejects when leadership is lost. */
+/** Leads at once without an election, else once elected; rejects when leadership is lost. */
 export async function leadWhenElected(
   deps: Pick<LeaderElectionOptions, 'onWentBack' | 'onWaiting' | 'hold'> & {
     readonly leaderElection?: Election;

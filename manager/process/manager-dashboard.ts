@@ -25,21 +25,21 @@ import { createWorkerReaders, type WorkerReadersDeps } from '../live-logs/worker
 import { redactExplanation, type VisibleNames } from '../dashboard/redact-explanation.ts';
 import { redactWhatIf } from '../dashboard/redact-what-if.ts';
 
-/** By how many labels of its user's a Job can be found that waits or is over: what a tenant writes there is kept for every Job. */
+/** User labels by which a waiting or ended Job can be found: all of them are cached for every Job. */
 export const SHOWN_LABELS_MAX = 32;
 
-/** How the dashboard is served, and whose word is taken for who looks. */
+/** How the dashboard is served, and which proxy may identify its viewers. */
 export type DashboardService = {
   /** Without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy?: ProxyTrust;
-  /** Where traces of Jobs are to be seen, with `{traceId}` in it. */
+  /** URL of a trace view, with `{traceId}` in it. */
   readonly traceUrl?: string;
-  /** Whether viewers may do here what they may do by themselves; absent: they only look. */
+  /** Whether viewers may carry out actions that their own rights allow; absent: they only read. */
   readonly actions?: boolean;
-  /** Says who did what here; absent: none is kept. */
+  /** Records the actions of viewers; absent: no audit log is kept. */
   readonly audit?: Pick<AuditLog, 'note'> | undefined;
-  /** By which pods and logs of worker clusters are read for viewers; absent: none are. */
+  /** Clients by which pods and logs of worker clusters are read for viewers; absent: none are read. */
   readonly liveLogs?: Pick<WorkerReadersDeps, 'home' | 'connect'>;
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
@@ -54,7 +54,10 @@ export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'f
   readonly log: Logger;
 };
 
-/** The dashboard over the caches of the manager. Every replica serves it: what it shows is what the API server has. Must be made before the caches run. */
+/**
+ * The dashboard over the caches of the manager. Every replica serves it, as it shows the state of the API server. Call before the caches
+ * run.
+ */
 export function createManagerDashboard(
   service: DashboardService,
   {
@@ -91,7 +94,7 @@ export function createManagerDashboard(
     log,
   });
 
-  /** As `switchyard explain` does, from the caches instead of lists. */
+  /** Like `switchyard explain`, from caches instead of lists. */
   const explained = async (job: DeepReadonly<Job>, seen: Rights): Promise<object> => {
     const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
     if (answer.kind !== 'Explained')
@@ -152,7 +155,7 @@ export function createManagerDashboard(
 
   return {
     async run(signal) {
-      // What is not listed yet would be said not to exist.
+      // An object that is not listed yet would count as missing.
       await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal))).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
@@ -167,7 +170,7 @@ export function createManagerDashboard(
   };
 }
 
-/** Of one Job; its story has a dozen. */
+/** Bound of the Events of one Job, which has about a dozen. */
 const EVENTS_MAX = 500;
 
 const mayName = ({ namespaces, queues, clusters }: Rights): VisibleNames => ({

@@ -19,7 +19,7 @@ import type { KeyValueStore } from '../history/key-value-store.ts';
 import type { NamespaceHistory } from '../history/namespace-history.ts';
 import type { ApiMetrics } from '../http/api-metrics.ts';
 import type { ApiServer } from '../http/server.ts';
-import type { DoorOf } from '../http/submission-routes.ts';
+import type { PortOf } from '../http/submission-routes.ts';
 import type { Identities } from '../policy/writer.ts';
 import type { RedisMetrics } from '../submission/redis-metrics.ts';
 import type { RedisProbe } from '../submission/redis-probe.ts';
@@ -101,7 +101,7 @@ export type ManagerDeps = {
 
 /** What is served over HTTP. */
 export type ServedApi = {
-  readonly doorOf: DoorOf;
+  readonly portOf: PortOf;
   /** Absent: none is kept. */
   readonly history: NamespaceHistory | undefined;
   /** The UID of the namespace that a name means now. */

@@ -1,6 +1,9 @@
 import type { CopyEndings } from '../dispatch/controller/mirror-controller-deps.ts';
 
-/** All who want to know of copies that are about to go: the ends of logs are read once, for the first of them who asks. Undefined: nobody does. */
+/**
+ * Combines listeners for copies that are about to be deleted: log tails are read once, for the first listener that needs them. Undefined
+ * without listeners.
+ */
 export function onCopyEnded(listeners: readonly (CopyEndings | undefined)[]): CopyEndings | undefined {
   const all = listeners.filter((each) => each !== undefined);
   if (all.length === 0) return undefined;

@@ -8,15 +8,16 @@ import { sleep } from '../../shared/runtime/clock.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { sealedByOther, sealedJob, type RecordKeyDeps } from './record-origin.ts';
 
-/** The key of this name seals; those of other names are accepted beside it. */
+/** The name of the key that seals; keys of other names only verify. */
 export const CURRENT_KEY = 'current';
 const KEY_BYTES = 32;
 const RETRY_MS = 5_000;
 
 /**
- * The keys that seal admission records, from their Secret, which is made where it is absent. It is not made while Jobs carry sealed records:
- * somebody has lost it, and with another key all of them would be suspended. Then this waits until the Secret is there again, or an empty
- * one, which says that they shall be. Nor are they used while a manager of another id has sealed with them what is not over. Undefined when `signal` aborted first.
+ * The keys that seal admission records, from their Secret, which is created where it is absent. It is not created while Jobs have sealed
+ * records: the Secret was lost, and with another key all these Jobs would be suspended. This function then waits until the Secret is
+ * restored, or an empty one confirms the suspension. Keys are not used either while a manager of another id has sealed unfinished Jobs with
+ * them. Undefined when `signal` aborted first.
  */
 export async function recordKeys(deps: RecordKeyDeps, signal: AbortSignal): Promise<RecordKeys | undefined> {
   const { clock, log, onMissing } = deps;
@@ -37,7 +38,7 @@ export async function recordKeys(deps: RecordKeyDeps, signal: AbortSignal): Prom
   return undefined;
 }
 
-/** The keys, or what is missing. */
+/** The keys, or a message with what is missing. */
 async function readOrMake(deps: RecordKeyDeps, signal: AbortSignal): Promise<RecordKeys | string> {
   const { client, secret, origin, log } = deps;
   const present = await read(client, secret, signal);
@@ -59,7 +60,7 @@ async function readOrMake(deps: RecordKeyDeps, signal: AbortSignal): Promise<Rec
     }
     log.info('made a key for admission records', { secret: named(secret) });
   } catch (error) {
-    // Another replica was faster: its key counts.
+    // Another replica was first: its key counts.
     if (!isAlreadyExists(error) && !isConflict(error)) throw error;
   }
   const stored = await read(client, secret, signal);
@@ -75,7 +76,7 @@ async function read(client: ReadClient, secret: ObjectKey, signal: AbortSignal):
   }
 }
 
-/** What stands in the Secret; nothing of it is repeated. */
+/** The keys in the Secret; messages contain none of it. */
 function keysOf(secret: Secret): RecordKeys | string {
   const where = named(secret.metadata);
   const keys = new Map(Object.entries(secret.data ?? {}).map(([name, text]) => [name, Buffer.from(text, 'base64')]));

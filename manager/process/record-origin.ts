@@ -15,7 +15,7 @@ export type RecordKeyDeps = {
   readonly secret: ObjectKey;
   /** Id of this manager. */
   readonly origin: string;
-  /** Told what is missing, in words that say what to do about it. */
+  /** Takes a message with what is missing and the remedy. */
   readonly onMissing: (problem: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -25,8 +25,8 @@ const RETRY_MS = 5_000;
 const PAGE = 500;
 
 /**
- * Why this manager may not go on from the records that are sealed with these keys: a manager of another id has sealed them, and so its copies on worker
- * clusters are out of sight, and would be made a second time. Undefined where it may.
+ * Why this manager must not use records that are sealed with these keys: a manager of another id sealed them. Its copies on worker clusters
+ * would not be seen, and would be created a second time. Undefined where it may use them.
  */
 export async function sealedByOther(
   { client, secret, origin }: Pick<RecordKeyDeps, 'client' | 'secret' | 'origin'>,
@@ -44,7 +44,10 @@ export async function sealedByOther(
   );
 }
 
-/** Writes beside the keys whose records are sealed with them from now on. Only who leads may: another may seal records until then. False: `signal` aborted first. */
+/**
+ * Writes the id of this manager next to the keys, because it seals records from now on. Only the leader may do so: until then another
+ * manager may seal records. False: `signal` aborted first.
+ */
 export async function claimRecords(deps: RecordKeyDeps, signal: AbortSignal): Promise<boolean> {
   const { client, secret, origin, onMissing, clock, log } = deps;
   while (!signal.aborted) {
@@ -71,7 +74,9 @@ export async function claimRecords(deps: RecordKeyDeps, signal: AbortSignal): Pr
   return false;
 }
 
-/** Name of an unfinished Job with a record that has a seal; undefined when there is none. A few pages, and only where something is wrong with the Secret. */
+/**
+ * Name of an unfinished Job with a sealed record; undefined when there is none. Reads a few pages, and only when the Secret has a problem.
+ */
 export async function sealedJob(client: ReadClient, signal: AbortSignal): Promise<string | undefined> {
   let continueToken: string | undefined;
   do {

@@ -16,28 +16,27 @@ export type WebhookListener = {
   readonly address: string;
   readonly certificate: CertificateSource;
   /**
-   * How long it is served after the manager was asked to stop: API servers come here until all have heard that the pod ends. Absent: not at
-   * all.
+   * How long the webhook is served after the manager was told to stop, until all API servers know that the pod ends. Absent: not at all.
    */
   readonly shutdownDelayMs?: number;
 };
 
 export type ServeWebhookDeps = {
   readonly client: RawClient;
-  /** Absent: it is not served. */
+  /** Absent: the webhook is not served. */
   readonly webhook?: WebhookListener;
-  /** Users that it knows beside the manager's own; absent: none. */
+  /** Users besides the manager's own; absent: none. */
   readonly knownUsers?: Identities;
   readonly jobRules?: JobRules;
-  /** Told about every write that passes; absent: nobody is. */
+  /** Called for every write that passes; absent: not reported. */
   readonly onPassed?: (write: PassedWrite) => void;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
 /**
- * The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. `tell` hears why a
- * replica should get no requests. The webhook needs no caches: whatever else a replica waits for or has ended, it answers.
+ * Serves the webhook, which lets only this manager write admission records, and so must know the manager's user name. `tell` takes why a
+ * replica should get no requests. The webhook needs no caches: it answers whatever else a replica waits for, or has ended.
  */
 export async function serveWebhook(
   deps: ServeWebhookDeps,
@@ -70,7 +69,7 @@ export async function serveWebhook(
     await sleep(clock, webhook.shutdownDelayMs ?? 0);
     await close();
   } catch (error) {
-    // There was no certificate before the end.
+    // The signal aborted before there was a certificate.
     if (!signal.aborted) throw error;
   }
 }

@@ -10,7 +10,7 @@ import { createCertificateKeeper, type CertificateKeeper } from '../certificates
 
 export type ServingCertificatesDeps = {
   readonly own: CertificateSecretConfig | undefined;
-  /** Where the Secret is when that is not said. */
+  /** Namespace of the Secret where none is configured. */
   readonly namespace: string;
   readonly client: KubeClient;
   readonly registry: Registry;
@@ -22,11 +22,11 @@ export type ServingCertificatesDeps = {
 export type ServingCertificates = {
   /** Absent: all certificates come from files. */
   readonly keeper: CertificateKeeper | undefined;
-  /** The certificate of one server, by what the server is: `webhook`. */
+  /** The certificate of one server, by its name, such as `webhook`. */
   of(server: string, choice: CertificateChoice): CertificateSource;
 };
 
-/** The certificates of the manager's servers, and a metric of when they end. Call once for a registry. */
+/** The certificates of the manager's servers, and a metric of their expiry. Call once for each registry. */
 export function createServingCertificates({ own, namespace, ...deps }: ServingCertificatesDeps): ServingCertificates {
   const { registry, clock, log } = deps;
   const notAfter = createCertificateGauge(registry);
@@ -37,7 +37,7 @@ export function createServingCertificates({ own, namespace, ...deps }: ServingCe
       secret: { namespace: own.secret.namespace ?? namespace, name: own.secret.name },
       configuration: own.configuration,
       names: own.names,
-      // What makes certificates is loaded when one is to be made.
+      // The code that creates certificates is loaded when it is needed.
       makeKeyPair: async (...args) => (await import('../certificates/make-key-pair.ts')).makeKeyPair(...args),
       log: log.with({ part: 'certificates' }),
     });

@@ -13,7 +13,7 @@ import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 
 export type WorkerConnectionOptions = {
   readonly clientOver: ClientFactory;
-  /** Ranges of addresses that are not dialled. */
+  /** Ranges of addresses that are never dialled. */
   readonly denied: AddressRanges;
   readonly rate: ApiRate;
   readonly registry: Registry;
@@ -26,8 +26,8 @@ export type WorkerConnectionOptions = {
 const MIB = 1024 * 1024;
 
 /**
- * What is taken of the answers of a worker cluster, which may be anybody's. An object in etcd has at most 1.5 MiB, somewhat more as JSON; pages
- * become smaller where 500 objects are more. A value of an honest document takes 20 bytes of text or more on average.
+ * Bounds of the answers of a worker cluster, which is not trusted. An object in etcd has at most 1.5 MiB, somewhat more as JSON; pages
+ * shrink where 500 objects exceed the bound. A value of an honest document takes 20 bytes of text or more on average.
  */
 export const WORKER_LIMITS: Omit<AnswerLimits, 'pace'> = {
   pageBytes: 4 * MIB,
@@ -36,12 +36,12 @@ export const WORKER_LIMITS: Omit<AnswerLimits, 'pace'> = {
   answerMs: 30_000,
   json: { depth: 64, values: 200_000 },
 };
-/** For the bodies above 64 KiB of one cluster that are read at the same time. */
+/** Memory for concurrent bodies above 64 KiB of one cluster. */
 const ROOM_BYTES = 12 * MIB;
-/** Traffic that a cluster may have without our having written anything: the first list, and the progress of what runs long. */
+/** Traffic that a cluster may cause without writes of the manager: the first list, and the progress of running Jobs. */
 const PACE = { bytesPerSecond: 4 * MIB, burstBytes: 24 * MIB };
 
-/** Makes connections to worker clusters, each with room and a pace of its own. Call once per registry. */
+/** Creates connections to worker clusters, each with its own memory and rate bounds. Call once for each registry. */
 export function createWorkerConnector(
   options: WorkerConnectionOptions,
 ): (cluster: string, access: ClusterAccess) => KubeClient & StreamClient {

@@ -8,8 +8,8 @@ import { SwitchyardCondition } from '../api/reasons.ts';
 import type { SeenJob } from './story-events.ts';
 
 /**
- * Times on the wire have whole seconds. Whoever has watched knows better: `ended` is told of something that is seen just now, `began` is
- * asked for what was seen earlier; each gives the time on the wire where nothing better is known.
+ * Times on the wire have whole seconds; an observer knows more precise ones. `ended` takes an event that is observed now, `began` returns
+ * an earlier one; both return the time on the wire where no better one is known.
  */
 export type Instants = {
   readonly ended: (what: string, wireMs: number) => number;
@@ -17,8 +17,8 @@ export type Instants = {
 };
 
 /**
- * The parts of a Job's way that ended between two of its states, oldest first. All ids follow from the Job, so that it does not matter who
- * tells them, or whether somebody told them before.
+ * The spans of a Job that ended between two of its states, oldest first. Ids are derived from the Job, so that any replica may export them,
+ * once or again.
  */
 export function jobSpans(before: SeenJob, after: SeenJob, ratio: number, instants: Instants): readonly Span[] {
   const { job } = after;
@@ -32,7 +32,7 @@ export function jobSpans(before: SeenJob, after: SeenJob, ratio: number, instant
   ];
 }
 
-/** The span of a Job that is deleted before it has ended: all that is still to be told of it. */
+/** The span of a Job that is deleted before its end. */
 export function deletedSpans(seen: SeenJob, ratio: number, instants: Instants, nowMs: number): readonly Span[] {
   const { job } = seen;
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
@@ -61,7 +61,7 @@ function beginner(seen: SeenJob): Begin {
   });
 }
 
-/** By OpenTelemetry's conventions, where it has any. */
+/** Attributes by OpenTelemetry's conventions, where these exist. */
 const attributesOf = ({ job: { metadata }, record }: SeenJob): Span['attributes'] => ({
   'k8s.namespace.name': metadata.namespace ?? '',
   'k8s.job.name': metadata.name,
@@ -76,10 +76,10 @@ const attributesOf = ({ job: { metadata }, record }: SeenJob): Span['attributes'
 
 const createdMs = ({ job }: SeenJob, { began }: Instants): number => began('created', parseWireTime(job.metadata.creationTimestamp) ?? 0);
 
-/** Nobody hands in a Job earlier than this; whatever its annotation says then, it was not this submission. */
+/** A time of submission earlier than this before the creation is not believed. */
 const SUBMITTED_BEFORE_MAX_MS = 7 * 24 * 3_600_000;
 
-/** When it was put on the queue of submissions, or made where it was on none. Its annotation is believed as far as it can be true. */
+/** The time of the submission, or of the creation where there was none. The annotation is believed as far as it is plausible. */
 function submittedMs(seen: SeenJob, instants: Instants): number {
   const madeMs = createdMs(seen, instants);
   const text = seen.job.metadata.annotations?.[SUBMITTED_AT_ANNOTATION];
@@ -89,7 +89,7 @@ function submittedMs(seen: SeenJob, instants: Instants): number {
 
 const isAdmitted = ({ job, record }: SeenJob): boolean => record !== undefined && record.evicted !== true && job.spec.suspend !== true;
 
-/** Submit: until the Job was made. Queued: until it was admitted, each time. */
+/** Submit: until the creation of the Job. Queued: until each admission. */
 function untilAdmitted(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
   const { record } = after;
   if (record === undefined || !isAdmitted(after) || (isAdmitted(before) && before.record?.since === record.since)) return [];
@@ -101,7 +101,7 @@ function untilAdmitted(before: SeenJob, after: SeenJob, begin: Begin, instants: 
   return [begin('submit', 'submit', submittedMs(after, instants), createdMs(after, instants)), queued];
 }
 
-/** What a condition says of a placement, to tell one from the next. */
+/** The placement that a condition names, which distinguishes it from the next. */
 const placementOf = ({ job }: SeenJob, type: SwitchyardCondition): string | undefined => {
   const condition = findCondition(job.status?.conditions, type);
   return condition?.status === 'True' ? (condition.message?.split('; ')[0] ?? '') : undefined;
@@ -117,7 +117,7 @@ function conditionMs({ job }: SeenJob, type: SwitchyardCondition, status: 'True'
   return condition?.status === status ? parseWireTime(condition.lastTransitionTime) : undefined;
 }
 
-/** Admitted: until its copy was there. */
+/** Admitted: until the copy exists. */
 function untilDispatched(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
   const { Dispatched } = SwitchyardCondition;
   const { record } = after;
@@ -128,7 +128,7 @@ function untilDispatched(before: SeenJob, after: SeenJob, begin: Begin, instants
   return [begin('admitted', `admitted/${record.since}`, startMs, endMs)];
 }
 
-/** Dispatched: until a pod was ready, or had ended. */
+/** Dispatched: until a pod is ready, or has ended. */
 function untilStarted(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
   const { Dispatched, Started } = SwitchyardCondition;
   const { record } = after;
@@ -139,13 +139,13 @@ function untilStarted(before: SeenJob, after: SeenJob, begin: Begin, instants: I
   return [begin('dispatched', `dispatched/${record.since}`, dispatchedMs, endMs)];
 }
 
-/** Pods: until the last had ended, or it was evicted. Home: until its end was known here. And all of it. */
+/** Pods: until the last pod has ended, or the Job is evicted. Home: until the end is known at home. Job: all of it. */
 function untilEnded(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
   const { job } = after;
   const end = finishedCondition(job.status);
   if (end === undefined) return evictedSpans(before, after, begin, instants);
   if (finishedCondition(before.job.status) !== undefined) return [];
-  // The clock is that of the worker cluster, which may be wrong.
+  // The clock is that of the worker cluster, and may be wrong.
   const thereMs = parseWireTime(job.status?.completionTime ?? end.lastTransitionTime) ?? 0;
   const homeMs = instants.ended('home', thereMs);
   const error = end.type === 'Failed' ? `${end.reason ?? 'Failed'}: ${end.message ?? ''}` : undefined;

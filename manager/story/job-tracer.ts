@@ -8,16 +8,16 @@ import type { RecordReader } from '../api/records.ts';
 import { deletedSpans, jobSpans, type Instants } from './job-spans.ts';
 import type { SeenJob } from './story-events.ts';
 
-/** Exports the way of each Job as spans while it leads. */
+/** Exports the life of each Job as spans while this manager leads. */
 export interface JobTracer {
   readonly handler: EventHandler<Job>;
-  /** Tells until `signal` aborts. */
+  /** Exports until `signal` aborts. */
   lead(signal: AbortSignal): void;
 }
 
-/** Of so many Jobs it is remembered when something was seen; of the others times are to the second. */
+/** Jobs whose observed times are kept; for others times are to the second. */
 const REMEMBERED_MAX = 20_000;
-/** What is seen later than this was not seen as it happened: the watch was late, or the clocks differ. */
+/** An event observed later than this was late: the watch lagged, or the clocks differ. */
 const LATE_MS = 2_000;
 
 export function createJobTracer(deps: {

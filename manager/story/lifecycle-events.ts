@@ -6,14 +6,14 @@ import type { EventHandler } from '../../shared/kube/informer.ts';
 import type { RecordReader } from '../api/records.ts';
 import { storyEvents, submittedEvent, type SeenJob } from './story-events.ts';
 
-/** Writes the way of each Job as Events while it leads. */
+/** Writes Events about the life of each Job while this manager leads. */
 export interface LifecycleEvents {
   readonly handler: EventHandler<Job>;
-  /** Tells until `signal` aborts. */
+  /** Writes until `signal` aborts. */
   lead(signal: AbortSignal): void;
 }
 
-/** `events` has a budget of its own, and drops what it has no room for. */
+/** `events` has a budget of its own, and drops Events beyond it. */
 export function createLifecycleEvents({
   events,
   readRecord,
@@ -31,7 +31,7 @@ export function createLifecycleEvents({
   return {
     handler: {
       added(job, isInInitialList) {
-        // Events of Jobs that were there at the start are those of the manager that led before.
+        // The last leader wrote the Events of Jobs that existed at the start.
         const event = isInInitialList || !isTold(job) ? undefined : submittedEvent(job);
         if (event !== undefined) events.event(JOBS, job, event.type, event.reason, event.message);
       },

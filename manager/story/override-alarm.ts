@@ -9,16 +9,16 @@ import { actInWords, actsOn } from '../api/job-acts.ts';
 import { JobEventReason } from '../api/reasons.ts';
 import type { StoryMetrics } from './story-metrics.ts';
 
-/** Says, while it leads, that somebody passed by the rules of who may write what: in the log, an Event on the Job, and a metric. */
+/** Reports, while this manager leads, each user who bypassed the policies of Jobs: in the log, in an Event on the Job, and in a metric. */
 export interface OverrideAlarm {
   readonly handler: EventHandler<Job>;
-  /** Says so until `signal` aborts. */
+  /** Reports until `signal` aborts. */
   lead(signal: AbortSignal): void;
 }
 
 /**
- * The alarm goes by what stands on the Job, which the API server has stored, and not by what the webhook hears: whoever reaches the port of
- * that may claim to be anybody. Writes of one user in one second are one.
+ * The alarm goes by the annotation of the Job, which the API server has stored, and not by requests to the webhook: any caller of its port
+ * can claim any name. Writes of one user within one second count once.
  */
 export function createOverrideAlarm({
   events,
@@ -30,7 +30,7 @@ export function createOverrideAlarm({
   readonly log: Logger;
 }): OverrideAlarm {
   let leading: AbortSignal | undefined;
-  const look = (job: DeepReadonly<Job>, before: DeepReadonly<Job> | undefined): void => {
+  const check = (job: DeepReadonly<Job>, before: DeepReadonly<Job> | undefined): void => {
     if (leading === undefined || leading.aborted) return;
     const known = before === undefined ? [] : actsOn(before);
     const overrides = actsOn(job).filter((act) => act.what === 'Override' && !known.some((each) => isDeepStrictEqual(each, act)));
@@ -44,9 +44,9 @@ export function createOverrideAlarm({
   };
   return {
     handler: {
-      // Events of Jobs that were there at the start are those of the manager that led before.
-      added: (job, isInInitialList) => (isInInitialList ? undefined : look(job, undefined)),
-      updated: look,
+      // The last leader wrote the Events of Jobs that existed at the start.
+      added: (job, isInInitialList) => (isInInitialList ? undefined : check(job, undefined)),
+      updated: check,
     },
     lead: (signal) => {
       leading = signal;

@@ -4,19 +4,19 @@ import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn } from '../api/job-acts.ts';
-import { readLastFailure, tellFailedPod, tellFailure, type LastFailure } from '../api/last-failure.ts';
+import { readLastFailure, failedPodMessage, failureMessage, type LastFailure } from '../api/last-failure.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 
-/** One step of a Job's way, as `kubectl describe job` shows it. */
+/** One Event in the life of a Job, as shown by `kubectl describe job`. */
 export type StoryEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: JobEventReason; readonly message: string };
 
-/** A Job as it was seen, with the record that admission made of it, if it did. */
+/** An observed Job with the record of admission, if it has one. */
 export type SeenJob = { readonly job: DeepReadonly<Job>; readonly record: AdmissionRecord | undefined };
 
 /**
- * What happened to a Job between two of its states, oldest first. Evictions are not among it: who evicts a Job says so in an Event of its
- * own, which must not be dropped.
+ * The Events between two states of a Job, oldest first. An eviction is not among them: its controller writes an Event of its own, which
+ * must not be dropped.
  */
 export function storyEvents(before: SeenJob, after: SeenJob): readonly StoryEvent[] {
   return [
@@ -39,7 +39,7 @@ const normal = (reason: JobEventReason, message: string): StoryEvent => ({ type:
 
 const conditionOf = ({ job }: SeenJob, type: string): DeepReadonly<JobCondition> | undefined => findCondition(job.status?.conditions, type);
 
-/** Only a Job that waits for longer than a moment is told so. */
+/** A Job that is admitted within a moment has no such Event. */
 function queued(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const { QuotaReserved } = SwitchyardCondition;
   const told = conditionOf(after, QuotaReserved);
@@ -48,7 +48,7 @@ function queued(before: SeenJob, after: SeenJob): StoryEvent | undefined {
 }
 
 /**
- * Two acts at one moment are told as one, of the later. Who passes by the rules is told of in an Event that must not be dropped
+ * Of several acts at one moment the latest is reported. A bypass of the policies has an Event of its own, which must not be dropped
  * (override-alarm.ts).
  */
 function actedOn(before: SeenJob, after: SeenJob): StoryEvent | undefined {
@@ -81,7 +81,7 @@ function admitted(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   return normal(JobEventReason.Admitted, `to cluster "${record.cluster}" by ${terms}${waited(before, record)}`);
 }
 
-/** Since it was made, or was last suspended. */
+/** The time since the creation or the last suspension. */
 function waited(before: SeenJob, record: AdmissionRecord): string {
   const told = conditionOf(before, SwitchyardCondition.QuotaReserved);
   const sinceEviction = before.record !== undefined && told?.status === 'False' ? told.lastTransitionTime : undefined;
@@ -89,7 +89,7 @@ function waited(before: SeenJob, record: AdmissionRecord): string {
   return waitedMs === undefined ? '' : `, after ${inSeconds(waitedMs)}`;
 }
 
-/** Dispatch says both in conditions, whose messages name the placement. */
+/** Dispatch reports both in conditions, whose messages name the placement. */
 function dispatchedAndStarted(before: SeenJob, after: SeenJob): readonly (StoryEvent | undefined)[] {
   const { Dispatched, Started } = SwitchyardCondition;
   const news = (type: typeof Dispatched | typeof Started): string | undefined => {
@@ -104,20 +104,20 @@ function dispatchedAndStarted(before: SeenJob, after: SeenJob): readonly (StoryE
   ];
 }
 
-/** How the last of them ended may be known later than that they have: then it is told when it is. */
+/** The ending of the last failed pod may be known later than the number of failed pods: it is then reported later. */
 function podsFailed(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const all = after.job.status?.failed ?? 0;
   const more = all - (before.job.status?.failed ?? 0);
   const failure = latestFailure(before, after);
   const told = (message: string): StoryEvent => ({ type: 'Warning', reason: JobEventReason.PodFailed, message });
-  if (more <= 0) return failure === undefined ? undefined : told(tellFailure(failure));
+  if (more <= 0) return failure === undefined ? undefined : told(failureMessage(failure));
   const where = after.record === undefined ? '' : ` on cluster "${after.record.cluster}"`;
   const inAll = all === more ? '' : `, ${all} in all`;
-  const last = failure === undefined ? '' : `; ${more === 1 ? '' : 'the last: '}${tellFailedPod(failure)}`;
+  const last = failure === undefined ? '' : `; ${more === 1 ? '' : 'the last: '}${failedPodMessage(failure)}`;
   return told(`${more} ${more === 1 ? 'pod' : 'pods'} failed${where}${inAll}${last}`);
 }
 
-/** Dispatch writes it with the number of those that have failed. What stood there before is of another pod. */
+/** Dispatch writes the annotation together with the number of failed pods. An unchanged annotation is about an earlier pod. */
 function latestFailure(before: SeenJob, after: SeenJob): LastFailure | undefined {
   const [was, is] = [before, after].map(({ job }) => job.metadata.annotations?.[LAST_FAILURE_ANNOTATION]);
   return was === is ? undefined : readLastFailure(after.job);

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 
 export type StoryMetrics = ReturnType<typeof createStoryMetrics>;
 
-/** Registers the metrics of Events of the way of Jobs. Call once for a registry: a second time throws. */
+/** Registers the metrics of Events about Jobs. Call once for each registry: a second call throws. */
 export function createStoryMetrics(registers: Registry[]) {
   return {
     overrides: new Counter({

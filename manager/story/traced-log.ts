@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { jobTrace } from '../../shared/api/job-trace.ts';
 import type { LogFields, Logger } from '../../shared/runtime/logger.ts';
 
-/** A logger whose lines about a Job (field `job`, `namespace/name`) say which trace it has, as far as the Job is known. */
+/** A logger that adds the trace id to lines about a Job (field `job`, `namespace/name`), where the Job is known. */
 export function tracedLog(log: Logger, jobOf: (key: string) => DeepReadonly<Job> | undefined): Logger {
   const traced = (fields: LogFields | undefined): LogFields | undefined => {
     const key = fields?.['job'];

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import type { EndedPod } from '../../shared/api/ended-pods.ts';
 import type { ConfigMap, DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { tellFailedPod } from '../api/last-failure.ts';
+import { failedPodMessage } from '../api/last-failure.ts';
 import { sanitizeText } from '../api/sanitize-text.ts';
 
 /** Of one copy, the latest; each is a line of BullMQ's log, of which a submission keeps a hundred. */
@@ -25,7 +25,7 @@ export function logTailLines(pods: readonly EndedPod[], cluster: string, map: De
 
 /** What it said last is among the lines that follow. */
 function how({ pod, phase, index, exitCode, reason }: EndedPod, cluster: string): string {
-  return phase === 'Succeeded' ? `pod ${pod} succeeded` : tellFailedPod({ pod, cluster, ...omitUndefined({ index, exitCode, reason }) });
+  return phase === 'Succeeded' ? `pod ${pod} succeeded` : failedPodMessage({ pod, cluster, ...omitUndefined({ index, exitCode, reason }) });
 }
 
 function lastLines(text: unknown): readonly string[] {

@@ -2,7 +2,7 @@ import type { ConfigMap, DeepReadonly, Job, ObjectKey } from '../../shared/api/k
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { toldEndedPods } from '../api/last-failure.ts';
+import { sanitizedEndedPods } from '../api/last-failure.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { submissionOf } from './outcome.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
@@ -49,7 +49,7 @@ export function createLogTailReporter({ queues, jobs, keys, clock, log }: LogTai
   let inTrouble = false;
 
   async function tell({ job: key, originUid, cluster, copy, tails }: TailedCopy): Promise<void> {
-    const pods = reportedTails(toldEndedPods(copy));
+    const pods = reportedTails(sanitizedEndedPods(copy));
     const job = pods.length === 0 ? undefined : jobs.get(key);
     const ref = job && submissionOf(job);
     if (job?.metadata.uid !== originUid || ref === undefined || !isSealedSubmission(keys, job, ref)) return;

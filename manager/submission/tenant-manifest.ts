@@ -15,7 +15,7 @@ import { parseTraceparent } from '../../shared/api/trace-context.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
-import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../policy/prepare-job.ts';
+import { prepareJob, readJobManifest, withSwitchyardNames, type JobManifest } from '../policy/prepare-job.ts';
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
@@ -42,7 +42,7 @@ export function manifestOf(tenant: Tenant, submission: SubmittedAttempt, rules: 
     withPriorityClass(
       tenant,
       submission.priority ?? 0,
-      withQueue(tenant, withOurWords({ ...placed, metadata: { ...metadata, ...identityOf(tenant, submission, placed) } }, rules)),
+      withQueue(tenant, withSwitchyardNames({ ...placed, metadata: { ...metadata, ...identityOf(tenant, submission, placed) } }, rules)),
     ),
     rules,
   );

@@ -8,18 +8,18 @@ import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
-import { controllerProblems, prepared, wordsFromKueues } from '../policy/prepare-job.ts';
+import { controllerProblems, prepared, namesFromKueue } from '../policy/prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
-/** AdmissionReview of admission.k8s.io/v1, as far as it is about Jobs. */
+/** The fields of an admission.k8s.io/v1 AdmissionReview that concern Jobs. */
 export type AdmissionRequest = {
   readonly uid: string;
   readonly operation: string;
   readonly subResource?: string;
   readonly userInfo: { readonly username?: string; readonly uid?: string; readonly groups?: readonly string[]; readonly extra?: UserExtra };
-  /** Nothing will be stored. */
+  /** The write is not stored. */
   readonly dryRun?: true;
-  /** What the writer calls itself in managedFields, if it says so. */
+  /** The field manager of the writer, if it names one. */
   readonly fieldManager?: string;
   readonly object: Job | undefined;
   readonly oldObject: Job | undefined;
@@ -31,11 +31,11 @@ export type AdmissionResponse = {
   /** Base64 of a JSON Patch. */
   readonly patch?: string;
   readonly status?: { readonly code: number; readonly reason: string; readonly message: string };
-  /** For the audit log of the API server, which puts the name of the webhook before each key. */
+  /** For the audit log of the API server, which adds the name of the webhook to each key. */
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 };
 
-/** Reads the body of a webhook call; a string says what is wrong with it. */
+/** Reads the body of a webhook call; a string is its problem. */
 export function readAdmissionReview(body: string): AdmissionRequest | string {
   const review = parseJson(body);
   if (!isJsonObject(review)) return 'the body is not a JSON object';
@@ -71,18 +71,18 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
 });
 
 /**
- * Makes a new Job with a queue the manager's, and notes who creates it. Whatever is wrong with it is told by the validating webhook, who
- * hears who writes.
+ * Prepares a new Job with a queue for the manager, and records its creator. Problems are reported by the validating webhook, which knows
+ * the writer.
  */
 export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
-  const words = wordsFromKueues(object, rules);
+  const words = namesFromKueue(object, rules);
   if (isCopy(object) || (queueNameOf(object) === undefined && words.length === 0) || controllerProblems(object).length > 0)
     return { uid, allowed: true };
   const { suspend, managedBy } = prepared(object).spec;
   const operations = [
-    // Where ours was absent Kueue's is there, and so is the map.
+    // Where Switchyard's name is absent, Kueue's is there, and so the map exists.
     ...words.map(({ place, name, value }) => ({ op: 'add', path: pathOf(place, name), value })),
     ...creatorOperations(request.userInfo.username, object),
     ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
@@ -91,12 +91,12 @@ export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_
   return operations.length === 0 ? { uid, allowed: true } : patched(uid, operations);
 }
 
-/** Of a label or annotation, as a JSON pointer. */
+/** The JSON pointer of a label or annotation. */
 const pathOf = (place: 'labels' | 'annotations', name: string): string => `/metadata/${place}/${name.replace('/', '~1')}`;
 
 /**
- * Notes on the Job who passes by the rules. Whatever the write itself says of acts gives way to what stood there before. The answer counts
- * for the API server that asked alone, so nobody who merely reaches this port gets a name onto a Job.
+ * Records on the Job the user who bypasses the policies. Acts that the write itself contains are replaced by the stored ones. The answer
+ * counts only for the API server that asked, so that another caller of this port cannot write a name to a Job.
  */
 export function noteOverride({ uid, object, oldObject, userInfo: { username } }: AdmissionRequest, nowMs: number): AdmissionResponse {
   if (object === undefined || username === undefined) return { uid, allowed: true };
@@ -104,13 +104,13 @@ export function noteOverride({ uid, object, oldObject, userInfo: { username } }:
   return patched(uid, [annotationOperation(object, ACTS_ANNOTATION, acts)]);
 }
 
-/** As the API server says; what the manifest says of it means nothing. */
+/** The creator by the API server; the manifest's own value is ignored. */
 function creatorOperations(username: string | undefined, { metadata }: Job): object[] {
   const name = CREATED_BY_ANNOTATION;
   return username === undefined || metadata.annotations?.[name] === username ? [] : [annotationOperation({ metadata }, name, username)];
 }
 
-/** A map that is empty is not sent. */
+/** An empty map is not sent. */
 const annotationOperation = ({ metadata }: Pick<Job, 'metadata'>, name: string, value: string): object =>
   metadata.annotations === undefined
     ? { op: 'add', path: '/metadata/annotations', value: { [name]: value } }
@@ -141,5 +141,5 @@ const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionRespon
   status: { code: 422, reason: 'Invalid', message: formatProblems(problems) },
 });
 
-/** The API server has validated the rest, or will. */
+/** The API server validates the rest. */
 const isJob = (value: unknown): value is Job => isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

@@ -25,13 +25,13 @@ import {
 export type WebhookDeps = {
   readonly certificate: CertificateSource;
   readonly identities: Identities;
-  /** Told about every write by the user that the manager is, by somebody else: under which name of a field manager, '' for none. */
+  /** Called for every write by another program as the manager's user, with its field manager, '' for none. */
   readonly onSharedIdentity: (username: string, fieldManager: string) => void;
-  /** Told about every write of a Job by a user that passes, and is more than a try; absent: nobody is. */
+  /** Called for every write of a Job by a user that passes and is no dry run; absent: not reported. */
   readonly onPassed?: (write: PassedWrite) => void;
-  /** What a Job may be; absent: as the flags have it by default. */
+  /** The rules of Jobs; absent: the defaults of the flags. */
   readonly rules?: JobRules;
-  /** Absent: nothing is counted. */
+  /** Absent: no metrics. */
   readonly metrics?: WebhookMetrics;
   readonly clock: Clock;
   readonly log: Logger;
@@ -39,9 +39,9 @@ export type WebhookDeps = {
 
 type Webhook = (request: AdmissionRequest, address: string | undefined) => AdmissionResponse;
 
-/** The admission webhooks for Jobs: `/mutate` and `/validate`, and `/override`, which notes who passes by their rules. */
+/** The admission webhooks for Jobs: `/mutate` and `/validate`, and `/override`, which records users who bypass the policies. */
 export interface WebhookServer {
-  /** Answers one request; for serving it some other way than by {@link listen}. */
+  /** Answers one request; for tests and other servers than {@link listen}. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Serves HTTPS on `host:port`; port 0 takes any free one. Rejects when `signal` aborts before there is a certificate. */
   listen(address: string, signal?: AbortSignal): Promise<ListeningWebhook>;
@@ -49,24 +49,24 @@ export interface WebhookServer {
 
 export type ListeningWebhook = {
   readonly url: string;
-  /** Goes on answering, and ends connections with their answers. */
+  /** Continues to answer, and closes connections with their answers. */
   drain(): void;
-  /** Resolves when all that has begun is answered. */
+  /** Resolves when all requests in flight are answered. */
   close(): Promise<void>;
 };
 
-/** Above what an API server sends: an object of at most 3 MiB, twice. */
+/** Above the largest review of an API server: an object of at most 3 MiB, twice. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Of the bodies that are being read. Those of nearly all Jobs are small, and are read without asking; the others share one room. */
+/** Bodies of nearly all Jobs are this small, and are read at once; larger ones share one memory bound. */
 const SMALL_BODY_BYTES = 32 * 1024;
 const LARGE_BODIES_BYTES = 16 * 1024 * 1024;
-/** What an API server waits by default, and the part of it that remains for the answer. */
+/** The default timeout of an API server, and the part of it that remains for the answer. */
 const API_SERVER_WAIT_MS = 10_000;
 const ANSWER_MS = 1_000;
 /**
- * API servers keep an idle connection for 90 s, as Go does, and send no create a second time when it ends under them: here it lasts longer.
- * Each may have 200 writes under way, and then keeps 25 connections. HTTP/1.1 alone is served: API servers ask for nothing else where a
- * Service is called, so that replicas share the load, and over HTTP/2 a flood could not be held to connections.
+ * API servers keep an idle connection for 90 s, as Go does, and do not resend a create when it closes under them, so the server keeps it
+ * longer. Each API server may have 200 writes in flight, and then keeps 25 connections. Only HTTP/1.1 is served: API servers use nothing
+ * else where they call a Service, so that replicas share the load, and connection limits could not bound a flood over HTTP/2.
  */
 const CONNECTION_LIMITS: ConnectionLimits = {
   connectionsMax: 1_024,
@@ -109,29 +109,29 @@ export function createWebhookServer({
     const webhook = webhooks[pathOf(request)];
     if (webhook === undefined) return answer(response, 404, 'text/plain', 'not found\n');
     if (request.method !== 'POST') return answer(response, 405, 'text/plain', 'only POST is served here\n');
-    // A connection that has ended has none.
+    // A closed connection has no address.
     const address = request.socket.remoteAddress;
     const judged = (review: AdmissionRequest): AdmissionResponse => webhook(review, address);
     const startedMs = clock.monotonic();
-    const told = (outcome: 'allowed' | 'refused' | 'error'): void => {
+    const record = (outcome: 'allowed' | 'refused' | 'error'): void => {
       const name = pathOf(request).slice(1);
       metrics?.requests.inc({ webhook: name, outcome });
       metrics?.duration.observe({ webhook: name }, (clock.monotonic() - startedMs) / 1000);
     };
     const bytes = announcedBytes(request);
     if (bytes > BODY_BYTES_MAX) {
-      told('error');
+      record('error');
       return refuse(response, 413, 'the body is too large');
     }
-    if (bytes <= SMALL_BODY_BYTES) return told(judge(await readBody(request, bytes), judged, response));
-    // Nothing of the body is read meanwhile: it waits on the client's side.
+    if (bytes <= SMALL_BODY_BYTES) return record(judge(await readBody(request, bytes), judged, response));
+    // The body is not read meanwhile: it waits on the client's side.
     const giveBack = await room.take(bytes, roomWaitMs(request));
     if (giveBack === undefined) {
-      told('error');
+      record('error');
       return refuse(response, 503, 'too many large reviews at once; try again');
     }
     try {
-      told(judge(await readBody(request, bytes), judged, response));
+      record(judge(await readBody(request, bytes), judged, response));
     } finally {
       giveBack();
     }
@@ -139,7 +139,7 @@ export function createWebhookServer({
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     handler(request, response).catch((error: unknown) => {
-      // Anybody may begin a request and leave.
+      // Any client may begin a request and disconnect.
       if (request.destroyed && !request.complete) return log.debug('a webhook request was not finished', { error });
       log.error('a webhook call failed', { path: pathOf(request), error });
       if (response.headersSent) response.destroy();
@@ -173,7 +173,7 @@ export function createWebhookServer({
 }
 
 /**
- * API servers say how long they wait, as `?timeout=5s`: until shortly before, room may come. Without an answer of ours, they refuse the
+ * API servers send their timeout as `?timeout=5s`: a body may wait for memory until shortly before. Without an answer they refuse the
  * write.
  */
 function roomWaitMs({ url = '/' }: IncomingMessage): number | undefined {
@@ -181,13 +181,13 @@ function roomWaitMs({ url = '/' }: IncomingMessage): number | undefined {
   return seconds === undefined ? undefined : Math.max(Number(seconds) * 1000, 2 * ANSWER_MS) - ANSWER_MS;
 }
 
-/** As an API server says before it sends a body. Whoever does not say may send as much as we take at all. */
+/** The length that the API server announces. A request without one may use the whole bound. */
 function announcedBytes({ headers }: IncomingMessage): number {
   const length = headers['content-length'];
   return length === undefined ? BODY_BYTES_MAX : Number(length);
 }
 
-/** At most so many bytes; undefined for more. One piece of memory for all, however small the pieces are in which it comes. */
+/** Reads at most this many bytes; undefined for more. One buffer holds all, however small the chunks are. */
 async function readBody(request: IncomingMessage, bytesMax: number): Promise<string | undefined> {
   const body = Buffer.allocUnsafe(bytesMax);
   let bytes = 0;
@@ -199,7 +199,7 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<str
   return body.toString('utf8', 0, bytes);
 }
 
-/** Answers, and says what came of it. */
+/** Answers a review, and returns its outcome. */
 function judge(
   body: string | undefined,
   webhook: (request: AdmissionRequest) => AdmissionResponse,
@@ -219,7 +219,7 @@ function judge(
   return judged.allowed ? 'allowed' : 'refused';
 }
 
-/** Answers a request whose body is not read: what is still to come of it goes with the connection. */
+/** Answers a request without reading its body: the connection is closed with the rest. */
 function refuse(response: ServerResponse, status: number, problem: string): void {
   response.setHeader('connection', 'close');
   if (status === 503) response.setHeader('retry-after', '1');

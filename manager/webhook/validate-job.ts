@@ -9,13 +9,13 @@ import { fieldOf } from '../policy/write-rule.ts';
 import { controllerProblems, wishProblems, wrongWishes } from '../policy/prepare-job.ts';
 
 /**
- * What is wrong with a write of a Job; nothing when it may pass. In order:
+ * The problems of a write of a Job; none when it may pass. In order:
  *
  * 1. The manager may write anything.
- * 2. Nobody writes what is not his: manager/policy/job-parts.ts says what is whose.
+ * 2. A writer may write its own parts only: manager/policy/job-parts.ts has the owners.
  * 3. A new Job with a queue must be as prepareJob makes it.
- * 4. Wishes must be readable, and can be met, if they are changed.
- * 5. A Job is what the administrator takes: a new one, and one that is changed unless it was not before.
+ * 4. Changed settings must be well-formed, and possible to meet.
+ * 5. The Job must satisfy the administrator's rules: a new Job, and a changed one unless it broke them before.
  */
 export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES): FieldProblem[] {
   const { subresource, job, oldJob, writer } = write;
@@ -30,11 +30,11 @@ export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES
   return [...problems, ...changedWishProblems(job, oldJob), ...(mayBreakRules ? [] : ruleProblems(job, rules))]; // 4, 5
 }
 
-/** A mirrored copy on a cluster that is its own worker. A Job of the manager that merely wears the label is no copy. */
+/** A copy on a cluster that is its own worker cluster. A Job of the manager with the origin label is no copy. */
 export const isCopy = ({ metadata, spec }: DeepReadonly<Job>): boolean =>
   metadata.labels?.[ORIGIN_LABEL] !== undefined && spec.managedBy !== MANAGER_CONTROLLER_NAME;
 
-/** The mutating webhook sees to it; it can only differ when that was passed by or another webhook undid its work. */
+/** The mutating webhook prepares Jobs: a difference means that it was bypassed, or that another webhook undid its work. */
 function unpreparedProblems(job: DeepReadonly<Job>): FieldProblem[] {
   const problems = controllerProblems(job);
   if ((job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME) === BUILT_IN_JOB_CONTROLLER_NAME) {

@@ -4,7 +4,7 @@ import { fromZero } from '../../shared/runtime/zero-series.ts';
 
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 
-/** Registers the metrics of the webhooks. Call once for a registry: a second time throws. */
+/** Registers the metrics of the webhooks. Call once for each registry: a second call throws. */
 export function createWebhookMetrics(registers: Registry[]) {
   const requests = new Counter({
     name: 'switchyard_webhook_requests_total',

@@ -54,7 +54,7 @@ beforeEach(async () => {
   );
   doors = door;
   server = await serveSubmissions('127.0.0.1:0', {
-    doorOf: (namespace, queue) => (`${namespace}/${queue}` === 'team/nightly' ? door : undefined),
+    portOf: (namespace, queue) => (`${namespace}/${queue}` === 'team/nightly' ? door : undefined),
     bodyBytesMax: 1_000_000,
     gate: async (authorization) =>
       authorization === 'Bearer secret'
@@ -138,7 +138,7 @@ test('by HTTP the stream is taken up again where it broke', { timeout: 120_000 }
   await server.close();
   await world.finish(job, done(1));
   server = await serveSubmissions(`127.0.0.1:${port}`, {
-    doorOf: () => doors as ReturnType<typeof openSubmissionPort>,
+    portOf: () => doors as ReturnType<typeof openSubmissionPort>,
     bodyBytesMax: 1_000_000,
     gate: async () => ({ kind: 'Allowed', user: { username: 'submitter' } }),
     clock: systemClock,

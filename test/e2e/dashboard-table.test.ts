@@ -15,7 +15,7 @@ import type {
   SubmissionsView,
   Viewer,
   WithActions,
-  YardChange,
+  OverviewChange,
 } from '../../manager/dashboard/views.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
 import type { ApiServer } from '../../manager/http/server.ts';
@@ -74,7 +74,7 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
   async function look(place: string, answers: Readonly<Record<string, (route: Route) => Promise<void> | void>>): Promise<Page> {
     const { page, context } = await openPage(browser, server.url, { token: 'nobody' });
     const viewer: Viewer = { name: 'operator', namespaces: 'All', queues: 'All', clusters: 'All', actions: true };
-    const yard: YardChange = { items: {}, jobs: [], lines: [], gone: [], more: 0, atMs: 0 };
+    const yard: OverviewChange = { items: {}, jobs: [], lines: [], gone: [], more: 0, atMs: 0 };
     const jobs: JobPage = { total: LINES.length, offset: 0, jobs: LINES };
     let streams = 0;
     const all: typeof answers = {
@@ -186,7 +186,7 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
         if (isAnswered) return;
         const items = { 'queue/main': { ...node, waiting: ++changes, first: [] } };
         await sleep(systemClock, 100);
-        const change: YardChange = { items, jobs: [], lines: [], gone: [], more: 0, atMs: changes };
+        const change: OverviewChange = { items, jobs: [], lines: [], gone: [], more: 0, atMs: changes };
         await route.fulfill({ contentType: 'text/event-stream', body: event(changes, changes === 1 ? 'yard' : 'change', change) });
       },
       async main(route) {

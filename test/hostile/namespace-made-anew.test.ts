@@ -28,7 +28,7 @@ beforeEach(async () => {
   served = await serveTestDashboard({ kept: (identities) => createNamespaceHistory(history, identities) });
   const { identities, reviewer, clock } = served;
   api = await serveSubmissions('127.0.0.1:0', {
-    doorOf: () => undefined,
+    portOf: () => undefined,
     history: createNamespaceHistory(history, identities),
     gate: createAccessGate({ client: reviewer, uidOf: (namespace) => identities.of(namespace)?.uid, clock, log: silentLogger }),
     bodyBytesMax: 1_024,

@@ -35,7 +35,7 @@ async function submissions(parts: Partial<SubmissionPort> = {}) {
     ...parts,
   };
   const server = await serveSubmissions('127.0.0.1:0', {
-    doorOf: (_namespace, queue) => (queue === 'batch' ? door : undefined),
+    portOf: (_namespace, queue) => (queue === 'batch' ? door : undefined),
     gate,
     bodyBytesMax: 1_024,
     audit: { door: 'http', log: { note: (entry) => void entries.push(entry) } },

@@ -7,7 +7,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type {
   EventsView,
   ClusterView,
-  PastYard,
+  PastOverview,
   QueueTimeLine,
   QueueView,
   SubmissionsView,
@@ -154,8 +154,11 @@ describe('the time line', () => {
     await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } } as never);
     await clock.advance(5_000);
     const now = `/api/v1/yard?at=${clock.now()}`;
-    expect((await get<PastYard>(now, 'ann')).body).toMatchObject({ waiting: [{ count: 1, first: [{ key: 'ann/hers' }] }], running: [] });
-    expect((await get<PastYard>(now, 'bob')).body).toMatchObject({ waiting: [], running: [] });
+    expect((await get<PastOverview>(now, 'ann')).body).toMatchObject({
+      waiting: [{ count: 1, first: [{ key: 'ann/hers' }] }],
+      running: [],
+    });
+    expect((await get<PastOverview>(now, 'bob')).body).toMatchObject({ waiting: [], running: [] });
     expect(await get(`/api/v1/yard?at=${clock.now() + 60_000}`, 'admin')).toMatchObject({ status: 422 });
     expect((await get<QueueTimeLine>('/api/v1/queues/main/timeline?hours=1', 'admin')).body.held).toMatchObject([
       { resource: 'cpu', nominal: 4 },

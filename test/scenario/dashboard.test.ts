@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
-import type { ActionResult, JobPage, JobView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
+import type { ActionResult, JobPage, JobView, Viewer, OverviewChange } from '../../manager/dashboard/views.ts';
 import { actsOn } from '../../manager/api/job-acts.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
@@ -26,14 +26,14 @@ async function follow(token: string, lastEventId?: string) {
   const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
   const eventsIn = createEventReader();
   const received: ReceivedEvent[] = [];
-  const next = async (): Promise<{ id: string; event: string; change: YardChange }> => {
+  const next = async (): Promise<{ id: string; event: string; change: OverviewChange }> => {
     while (received.length === 0) {
       const { done, value } = await reader.read();
       if (done) throw new Error('the stream has ended');
       received.push(...eventsIn(value));
     }
     const { id, event, data } = received.shift() as ReceivedEvent;
-    return { id, event, change: JSON.parse(data) as YardChange };
+    return { id, event, change: JSON.parse(data) as OverviewChange };
   };
   return { next, leave: () => leaving.abort() };
 }

@@ -28,7 +28,7 @@ const NOT_NEGATIVE = {
   rule: "!has(self.weight) || (type(self.weight) == int ? self.weight >= 0 : !self.weight.startsWith('-'))",
   message: 'weight must not be negative; write 0 for whoever comes last, or more',
 };
-/** Kueue's bound: what is nearer to 0 than this would be 0 once it is rounded. */
+/** Kueue's bound: a smaller weight would be 0 after rounding. */
 const NOT_TOO_SMALL = {
   rule: "!has(self.weight) || type(self.weight) == int || quantity(self.weight).compareTo(quantity('0')) == 0 || quantity(self.weight).compareTo(quantity('1n')) > 0",
   message: 'weight must be 0, or more than 1n (a billionth)',

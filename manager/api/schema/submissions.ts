@@ -4,7 +4,7 @@ import { SubmissionPhase } from '../../../shared/api/submission-progress.ts';
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 const Time = (description: string) => Type.String({ format: 'date-time', description });
 
-/** What lies on the queue. */
+/** The payload of a submission in the queue. */
 export const SubmissionPayloadSchema = Type.Object(
   {
     manifest: Type.Object({}, { description: 'The manifest of a batch/v1 Job, as kubectl takes it.' }),
@@ -73,7 +73,7 @@ export const JobResultSchema = Type.Object(
   },
 );
 
-/** Those that go with the client, by name of their file. */
+/** Schemas that are shipped with the client, by name of their file. */
 export const SUBMISSION_SCHEMAS = {
   payload: SubmissionPayloadSchema,
   progress: SubmissionProgressSchema,

@@ -2,7 +2,7 @@ import wrapAnsi from 'wrap-ansi';
 import type { Basis } from '../../insight/estimate/run-time-sampler.ts';
 import type { StartEstimate } from '../../insight/estimate/estimate-start.ts';
 import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../insight/explain/explain.ts';
-import { tellFailure } from '../../api/last-failure.ts';
+import { failureMessage } from '../../api/last-failure.ts';
 import { plain } from '../plain-text.ts';
 import type { Change, Quantities } from '../../insight/explain/smallest-changes.ts';
 
@@ -22,7 +22,7 @@ function linesOf(explanation: Explanation): string[] {
       return [
         `${job} has finished: ${explanation.result}${explanation.at === undefined ? '' : ` at ${explanation.at}`}.`,
         ...(explanation.message === undefined ? [] : [`  ${explanation.message}`]),
-        ...(explanation.failure === undefined ? [] : [`  ${plain(tellFailure(explanation.failure))}`]),
+        ...(explanation.failure === undefined ? [] : [`  ${plain(failureMessage(explanation.failure))}`]),
       ];
     case 'Admitted': {
       const { clusterQueue, cluster, since, requests, flavors, started } = explanation;

@@ -1,5 +1,5 @@
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
-import { tellFailure } from '../../api/last-failure.ts';
+import { failureMessage } from '../../api/last-failure.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { plain } from '../plain-text.ts';
@@ -36,6 +36,6 @@ function spanText(from: string | undefined, to: string | undefined): string {
 export const podLines = (copies: readonly HistoryPods[]): string[] =>
   copies.flatMap(({ cluster, pods }) =>
     pods.map((pod) =>
-      plain(pod.phase === 'Succeeded' ? `pod ${pod.pod} on cluster "${cluster}" succeeded` : tellFailure({ ...pod, cluster })),
+      plain(pod.phase === 'Succeeded' ? `pod ${pod.pod} on cluster "${cluster}" succeeded` : failureMessage({ ...pod, cluster })),
     ),
   );

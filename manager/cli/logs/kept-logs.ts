@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { tellFailure } from '../../api/last-failure.ts';
+import { failureMessage } from '../../api/last-failure.ts';
 import { withHistory } from '../history-store.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
@@ -30,6 +30,6 @@ export const printKeptLogs = (
       await session.output.write(form === 'json' ? jsonLines(text, pod.pod, pod.index) : asText());
     }
     for (const { copy, pod } of tellsFailures ? chosen : [])
-      if (pod.phase === 'Failed') await session.errors.write(`${plain(tellFailure({ ...pod, cluster: copy.cluster }))}\n`);
+      if (pod.phase === 'Failed') await session.errors.write(`${plain(failureMessage({ ...pod, cluster: copy.cluster }))}\n`);
     return kept.length;
   });

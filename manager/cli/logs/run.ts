@@ -4,7 +4,7 @@ import { JOBS, PODS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { readLastFailure, tellFailure } from '../../api/last-failure.ts';
+import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { copyName } from '../../dispatch/copy/remote-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
@@ -144,7 +144,7 @@ async function afterTheEnd(
   if (job === undefined) throw new CommandError(`there is no Job ${key}; --history-store says where what is over is kept`);
   if (await hasPrintedRetained(config, job, session)) return ExitCode.Done;
   const failure = readLastFailure(job);
-  if (failure !== undefined) await session.errors.write(`${plain(tellFailure(failure))}\n`);
+  if (failure !== undefined) await session.errors.write(`${plain(failureMessage(failure))}\n`);
   const remedy = store === undefined ? '; --history-store says where the manager keeps the ends of logs' : '';
   await session.errors.write(`no logs of ${plain(key)} are kept${remedy}\n`);
   return ExitCode.Failed;

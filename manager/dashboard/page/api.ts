@@ -8,7 +8,7 @@ import type {
   JobPage,
   JobView,
   LivePods,
-  PastYard,
+  PastOverview,
   QueueTimeLine,
   QueueView,
   SubmissionsView,
@@ -47,7 +47,7 @@ export interface Api {
   whatIf(queue: string, wishes: URLSearchParams): Promise<WhatIfView>;
   timeLine(hours: number): Promise<TimeLine>;
   queueTimeLine(queue: string, hours: number): Promise<QueueTimeLine>;
-  yardAt(atMs: number): Promise<PastYard>;
+  yardAt(atMs: number): Promise<PastOverview>;
   cluster(name: string): Promise<WithActions<ClusterView, ClusterAction>>;
   submissions(): Promise<SubmissionsView>;
   /** Pods of it that are there now. */

@@ -7,9 +7,9 @@ import { Login } from './login.tsx';
 import { Mark, Notice } from './parts.tsx';
 import { QueuePage } from './queue-page.tsx';
 import { connection, entry, lastHeard, leave, place, setTheme, theme, yard, type Theme } from './state.tsx';
-import { totalsIn } from './yard-model.ts';
+import { totalsIn } from './overview-model.ts';
 import { SubmissionsPage } from './submissions-page.tsx';
-import { YardPage } from './yard.tsx';
+import { OverviewPage } from './overview.tsx';
 
 export function App() {
   useSignalEffect(() => {
@@ -48,7 +48,7 @@ function Page() {
   const { value: at } = place;
   switch (at.page) {
     case 'yard':
-      return <YardPage hours={at.hours} at={at.at} />;
+      return <OverviewPage hours={at.hours} at={at.at} />;
     case 'jobs':
       return <Jobs query={at.query} />;
     case 'job':

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { ClusterAction, ClusterTrack, ClusterView } from '../views.ts';
+import type { ClusterAction, ClusterItem, ClusterView } from '../views.ts';
 import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Facts, HealthDot, Meter, Notice, Wagons } from './parts.tsx';
+import { Facts, HealthDot, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
 import { entry, serverNow, yard } from './state.tsx';
 import { count, duration } from './words.ts';
-import { clustersIn } from './yard-model.ts';
+import { clustersIn } from './overview-model.ts';
 
 /** One worker cluster: how it is, how full, what runs there, what is kept from it, and what keeps Jobs there from running twice. */
 export function ClusterPage({ name }: { readonly name: string }) {
@@ -38,7 +38,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
             <h2>
               On it <a href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
             </h2>
-            <Wagons jobs={running} empty="No Job of yours is here." />
+            <JobChips jobs={running} empty="No Job of yours is here." />
           </section>
           {view === undefined && unread !== undefined && unread.status !== 404 && <p class="soft">More of it cannot be shown: {unread.message}</p>}
           {view !== undefined && <Avoided view={view} />}
@@ -79,7 +79,7 @@ const WORDS: Readonly<Record<ClusterAction, string>> = {
 };
 
 /** Asks once more before it does anything. */
-function Actions({ cluster: { name, state, jobs }, may }: { readonly cluster: ClusterTrack; readonly may: readonly ClusterAction[] }) {
+function Actions({ cluster: { name, state, jobs }, may }: { readonly cluster: ClusterItem; readonly may: readonly ClusterAction[] }) {
   const [asked, setAsked] = useState<ClusterAction | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | undefined>(undefined);

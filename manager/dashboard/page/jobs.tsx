@@ -4,7 +4,7 @@ import { JobTable, type Change } from './job-table.tsx';
 import { stateWord } from './parts.tsx';
 import { jobsAt, type Query } from './place.ts';
 import { yard } from './state.tsx';
-import { clustersIn } from './yard-model.ts';
+import { clustersIn } from './overview-model.ts';
 
 const STATES: readonly JobLine['state'][] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
 

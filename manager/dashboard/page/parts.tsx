@@ -62,9 +62,9 @@ function Wagon({ job, showAge }: { readonly job: JobLine; readonly showAge: bool
   );
 }
 
-type WagonsProps = { readonly jobs: readonly JobLine[]; readonly empty?: string; readonly isSiding?: boolean; readonly showAge?: boolean; readonly children?: ComponentChildren };
+type JobChipsProps = { readonly jobs: readonly JobLine[]; readonly empty?: string; readonly isSiding?: boolean; readonly showAge?: boolean; readonly children?: ComponentChildren };
 /** Jobs as wagons, one behind the other. `empty`: what is said where there is none. */
-export function Wagons({ jobs, empty, isSiding = false, showAge = true, children }: WagonsProps) {
+export function JobChips({ jobs, empty, isSiding = false, showAge = true, children }: JobChipsProps) {
   return (
     <div class={isSiding ? 'wagons siding' : 'wagons'}>
       {jobs.map((job) => (

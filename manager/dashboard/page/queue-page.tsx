@@ -1,13 +1,13 @@
 import type { Loan, Place, QueueNode, QueueView } from '../views.ts';
 import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Ago, KeyName, Meter, Notice, Wagons } from './parts.tsx';
+import { Ago, KeyName, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt, queueAt } from './place.ts';
 import { QueueHours } from './queue-time-line.tsx';
 import { yard } from './state.tsx';
 import { count, nameOf, namespaceOf, quantity } from './words.ts';
 import { WhatIf } from './what-if.tsx';
-import { itemsOf } from './yard-model.ts';
+import { itemsOf } from './overview-model.ts';
 
 /** One ClusterQueue: its quota, who uses it, from whom it borrows, and what waits in which order. */
 export function QueuePage({ name }: { readonly name: string }) {
@@ -44,7 +44,7 @@ export function QueuePage({ name }: { readonly name: string }) {
             <h2>
               What it has admitted <a href={jobsAt({ clusterQueue: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
             </h2>
-            <Wagons jobs={itemsOf(all, 'Cluster').flatMap(({ running }) => running.filter((job) => job.clusterQueue === name))} />
+            <JobChips jobs={itemsOf(all, 'Cluster').flatMap(({ running }) => running.filter((job) => job.clusterQueue === name))} />
           </section>
           {view !== undefined && view.conditions.length > 0 && (
             <section class="card">
@@ -80,7 +80,7 @@ function FirstOf({ queue: { name, first } }: { readonly queue: QueueNode }) {
       <h2>
         What waits, the longest first <a href={jobsAt({ state: 'Waiting', clusterQueue: name })}>all that wait</a>
       </h2>
-      <Wagons jobs={first} empty={`Nothing waits in ${name} that you may see.`} />
+      <JobChips jobs={first} empty={`Nothing waits in ${name} that you may see.`} />
     </section>
   );
 }

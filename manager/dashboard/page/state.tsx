@@ -1,10 +1,10 @@
 /** What all parts of the page look at. */
 import { computed, signal } from '@preact/signals';
-import type { JobLine, Viewer, YardChange } from '../views.ts';
+import type { JobLine, Viewer, OverviewChange } from '../views.ts';
 import { createApi, problemOf, type Api } from './api.ts';
 import { follow, type Connection, type FollowOptions } from './follow.ts';
 import { parsePlace, takeToken } from './place.ts';
-import { changed, type Yard } from './yard-model.ts';
+import { changed, type Overview } from './overview-model.ts';
 
 const THEME_KEY = 'switchyard-theme';
 
@@ -17,7 +17,7 @@ export type Entry =
 
 export const entry = signal<Entry>({ kind: 'Asking' });
 export const connection = signal<Connection>({ kind: 'Connecting' });
-export const yard = signal<Yard | undefined>(undefined);
+export const yard = signal<Overview | undefined>(undefined);
 /** When the server said so, and what it was then; to know what time it is there. */
 export const lastHeard = signal<{ readonly atMs: number; readonly hereMs: number }>({ atMs: Date.now(), hereMs: Date.now() });
 export const place = signal(parsePlace(location.hash));
@@ -68,7 +68,7 @@ function start(api: Api): void {
     {
       api,
       onEvent({ event, data }) {
-        const change = JSON.parse(data) as YardChange;
+        const change = JSON.parse(data) as OverviewChange;
         yard.value = changed(event === 'yard' ? new Map() : (yard.value ?? new Map()), change);
         lastHeard.value = { atMs: change.atMs, hereMs: Date.now() };
         jobNews.value = { jobs: change.jobs, gone: change.gone, isAll: event === 'yard' || change.more > 0, number: jobNews.value.number + 1 };

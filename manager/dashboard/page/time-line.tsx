@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { PastYard, TimeLine } from '../views.ts';
+import type { PastOverview, TimeLine } from '../views.ts';
 import { useAsked, useAskedAtRest } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
-import { Notice, Wagons } from './parts.tsx';
+import { Notice, JobChips } from './parts.tsx';
 import { clusterAt, queueAt, yardAt } from './place.ts';
 import { serverNow, yard } from './state.tsx';
 import { count, moment } from './words.ts';
@@ -15,7 +15,7 @@ const IN_ANY_CASE_MS = 300_000;
 const REST_MS = 200;
 
 /** What has happened, in which a moment can be chosen. */
-export function YardTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
+export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
   const changes = useRarely(yard.value);
   const { value: line, problem } = useAsked((api) => api.timeLine(hours), String(hours), changes);
   const series = useMemo(() => (line === undefined ? [] : seriesOf(line)), [line]);
@@ -140,7 +140,7 @@ export function useRarely(value: unknown): unknown {
 }
 
 /** The yard as it was: nothing in it moves. */
-export function PastYardView({ hours, atMs }: { readonly hours: number; readonly atMs: number }) {
+export function PastOverviewView({ hours, atMs }: { readonly hours: number; readonly atMs: number }) {
   const { value: past, problem } = useAskedAtRest((api) => api.yardAt(atMs), String(atMs), REST_MS);
   return (
     <>
@@ -157,7 +157,7 @@ export function PastYardView({ hours, atMs }: { readonly hours: number; readonly
   );
 }
 
-function Then({ past: { waiting, running, note } }: { readonly past: PastYard }) {
+function Then({ past: { waiting, running, note } }: { readonly past: PastOverview }) {
   return (
     <>
       {note !== undefined && <p class="soft past-note">{note}. Of a Job that was admitted several times the last one counts.</p>}
@@ -169,9 +169,9 @@ function Then({ past: { waiting, running, note } }: { readonly past: PastYard })
               <h3>{isLocal ? name : <a href={queueAt(name)}>{name}</a>}</h3>
               <span class="soft">{count(number, 'Job')}</span>
             </header>
-            <Wagons jobs={first} showAge={false}>
+            <JobChips jobs={first} showAge={false}>
               {number > first.length && <span class="more soft">and {(number - first.length).toLocaleString('en')} more</span>}
-            </Wagons>
+            </JobChips>
           </article>
         ))}
         {waiting.length === 0 && <p class="empty">Nothing waited that you may see.</p>}
@@ -184,9 +184,9 @@ function Then({ past: { waiting, running, note } }: { readonly past: PastYard })
               <h3>{name === '' ? 'on a cluster that is not known any more' : <a href={clusterAt(name)}>{name}</a>}</h3>
               <span class="soft">{count(number, 'Job')}</span>
             </header>
-            <Wagons jobs={first} showAge={false}>
+            <JobChips jobs={first} showAge={false}>
               {number > first.length && <span class="more soft">and {(number - first.length).toLocaleString('en')} more</span>}
-            </Wagons>
+            </JobChips>
           </article>
         ))}
         {running.length === 0 && <p class="empty">Nothing ran that you may see.</p>}

@@ -7,7 +7,7 @@ import { jobAt } from './place.ts';
 import { yard } from './state.tsx';
 import { count } from './words.ts';
 import { dialsOf, NO_WISHES, queryOf, type Dial, type Wishes } from './wishes.ts';
-import { clustersIn } from './yard-model.ts';
+import { clustersIn } from './overview-model.ts';
 
 /** Whoever turns a dial is not asked about at every step of it. */
 const REST_MS = 400;

@@ -3,15 +3,15 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { neverSent } from './lease-not-held.ts';
 
 /**
- * Whether copies can be made on one cluster, as those show that were tried. It answers, and may be unable all the same: a webhook that is down, a storage without
- * a leader, rights that were withdrawn. Times are milliseconds of one clock.
+ * Whether one cluster can create copies, judged by the last creates. A cluster may answer probes and still fail to: a webhook that is down,
+ * a storage without a leader, revoked rights. Times are milliseconds of one clock.
  */
 export type ClusterAbility = {
-  /** Jobs whose creates have failed since the last that succeeded, through the cluster's fault, and their namespaces. */
+  /** Keys and namespaces of the Jobs whose creates have failed through the cluster's fault since the last success. */
   readonly failing: ReadonlyMap<string, string>;
-  /** When creates last succeeded, by namespace. */
+  /** The time of the last successful create, by namespace. */
   readonly succeeded: ReadonlyMap<string, number>;
-  /** NotAble: no Job is to be placed there. */
+  /** While set and before `untilMs`, no Job is placed there. */
   readonly trouble: { readonly problem: DispatchProblem; readonly untilMs: number; readonly backOffMs: number } | undefined;
 };
 export type AbilityNow =
@@ -20,12 +20,12 @@ export type AbilityNow =
 
 export const ABLE: ClusterAbility = { failing: new Map(), succeeded: new Map(), trouble: undefined };
 
-/** So many Jobs must fail in a row: one may be to blame itself. */
+/** Failing Jobs in a row before the cluster counts as unable: a single Job may itself be at fault. */
 export const FAILING_JOBS = 3;
-/** Longer than Jobs that are placed there wait for their next try: as long as there are any, they show what it can. */
+/** Longer than placed Jobs wait for their next retry: while there are any, they show whether the cluster can create copies. */
 const BACK_OFF_MS = 120_000;
 const BACK_OFF_MAX_MS = 960_000;
-/** What succeeded so recently in other namespaces shows that only one of them is in trouble. */
+/** A success this recent in another namespace shows that only the failing namespace is in trouble. */
 const RECENT_MS = 600_000;
 const REMEMBERED_MAX = 100;
 
@@ -34,7 +34,10 @@ export function afterCreate({ succeeded }: ClusterAbility, namespace: string, no
   return { ...ABLE, succeeded: new Map([...recent, [namespace, nowMs]]) };
 }
 
-/** After a create failed through the cluster's fault. While its back-off lasts another failure prolongs it, after that it doubles it. */
+/**
+ * The ability after a create failed through the cluster's fault. During the back-off a failure prolongs it, afterwards a failure doubles
+ * it.
+ */
 export function afterFailedCreate(
   ability: ClusterAbility,
   job: { readonly key: string; readonly namespace: string },
@@ -55,15 +58,18 @@ export function abilityAt({ trouble }: ClusterAbility, nowMs: number): AbilityNo
   return { kind: trouble.untilMs > nowMs ? 'NotAble' : 'Trying', problem: trouble.problem };
 }
 
-/** A tenant alone must not keep the others from a cluster: what fails in one namespace, while it has just worked in another, is no fault of the cluster. */
+/**
+ * One tenant must not block a cluster for the others: failures in one namespace, with a recent success in another, are no fault of the
+ * cluster.
+ */
 function isOfOneNamespace(failing: ReadonlyMap<string, string>, succeeded: ReadonlyMap<string, number>, nowMs: number): boolean {
   const namespaces = new Set(failing.values());
   return namespaces.size === 1 && [...succeeded].some(([name, ms]) => !namespaces.has(name) && nowMs - ms < RECENT_MS);
 }
 
 /**
- * Whether a create failed through the fault of its cluster, and would fail for other Jobs, too. What an admission plugin forbids, and what is too large to be stored, is about the Job; a
- * connection that cannot be made is no matter of ability.
+ * Whether a create failed through the fault of its cluster, and would fail for other Jobs, too. A rejection by an admission plugin or for
+ * size is about the Job; a failed connection does not concern the ability.
  */
 export function isFaultOfCluster(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof ApiError ? error.cause : error;
@@ -72,6 +78,6 @@ export function isFaultOfCluster(error: unknown): boolean {
   return cause.code === 401 || (cause.code === 403 && isWithoutRights(cause));
 }
 
-/** RBAC's own words; admission plugins answer 403, too. */
+/** The message of RBAC; admission plugins answer with 403, too. */
 const isWithoutRights = ({ message }: ApiError): boolean =>
   /^[\w.]+ (".{1,253}" )?is forbidden: User ".{0,1024}" cannot create resource "jobs"/.test(message);

@@ -3,21 +3,21 @@ import type { IdentityProblem } from './cluster-identities.ts';
 import type { Contact } from '../mirror/mirror-group.ts';
 import type { WorkerFinding } from './worker-finding.ts';
 
-/** What is known of the connection to one worker cluster. Times are epoch milliseconds, unless said otherwise. */
+/** The state of the connection to one worker cluster. Times are epoch milliseconds, unless noted otherwise. */
 export type ClusterHealth = {
   readonly contact: Contact;
-  /** Its API server answered the last probe, if only to refuse it. */
+  /** The API server answered the last probe, if only with a refusal. */
   readonly connected: boolean;
   readonly reason: string;
   readonly message: string;
-  /** First of the failures that have not ended yet. Losing a cluster is counted from here. */
+  /** The first of the failures that have not ended yet; the loss of a cluster is counted from it. */
   readonly failingSinceMs: number | undefined;
   readonly failures: number;
   readonly version: string | undefined;
   readonly roundTripMs: number | undefined;
-  /** When the last renewal of our Lease was sent that its worker may have seen, on the clock's `monotonic`. */
+  /** When the last Lease renewal that the worker may have seen was sent, on the clock's `monotonic`. */
   readonly renewalSentMs: number | undefined;
-  /** Its watch has given no sign of life for longer than one may be silent, and cannot be opened anew: what becomes of its Jobs is not heard. */
+  /** The watch of copies is silent for longer than a healthy one can be, and cannot be reopened: changes of its Jobs are not seen. */
   readonly unheard: boolean;
 };
 
@@ -27,18 +27,18 @@ export type ProbeResult =
       readonly version: string;
       readonly roundTripMs: number;
       readonly synced: boolean;
-      /** Its lists or watches cannot be used, so that what it has is not known. */
+      /** Lists or watches of the cluster are unusable, so that its copies are not known. */
       readonly fault?: ClusterFault | undefined;
     }
   | ProbeFailure
   | ProbeRefusal;
-/** It did not answer, or not as it should: that may be over in a moment. */
+/** The cluster did not answer, or not correctly: this may be transient. */
 export type ProbeFailure = {
   readonly kind: 'Failed';
   readonly reason: 'ConnectionFailed' | 'AddressDenied' | AnswerFault;
   readonly message: string;
 };
-/** It answers, and may not be used. */
+/** The cluster answers, and must not be used. */
 export type ProbeRefusal = {
   readonly kind: 'Refused';
   readonly reason: 'Unauthorized' | 'Forbidden' | 'OtherManager' | 'LeaseForbidden' | IdentityProblem['reason'];
@@ -46,7 +46,7 @@ export type ProbeRefusal = {
 };
 export type ClusterFault = { readonly reason: AnswerFault; readonly message: string };
 
-/** A brief interruption is no loss: this many probes in a row must fail. */
+/** A cluster counts as lost after this many failed probes in a row, so that a short interruption is no loss. */
 export const FAILURES_UNTIL_LOST = 3;
 
 export const NEVER_PROBED: ClusterHealth = {
@@ -62,12 +62,12 @@ export const NEVER_PROBED: ClusterHealth = {
   unheard: false,
 };
 
-/** What a probe makes of it. */
+/** The health after a probe. */
 export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: number): ClusterHealth {
   if (probe.kind === 'Answered') {
     const { version, roundTripMs } = probe;
     if (probe.fault !== undefined) return { ...withFault(health, probe.fault, nowMs), connected: true, failures: 0, version, roundTripMs };
-    // Once complete, the cache stays usable: the informer catches up by itself after an interruption.
+    // A complete cache stays usable: the informer catches up by itself after an interruption.
     const contact = probe.synced ? 'Ready' : 'Connecting';
     return {
       renewalSentMs: health.renewalSentMs,
@@ -96,7 +96,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
   };
 }
 
-/** Not what fails once in a while, but an answer that no API server gives, or a refusal: the cluster counts as lost at once, and says why. */
+/** The health after a refusal, or an answer that no API server gives: the cluster counts as lost at once, with the reason. */
 export const withFault = (health: ClusterHealth, { reason, message }: ClusterFault | ProbeRefusal, nowMs: number): ClusterHealth => ({
   ...health,
   contact: 'Lost',
@@ -105,8 +105,8 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
   failingSinceMs: health.failingSinceMs ?? nowMs,
 });
 
-/** What others should hear of when it changes. */
-export function newsOf(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
+/** The part of the health whose changes are reported. */
+export function reportedState(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
   const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
   const lastRenewalMs = contact === 'Ready' ? 0 : renewalSentMs;
   return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, worker, priorityClasses]);

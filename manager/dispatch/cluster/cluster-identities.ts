@@ -1,12 +1,12 @@
-/** A WorkerCluster as far as it tells which cluster it means. An identity is the UID of a cluster's namespace kube-system. */
+/** The identity of a WorkerCluster, as far as known. An identity is the UID of the cluster's namespace kube-system. */
 export type KnownCluster = {
   readonly name: string;
   readonly createdAt: string;
-  /** It is the manager cluster itself. */
+  /** True for the manager cluster itself. */
   readonly local: boolean;
-  /** The identity that it was found to have, and has been used with. */
+  /** The identity with which the cluster has been used. */
   readonly recorded: string | undefined;
-  /** What was read over the connection that it has now; undefined before that. */
+  /** The identity read over the present connection; undefined before it is read. */
   readonly read: string | undefined;
 };
 export type IdentityProblem = {
@@ -15,12 +15,12 @@ export type IdentityProblem = {
 };
 
 /**
- * Which of the WorkerClusters whose identity was read must not be used, and why. In order:
+ * Decides which of the WorkerClusters whose identity was read must not be used, and why. In order:
  *
- * 1. It leads to the manager's own cluster, where each copy would be its own original.
- * 2. It is not the cluster that it was: Jobs that were placed on that one may run there still.
- * 3. Another WorkerCluster has this cluster: they would delete each other's copies. One that has it recorded keeps it, else the older one has it,
- *    else the first by name. A recorded identity stays taken while its WorkerCluster leads elsewhere, or nowhere.
+ * 1. The WorkerCluster leads to the manager's own cluster, where each copy would be its own original.
+ * 2. The WorkerCluster leads to another cluster than before: its Jobs may still run on the former.
+ * 3. Another WorkerCluster has this cluster: they would delete each other's copies. The WorkerCluster with the recorded identity keeps it,
+ *    else the older one, else the first by name. A recorded identity stays taken while its WorkerCluster leads elsewhere, or nowhere.
  */
 export function judgeIdentities(clusters: readonly KnownCluster[], homeUID: string): ReadonlyMap<string, IdentityProblem> {
   const isOwn = ({ local, read }: KnownCluster): boolean => !local && read === homeUID;

@@ -16,32 +16,30 @@ import { sanitizeText } from '../../api/sanitize-text.ts';
 export type ClusterProbeOptions = {
   readonly client: ReadClient & RawClient;
   readonly origin: string;
-  /** The only namespaces in which it is asked for Jobs; undefined: all. */
+  /** The only namespaces whose Jobs are listed; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
-  /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
+  /** Why the cluster with this identity must not be used; undefined records the identity and allows its use. */
   readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
-  /** There was no answer for five seconds more: that counts as a failure, until there is one. */
+  /** Called after each further five seconds without an answer, which counts as a failure until the answer comes. */
   readonly onLate: (failure: ProbeFailure) => void;
   readonly clock: Clock;
 };
 
-/** Asks a worker cluster whether it can be worked with. */
+/** Probes whether a worker cluster can be used. */
 export interface ClusterProbe {
-  /** `faulty`: its Jobs cannot be listed, so that another list would say nothing new, and only whether it answers is asked. */
+  /** `faulty`: the cluster's lists are unusable, so that the probe only checks whether it answers. */
   ask(faulty: boolean, signal: AbortSignal): Promise<ProbeAnswer | ProbeFailure | ProbeRefusal>;
 }
 export type ProbeAnswer = Pick<ProbeResult & { kind: 'Answered' }, 'kind' | 'version' | 'roundTripMs'> & {
-  /** How far its Jobs are; undefined when they were not asked for. */
+  /** The resourceVersion of its Jobs; undefined when they were not listed. */
   readonly resourceVersion: string | undefined;
 };
 
-/**
- * A call without an answer for so long is made once more beside the first, as another connection may be answered where this one is dead.
- */
+/** A call unanswered for this long is repeated beside the first, on a connection that may work where the other is dead. */
 const LATE_MS = 5_000;
-/** An API server that is overloaded has so long: its first answer counts, whichever call it is to. */
+/** Timeout for an overloaded API server; the first answer to any of the calls counts. */
 const PROBE_TIMEOUT_MS = 15_000;
-/** Who it is and its version are asked for again after this time, and whenever it has not answered or has refused. */
+/** Identity and version are read again after this time, and after each failed or refused probe. */
 const FACTS_MS = 3_600_000;
 const VERSION_MAX_BYTES = 16 * 1024;
 const VERSION_LIMITS = { depth: 8, values: 256 };
@@ -50,8 +48,8 @@ const UID = /^[\w.-]{1,128}$/;
 type Facts = { readonly version: string; readonly untilMs: number };
 
 /**
- * A probe lists one copy. That needs what work needs: a user that is known, the right to list Jobs, and a storage that answers. Before the
- * first one, and now and then, the cluster is asked who it is; nothing else is done there before that is known.
+ * A probe lists one copy. That needs what mirroring needs: valid credentials, the right to list Jobs, and a storage that answers. The first
+ * probe, and one from time to time, also reads the identity of the cluster; nothing else is done there before it is known.
  */
 export function createClusterProbe({ client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
   let facts: Facts | undefined;
@@ -86,14 +84,14 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
   return {
     async ask(faulty, signal) {
       const answer = await ask(faulty, signal).catch((error: unknown) => refusalOf(error) ?? failureOf(error));
-      // Whoever answers next may be another.
+      // The next answer may come from another cluster.
       if (answer.kind !== 'Answered') facts = undefined;
       return answer;
     },
   };
 }
 
-/** What the first of several calls is answered, of which one is made each time that the others are late. */
+/** The first answer of several calls; a further call starts whenever the others are late. */
 async function firstAnswer<T>(
   clock: Clock,
   onLate: ClusterProbeOptions['onLate'],
@@ -168,7 +166,7 @@ export function failureOf(error: unknown): ProbeFailure {
     return { kind: 'Failed', reason: 'AddressDenied', message: `${inner.message} with the manager's flag --worker-address-deny` };
   const message = sanitizeText(inner instanceof Error ? inner.message : String(inner));
   if (inner instanceof UnusableAnswer) return { kind: 'Failed', reason: inner.fault, message };
-  // An API server sends nobody elsewhere.
+  // An API server never redirects.
   if (inner instanceof ApiError && inner.code < 400) return { kind: 'Failed', reason: 'NotKubernetes', message };
   return { kind: 'Failed', reason: 'ConnectionFailed', message };
 }

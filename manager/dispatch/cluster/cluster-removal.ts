@@ -8,19 +8,22 @@ import { WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts
 import { judgeRemoval, type RemovalJudgement, type WhatRemains } from './judge-removal.ts';
 
 /**
- * Keeps a WorkerCluster that is used from going before its Jobs have: without it nobody could reach what runs there. The finalizer goes on before the
- * first copy, and off when no Job's record names the cluster.
+ * Keeps a WorkerCluster until its Jobs have left, because without it the manager cannot reach its copies. The finalizer is added before the
+ * first copy, and removed when no Job's record names the cluster.
  */
 export interface ClusterRemoval {
-  /** Sees to it that the cluster, which is about to be used, cannot go unnoticed. */
+  /** Adds the finalizer to a WorkerCluster that is about to be used. */
   retain(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<void>;
-  /** What keeps a WorkerCluster that is being deleted; undefined when it is not, or not by us. One that nothing keeps is let go. */
+  /**
+   * What keeps a WorkerCluster that is being deleted; undefined when it is not being deleted, or without this finalizer. Removes the
+   * finalizer when nothing keeps the WorkerCluster.
+   */
   advance(
     workerCluster: DeepReadonly<WorkerCluster>,
     remains: () => WhatRemains,
     signal: AbortSignal,
   ): Promise<RemovalJudgement | undefined>;
-  /** WorkerClusters that are being deleted, as far as they are known: what happens to Jobs may let them go. */
+  /** Known WorkerClusters that are being deleted: a change of a Job may let them go. */
   inFlight(): Iterable<string>;
   isUnderWay(name: string): boolean;
   forget(name: string): void;
@@ -28,18 +31,18 @@ export interface ClusterRemoval {
 
 export type ClusterRemovalDeps = {
   readonly home: WriteClient;
-  /** As the informer knows it. */
+  /** The WorkerCluster in the informer's cache. */
   readonly cached: (name: string) => DeepReadonly<WorkerCluster> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
 const TRIES_MAX = 10;
-/** After which the cache shows a write of ours, as a rule. */
+/** Time in which the cache usually shows a write of this manager. */
 const LAG_MS = 50;
 
 export function createClusterRemoval({ home, cached, clock, log }: ClusterRemovalDeps): ClusterRemoval {
-  /** UIDs of those that have it, though the cache may not show it yet. */
+  /** UIDs of WorkerClusters that have the finalizer, though the cache may not show it yet. */
   const retained = new Map<string, string>();
   const leaving = new Set<string>();
   const setFinalizers = async (
@@ -50,7 +53,7 @@ export function createClusterRemoval({ home, cached, clock, log }: ClusterRemova
     const body = { metadata: { uid, resourceVersion, finalizers } };
     await home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER, signal });
   };
-  /** Whoever connects writes its status as well, so that the version in the cache is likely to be an old one. */
+  /** A new connection writes the status of the WorkerCluster as well, so that the cached version is likely to be stale. */
   const addFinalizer = async (workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<void> => {
     const { name, uid } = workerCluster.metadata;
     let current = workerCluster;
@@ -69,7 +72,7 @@ export function createClusterRemoval({ home, cached, clock, log }: ClusterRemova
   return {
     async retain(workerCluster, signal) {
       const { name, uid, finalizers = [], deletionTimestamp } = workerCluster.metadata;
-      // The API server lets nobody add one to what is being deleted.
+      // The API server accepts no new finalizer on an object that is being deleted.
       if (finalizers.includes(WORKER_CLUSTER_FINALIZER) || retained.get(name) === uid || deletionTimestamp !== undefined) return;
       await addFinalizer(workerCluster, signal);
       retained.set(name, uid);

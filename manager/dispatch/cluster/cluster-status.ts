@@ -11,7 +11,7 @@ import { sameJson } from '../status-home/json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
 import { workerAbsence, type WorkerFinding } from './worker-finding.ts';
 
-/** Why a cluster cannot even be connected to. */
+/** Why a cluster cannot be connected to. */
 export type ConfigurationProblem = { readonly reason: string; readonly message: string };
 export type Finding =
   | { readonly kind: 'Misconfigured'; readonly problem: ConfigurationProblem }
@@ -20,15 +20,15 @@ export type Finding =
       readonly health: ClusterHealth;
       readonly ability: AbilityNow;
       readonly capacity: Capacity;
-      /** Undefined: not known now. */
+      /** Undefined: unknown now. */
       readonly priorityClasses?: readonly string[] | undefined;
       readonly worker: WorkerFinding;
     };
 
-/** For how long it has been lost. */
+/** How long the cluster has been lost. */
 export type Loss = Required<Pick<WorkerClusterStatus, 'lostSince' | 'lostCounted'>>;
 
-/** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
+/** The status of a WorkerCluster after a finding; undefined when nothing has changed. */
 export function clusterStatus(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   finding: Finding,
@@ -57,15 +57,15 @@ export function clusterStatus(
   delete next.lostCounted;
   Object.assign(next, loss);
   if (sameJson(previous ?? {}, next)) return undefined;
-  // A round trip is told along with other news; alone it would be a write for every probe.
+  // The round trip time is written with other changes only, or it would cost a write for every probe.
   return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
     ? { ...next, roundTripMs: finding.health.roundTripMs }
     : next;
 }
 
 /**
- * What the nodes offer that are there. When all are gone, nothing is left of what they offered; a cluster that never showed any is taken on trust, as
- * one that makes its nodes when they are needed.
+ * The capacity of the present nodes. When all nodes are gone, their resources drop to 0. A cluster that never showed a node gets no
+ * amounts, and so no bound: it may create its nodes on demand.
  */
 function nextAllocatable(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
@@ -76,12 +76,12 @@ function nextAllocatable(
   return isAll === true && before !== undefined ? Object.fromEntries(Object.keys(before).map((resource) => [resource, '0'])) : undefined;
 }
 
-type ConditionSaid = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
-type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionSaid>>;
-function judge(finding: Finding, worker: ConditionSaid): Judgement {
+type ConditionParts = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
+type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionParts>>;
+function judge(finding: Finding, worker: ConditionParts): Judgement {
   if (finding.kind === 'Misconfigured') {
-    const unknown: ConditionSaid = { status: 'Unknown', ...finding.problem };
-    const no: ConditionSaid = { status: 'False', ...finding.problem };
+    const unknown: ConditionParts = { status: 'Unknown', ...finding.problem };
+    const no: ConditionParts = { status: 'False', ...finding.problem };
     return { reachable: no, synced: unknown, able: unknown, ready: no };
   }
   const { health, capacity } = finding;
@@ -94,20 +94,20 @@ function judge(finding: Finding, worker: ConditionSaid): Judgement {
       : { status: 'False', reason, message },
     synced: syncedOf(health),
     able,
-    // Where copies cannot be made no Job is placed, but it is not lost: what runs there is known.
+    // A cluster that cannot create copies gets no Jobs, but is not lost: its running copies are known.
     ready: readyOf(contact === 'Ready', told, able, worker),
   };
 }
 
-/** Where copies cannot be made, or nobody would run them, no Job is placed; but it is not lost: what runs there is known. */
-function readyOf(inContact: boolean, said: Omit<ConditionSaid, 'status'>, able: ConditionSaid, worker: ConditionSaid): ConditionSaid {
+/** A cluster that cannot create copies, or has no worker to run them, gets no Jobs, but is not lost: its running copies are known. */
+function readyOf(inContact: boolean, said: Omit<ConditionParts, 'status'>, able: ConditionParts, worker: ConditionParts): ConditionParts {
   if (!inContact) return { status: 'False', ...said };
   if (worker.status === 'False') return { status: 'False', reason: 'WorkerNotAlive', message: worker.message };
   return able.status === 'False' ? { status: 'False', reason: 'NotAble', message: able.message } : { status: 'True', ...said };
 }
 
-/** False: it answers, and what it has is not known. Unknown: nobody can tell. */
-function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionSaid {
+/** False: the cluster answers, and its Jobs are not known. Unknown: the cluster does not answer. */
+function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionParts {
   if (contact === 'Ready' && unheard)
     return {
       status: 'False',
@@ -119,15 +119,15 @@ function syncedOf({ contact, reason, message, unheard }: ClusterHealth): Conditi
   return { status: isHeard ? 'False' : 'Unknown', reason, message };
 }
 
-function ableOf(ability: AbilityNow): ConditionSaid {
+function ableOf(ability: AbilityNow): ConditionParts {
   if (ability.kind === 'Able') return { status: 'True', reason: 'Able', message: 'copies can be made, as far as is known' };
   const { reason, message } = ability.problem;
   if (ability.kind === 'NotAble') return { status: 'False', reason, message };
   return { status: 'Unknown', reason: AbleReason.Trying, message: `one Job shows whether it can be used again; before: ${message}` };
 }
 
-/** Unknown while nobody can tell: that keeps no Job away. */
-function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionSaid {
+/** Unknown while the worker cannot be judged: that keeps no Job away. */
+function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionParts {
   const worker: WorkerFinding = finding.kind === 'Running' ? finding.worker : { kind: 'OutOfSight' };
   const before = findCondition(previous?.conditions, ClusterCondition.WorkerAlive);
   switch (worker.kind) {
@@ -145,7 +145,7 @@ function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, fi
   }
 }
 
-function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, before: DeepReadonly<Condition> | undefined): ConditionSaid {
+function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, before: DeepReadonly<Condition> | undefined): ConditionParts {
   const { name = '' } = worker.worker;
   switch (worker.pulse) {
     case 'Beating':
@@ -159,16 +159,16 @@ function announced(worker: WorkerFinding & { readonly kind: 'Announced' }, befor
   }
 }
 
-const said = ({ status, reason, message }: DeepReadonly<Condition>): ConditionSaid => ({ status, reason, message });
-/** What was known stays until it is proven anew. */
-const staysOr = (before: DeepReadonly<Condition> | undefined, reason: string, message: string): ConditionSaid =>
+const said = ({ status, reason, message }: DeepReadonly<Condition>): ConditionParts => ({ status, reason, message });
+/** The last condition stays until the worker is seen again. */
+const staysOr = (before: DeepReadonly<Condition> | undefined, reason: string, message: string): ConditionParts =>
   before === undefined || before.status === 'Unknown' ? unknown(reason, message) : said(before);
-const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
+const unknown = (reason: string, message: string): ConditionParts => ({ status: 'Unknown', reason, message });
 
 function condition(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   type: string,
-  { status, reason, message }: ConditionSaid,
+  { status, reason, message }: ConditionParts,
   generation: number | undefined,
   nowMs: number,
 ): Condition {

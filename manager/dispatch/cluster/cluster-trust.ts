@@ -6,53 +6,53 @@ import { AbleReason } from '../../api/worker-cluster.ts';
 import type { AbilityNow } from './cluster-ability.ts';
 
 /**
- * Whether a cluster is steady enough for Jobs. One that comes and goes stops its copies again and again, and nothing of them ever ends. So trips of its
- * fence count against it as placements that come to nothing count against it for one Job: it takes no Jobs for a while that doubles each time, then, for as
- * long again, one at a time. Times are epoch milliseconds.
+ * Whether a cluster is steady enough for Jobs. A cluster with an unsteady connection stops its copies again and again, so that none
+ * finishes. Each trip of its fence counts against it. After several it gets no Jobs for a time that doubles with each trip, then, for as
+ * long again, one Job at a time. Times are epoch milliseconds.
  */
 export interface Trips {
-  /** A copy there has changed. */
+  /** A copy on the cluster has changed. */
   seen(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void;
   trust(): Trust;
   stop(): void;
 }
 
-/** `untilMs`: when that may change by itself; undefined: its trips are forgotten. */
+/** `untilMs`: when the trust may change by itself; undefined: the trips are forgotten. */
 export type Trust = AbilityNow & { readonly untilMs?: number };
 
-/** So many trips, each within the time in which the one before is remembered, and no Job is placed there. */
+/** After this many trips, each while the one before is remembered, no Job is placed on the cluster. */
 const TRIPS_UNTIL_UNSTEADY = 3;
 const REMEMBERED_MS = 3_600_000;
 const BACK_OFF_MS = 60_000;
 const BACK_OFF_MAX_MS = 3_600_000;
-/** A trip is heard of from many copies. After an interruption several are heard of at once, but from each copy one after the other. */
+/** Many copies report the same trip. After an interruption several trips are reported at once, but by each copy in their order. */
 const SAME_TRIP_MS = 10_000;
 const TRIPS_MAX = 20;
 
-/** `onChange`: the cluster is trusted otherwise now. */
+/** `onChange`: the trust has changed. */
 export function createTrips(clock: Clock, onChange: () => void): Trips {
   let trips: readonly number[] = [];
-  let told = new Set<string>();
+  let reportedBy = new Set<string>();
   let timer: Timer | undefined;
 
   const trust = (): Trust => trustAt(trips, clock.now());
-  const lookAgain = (): void => {
+  const update = (): void => {
     timer?.cancel();
     const { untilMs } = trust();
-    timer = untilMs === undefined ? undefined : clock.schedule(lookAgain, untilMs - clock.now());
+    timer = untilMs === undefined ? undefined : clock.schedule(update, untilMs - clock.now());
     onChange();
   };
 
   return {
     seen(copy, before) {
-      if (!tellsOfTrip(copy, before)) return;
+      if (!reportsTrip(copy, before)) return;
       const nowMs = clock.now();
-      if (told.has(copy.metadata.uid) || nowMs - (trips.at(-1) ?? Number.NEGATIVE_INFINITY) >= SAME_TRIP_MS) {
+      if (reportedBy.has(copy.metadata.uid) || nowMs - (trips.at(-1) ?? Number.NEGATIVE_INFINITY) >= SAME_TRIP_MS) {
         trips = [...(trust().untilMs === undefined ? [] : trips), nowMs].slice(-TRIPS_MAX);
-        told = new Set();
-        lookAgain();
+        reportedBy = new Set();
+        update();
       }
-      told.add(copy.metadata.uid);
+      reportedBy.add(copy.metadata.uid);
     },
     trust,
     stop: () => timer?.cancel(),
@@ -72,8 +72,8 @@ function trustAt(trips: readonly number[], nowMs: number): Trust {
   return nowMs < forgottenMs ? { kind: 'Able', untilMs: forgottenMs } : { kind: 'Able' };
 }
 
-/** Whether a copy tells of a trip that it did not tell of before, which may be over by now. */
-export function tellsOfTrip(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): boolean {
+/** Whether a copy reports a trip that it did not report before; the trip may be over by now. */
+export function reportsTrip(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): boolean {
   const [now, then] = [copy, before].map(({ status }) => findCondition(status?.conditions, 'Fenced'));
   if (now === undefined || (now.status === then?.status && now.lastTransitionTime === then.lastTransitionTime)) return false;
   return now.status === 'True' || then?.status !== 'True';

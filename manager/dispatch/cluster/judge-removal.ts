@@ -1,11 +1,11 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import type { WorkerCluster } from '../../api/worker-cluster.ts';
 
-/** What is left of Jobs on a cluster. */
+/** Jobs and copies that remain on a cluster. */
 export type WhatRemains = {
-  /** Keys of the Jobs whose record names it, or may. */
+  /** Keys of the Jobs whose record names the cluster, or may. */
   readonly jobs: readonly string[];
-  /** Copies there; undefined while nobody can look. */
+  /** The number of copies; undefined while the cluster cannot be read. */
   readonly copies: number | undefined;
 };
 
@@ -13,15 +13,18 @@ export type RemovalJudgement =
   | { readonly kind: 'Goes' }
   | { readonly kind: 'Stays'; readonly reason: 'JobsRemain' | 'CopiesRemain'; readonly message: string };
 
-const NAMED_MAX = 3;
+const LISTED_MAX = 3;
 
-/** Whether a WorkerCluster that is being deleted may go, or on what it waits. Copies of Jobs that are over are deleted where they can be, and else left. */
+/**
+ * Decides whether a WorkerCluster that is being deleted may go, or what it waits for. Copies of finished Jobs are deleted where the cluster
+ * answers, and left behind elsewhere.
+ */
 export function judgeRemoval({ metadata, spec, status }: DeepReadonly<WorkerCluster>, { jobs, copies }: WhatRemains): RemovalJudgement {
   if (jobs.length === 0 && (copies ?? 0) === 0) return { kind: 'Goes' };
   if (jobs.length === 0)
     return { kind: 'Stays', reason: 'CopiesRemain', message: `deleted; ${count(copies ?? 0, 'copy', 'copies')} there are being deleted` };
-  const others = jobs.length > NAMED_MAX ? ` and ${jobs.length - NAMED_MAX} more` : '';
-  const named = `${jobs.toSorted().slice(0, NAMED_MAX).join(', ')}${others}`;
+  const others = jobs.length > LISTED_MAX ? ` and ${jobs.length - LISTED_MAX} more` : '';
+  const named = `${jobs.toSorted().slice(0, LISTED_MAX).join(', ')}${others}`;
   const waits = `deleted; it goes when no Job's record names it. ${count(jobs.length, 'Job is', 'Jobs are')} left (${named}): the condition Dispatched of each says what it waits for`;
   const isLost = status?.lostSince !== undefined && spec.state !== 'Lost';
   const remedy = `. The cluster is lost; to give it up: kubectl patch workercluster ${metadata.name} --type merge -p '{"spec":{"state":"Lost"}}'`;

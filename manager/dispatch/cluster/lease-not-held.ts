@@ -1,6 +1,6 @@
 import { neverConnected } from '../../../shared/kube/connection-failure.ts';
 
-/** Another manager may hold the Lease by now. */
+/** The Lease has expired, and another manager may hold it. */
 export class LeaseNotHeld extends Error {
   override readonly name = 'LeaseNotHeld';
 
@@ -9,5 +9,5 @@ export class LeaseNotHeld extends Error {
   }
 }
 
-/** Nothing was sent: whatever was to be written has not happened. */
+/** The write was never sent, so it was not carried out. */
 export const neverSent = (error: unknown): boolean => error instanceof LeaseNotHeld || neverConnected(error);

@@ -6,17 +6,17 @@ import type { WorkerClusterStatus } from '../../api/worker-cluster.ts';
 import type { Finding, Loss } from './cluster-status.ts';
 
 /**
- * How long clusters have been lost, by clocks that do not step. `lostSince` is for people: managers run on hosts whose clocks differ. So each leader
- * counts by itself and writes down, now and then, how far it has come, and the next one goes on from there. What passes while nobody leads does not count.
+ * How long clusters have been lost, on monotonic clocks. `lostSince` is for display only, as the clocks of managers differ. Each leader
+ * counts by itself and stores its count from time to time, and the next leader continues from it. Time without a leader does not count.
  */
 export interface LossCount {
-  /** What there is to show after a finding; undefined: it is not lost. */
+  /** The loss to show after a finding; undefined: the cluster is not lost. */
   after(name: string, previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): Loss | undefined;
   forget(name: string): void;
 }
 
 export function createLossCount(clock: Clock): LossCount {
-  /** When the loss began, or the last renewal was sent that the worker may have seen, on the clock's `monotonic`. */
+  /** The start of the loss, or the last renewal that the worker may have seen, on the clock's `monotonic`. */
   const lostAtMs = new Map<string, number>();
   return {
     after(name, previous, finding) {
@@ -32,7 +32,8 @@ export function createLossCount(clock: Clock): LossCount {
       const atMs = Math.max(knownAtMs, sentMs);
       lostAtMs.set(name, atMs);
       const sentAt = toWireTime(Math.max(health?.failingSinceMs ?? nowMs, nowMs - (steadyMs - sentMs)));
-      // Every cause counts alike, from the first failure, over restarts of the manager, but not from before a renewal that the worker may have seen.
+      // Every cause counts alike, from the first failure, over restarts of the manager, but not from before a renewal that the worker may
+      // have seen.
       const lostSince = previous?.lostSince === undefined || sentMs > knownAtMs ? sentAt : previous.lostSince;
       return { lostSince, lostCounted: { since: lostSince, seconds: wholeSteps((steadyMs - atMs) / 1000) } };
     },
@@ -40,7 +41,10 @@ export function createLossCount(clock: Clock): LossCount {
   };
 }
 
-/** A write for each minute of the first hour, in which Jobs are moved; after that nothing is written any more, and a longer time-out begins there for the next leader. */
+/**
+ * One write for each minute of the first hour, in which Jobs move. Later nothing is written, and the next leader continues a longer timeout
+ * from one hour.
+ */
 const STEP_SECONDS = 60;
 const COUNTED_SECONDS_MAX = 3600;
 

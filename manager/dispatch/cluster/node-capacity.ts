@@ -4,22 +4,22 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 
-/** What a cluster offers. */
+/** The capacity of a cluster. */
 export type Capacity = {
   readonly allocatable: Record<string, string>;
-  /** True once its nodes have been listed, so that this is all. */
+  /** True once the nodes are listed, so that the capacity is complete. */
   readonly isAll?: boolean;
-  /** What was left out of it, and why; absent when nothing was. */
+  /** Which amount was left out, and why; absent when none was. */
   readonly problem?: string;
 };
 
-/** As many as a WorkerCluster can tell of. */
+/** The most resources that the status of a WorkerCluster may have. */
 const RESOURCES_MAX = 64;
-/** Of the prefix, the slash and the name of a resource. */
+/** Prefix, slash and name of a resource. */
 const RESOURCE_LENGTH_MAX = 253 + 1 + 63;
 const RESOURCE = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?$/;
 
-/** Sum of what the schedulable, ready nodes of a cluster offer, by resource. */
+/** The sum of allocatable resources of the schedulable, ready nodes of a cluster. */
 export function capacityOf(nodes: readonly DeepReadonly<Node>[]): Capacity {
   const sums = new Map<string, Quantity>();
   let problem: string | undefined;
@@ -39,7 +39,7 @@ export function capacityOf(nodes: readonly DeepReadonly<Node>[]): Capacity {
   };
 }
 
-/** The parts of a Node that count; the rest of it is large and changes often. */
+/** The parts of a Node that decisions read; the rest is large and changes often. */
 export function essentialsOfNode({ metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion } = metadata;
   const ready = Array.isArray(status?.conditions) ? status.conditions.find((each) => each?.type === 'Ready')?.status : undefined;
@@ -53,7 +53,7 @@ export function essentialsOfNode({ metadata, spec, status }: Node): Node {
   };
 }
 
-/** What is no amount of a resource is kept as a mark, so that it can be told. */
+/** Keeps a mark for a malformed amount, so that it can be reported. */
 function essentialsOfAmounts(amounts: unknown): Record<string, string> | undefined {
   if (!isJsonObject(amounts)) return undefined;
   const named = Object.entries(amounts).filter(([resource]) => resource.length <= RESOURCE_LENGTH_MAX && RESOURCE.test(resource));

@@ -7,13 +7,13 @@ import type { RemovalJudgement } from './judge-removal.ts';
 
 type Status = DeepReadonly<WorkerClusterStatus>;
 
-/** A status without what it says of its removal: all that there is to say of the cluster itself. */
+/** A status without the condition of its removal: the state of the cluster itself. */
 export function withoutRemoval(status: Status | undefined): Status | undefined {
   if (findCondition(status?.conditions, ClusterCondition.Removing) === undefined) return status;
   return { ...status, conditions: (status?.conditions ?? []).filter(({ type }) => type !== ClusterCondition.Removing) };
 }
 
-/** The same with what keeps the WorkerCluster that is being deleted; `before` is what it said last. */
+/** The same status with what keeps the WorkerCluster that is being deleted; `before` is the last status. */
 export function withRemoval(
   status: Status | undefined,
   removal: RemovalJudgement | undefined,

@@ -1,29 +1,29 @@
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import type { WorkerClusterStatus } from '../../api/worker-cluster.ts';
 
-/** What is known of the worker on a cluster. */
+/** A finding about the worker of a cluster. */
 export type WorkerFinding =
-  /** The built-in Job controller runs the copies there: no worker has a Lease that says that it runs them in its place. */
+  /** The built-in Job controller runs the copies: no worker has a Lease of this controller name. */
   | { readonly kind: 'BuiltIn' }
-  /** The cluster is out of reach, or not looked at yet: what was known stays. */
+  /** The cluster is out of reach, or not probed yet: the last finding stays. */
   | { readonly kind: 'OutOfSight' }
-  /** No worker has a Lease there. `mayStart`: so far, and one that was just installed may be on its way. */
+  /** No worker has a Lease there. `mayStart`: a worker that was just installed may still announce itself. */
   | { readonly kind: 'None'; readonly where: string; readonly mayStart: boolean }
-  /** The only worker that has one runs the Jobs of another controller name: nobody runs the copies, or answers its fence. */
+  /** The only worker with a Lease runs the Jobs of another controller name: no worker runs the copies, or follows their fence. */
   | { readonly kind: 'Other'; readonly jobController: string; readonly worker: AnnouncedWorker }
   | { readonly kind: 'Announced'; readonly where: string; readonly pulse: Pulse; readonly worker: AnnouncedWorker };
 export type AnnouncedWorker = NonNullable<WorkerClusterStatus['worker']>;
 /**
- * Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of.
+ * Unproven: no renewal of the Lease was seen yet, and it has not expired. Silent: the Lease has expired. Stopped: the Lease was released.
  */
 export type Pulse = 'Beating' | 'Unproven' | 'Silent' | 'Stopped';
 
-/** As far as is known nobody runs the copies there. */
+/** As far as known, no worker runs the copies there. */
 export const isWithoutWorker = (finding: WorkerFinding): boolean =>
   finding.kind === 'None' || finding.kind === 'Other' || (finding.kind === 'Announced' && isGone(finding.pulse));
 export const isGone = (pulse: Pulse): boolean => pulse === 'Silent' || pulse === 'Stopped';
 
-/** Why nobody runs the copies, and what to do about it; undefined where a worker does, or nobody can tell. */
+/** Why no worker runs the copies, with the remedy; undefined where a worker does, or when that is unknown. */
 export function workerAbsence(finding: WorkerFinding): string | undefined {
   switch (finding.kind) {
     case 'BuiltIn':

@@ -12,11 +12,11 @@ import { localKeyOfCopy } from '../copy/copy-marks.ts';
 import { essentialsOfAny } from './copies-by-template.ts';
 import type { RemoteClusterOptions } from './remote-cluster-contract.ts';
 
-/** What is watched on a worker cluster: essentials of each object, within the memory that the cluster may take. */
+/** The informers of a worker cluster: they cache essentials of each object, within the memory bound of the cluster. */
 export type ClusterInformers = {
   /** The copies of this manager, by the keys of their Jobs in the index `COPIES_BY_LOCAL_KEY`. */
   readonly copies: Informer<Job>;
-  /** A new informer of all Jobs, which finds copies that have lost their label; for one list. */
+  /** Creates an informer of all Jobs for a single list, which finds copies that have lost their label. */
   readonly allJobs: () => Informer<Job>;
   readonly nodes: Informer<Node>;
   readonly classes: Informer<PriorityClass>;

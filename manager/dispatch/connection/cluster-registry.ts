@@ -34,23 +34,23 @@ import { createTokenRenewal, type TokenRenewal } from '../token/token-renewal.ts
 import { accessOrProblem, type WorkerAccess } from '../token/worker-access.ts';
 import { readWorkerSecret } from '../token/worker-secret.ts';
 
-/** The worker clusters there are, connected as their WorkerCluster objects say. */
+/** The worker clusters, connected as their WorkerClusters say. */
 export interface ClusterRegistry {
   get(name: string): RemoteCluster | undefined;
   all(): readonly RemoteCluster[];
   /** Names of all WorkerClusters, connected or not. */
   names(): readonly string[];
-  /** How a Job that was last admitted then sees a WorkerCluster, connected or not; undefined when there is none of this name. */
+  /** A WorkerCluster, connected or not, as seen by a Job that was last admitted at `sinceMs`; undefined when there is none of this name. */
   view(name: string, localKey: string, sinceMs: number | undefined): ClusterView | undefined;
   readonly places: KnownPlaces;
-  /** The health of a cluster has changed: its WorkerCluster is to say so. */
+  /** The health of a cluster has changed: its WorkerCluster is to be updated. */
   report(name: string): void;
-  /** A Job has left a cluster, or a copy has gone: WorkerClusters that are being deleted may wait for that. */
+  /** A Job has left a cluster, or a copy has gone: WorkerClusters that are being deleted may wait for this. */
   jobLeft(): void;
-  /** Connects to a cluster as if it were new: nothing that is known of it is to be kept. */
-  connectAnew(name: string): void;
-  /** See {@link InitialProbes.settled}. */
-  settled(signal: AbortSignal): Promise<void>;
+  /** Reconnects to a cluster and drops all that is cached of it. */
+  reconnect(name: string): void;
+  /** See {@link InitialProbes.reported}. */
+  probesReported(signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -60,9 +60,9 @@ export type ClusterRegistryDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: DispatchMetrics;
-  /** How long tokens are good for that are renewed, 0: none is. */
+  /** Life of renewed tokens, in milliseconds; 0: no token is renewed. */
   readonly tokenLifeMs: number;
-  /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+  /** The only namespace for Secrets of WorkerClusters; undefined: any. */
   readonly secretsNamespace: string | undefined;
   /** Makes the connection; `access` is undefined for the manager cluster itself. */
   readonly connect: (cluster: string, access: ClusterAccess | undefined) => KubeClient;
@@ -73,9 +73,11 @@ export type ClusterRegistryDeps = {
   ) => RemoteCluster;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
-  /** Keys of the Jobs whose record names a cluster, by its name or by its UID, and of those that may be anywhere: without those that are proven to rest. */
+  /**
+   * Keys of the Jobs whose record names a cluster, by name or UID, and of those that may be anywhere; without Jobs that are proven to rest.
+   */
   readonly heldBy: (name: string, uid: string | undefined) => Iterable<string>;
-  /** A cluster came or went. What it last was is told of one that went, as far as it was known. */
+  /** A cluster was added or removed. For a removed cluster, `uid` and `localKeys` are its last known state. */
   readonly onMembershipChanged: (cluster: {
     readonly name: string;
     readonly uid: string | undefined;
@@ -90,27 +92,30 @@ type Running = {
   readonly stop: () => Promise<void>;
 };
 type Access =
-  /** `fingerprint` is of all that a connection is made anew for; `worker` is undefined for the manager cluster itself. */
+  /** `fingerprint` covers everything that requires a new connection; `worker` is undefined for the manager cluster itself. */
   | { readonly kind: 'Access'; readonly fingerprint: string; readonly worker: WorkerAccess | undefined }
   | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
 
-/** What was read last, and what the cluster is used with, which is recorded or about to be. */
+/** `read` is the identity read last, `used` the identity that is recorded, or about to be. */
 type Identity = { readonly read: string; readonly used: string | undefined };
 
-/** `version` is of the text that was read. */
+/** `version` is that of the text. */
 type Reading = { readonly version: string; readonly result: WorkerAccess | KubeconfigError };
 
-/** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. Read sooner before a token ends. */
+/**
+ * Secrets are read, not watched, so that the manager needs only `get` on the few that are referenced. A Secret is read sooner before its
+ * token expires.
+ */
 const SECRET_CHECK_MS = 30_000;
-/** Sooner, while there is nothing to work with. */
+/** Interval while the Secret has no usable access. */
 const SECRET_MISSED_MS = 5_000;
-/** Where two managers share a manager cluster, too, the other one says the contrary at once. */
-const OTHER_MANAGER_TOLD_EVERY_MS = 10_000;
+/** Where two managers share a manager cluster, too, the other one overwrites this status at once. */
+const OTHER_MANAGER_REPORT_INTERVAL_MS = 10_000;
 const CONCURRENCY = 8;
-/** Jobs that leave a cluster within this time are told of together. */
+/** WorkerClusters are reconciled once for all Jobs that leave within this time. */
 const LEFT_WINDOW_MS = 1_000;
-/** One that says again and again that it was restored is not listed again and again. */
-const ANEW_PAUSE_MS = 60_000;
+/** Least pause between two reconnects, for a cluster that keeps appearing restored. */
+const RECONNECT_PAUSE_MS = 60_000;
 
 /** Call before the informer runs. */
 export function createClusterRegistry(deps: ClusterRegistryDeps): ClusterRegistry {
@@ -123,26 +128,26 @@ class Registry implements ClusterRegistry {
   readonly #running = new Map<string, Running>();
   readonly #connectedBefore = new Set<string>();
   readonly #problems = new Map<string, ConfigurationProblem>();
-  /** Why clusters are not ready, as was last measured. */
+  /** The last measured reason of each cluster that is not ready. */
   readonly #notReady = new Map<string, string>();
-  /** What the Secrets said at the last look, by cluster. */
+  /** The last result of each cluster's Secret. */
   readonly #lastRead = new Map<string, Reading>();
-  /** What the clusters that are connected are, by cluster. */
+  /** The identity of each connected cluster. */
   readonly #identities = new Map<string, Identity>();
-  /** When a cluster was or is to be connected to anew: on the clock's `monotonic`. */
-  readonly #anew = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
+  /** The last or the next reconnect of each cluster, on the clock's `monotonic`. */
+  readonly #reconnects = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
 
   readonly #removal: ClusterRemoval;
   readonly #tokens: TokenRenewal;
   readonly #first: InitialProbes;
   readonly #losses: LossCount;
-  /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
-  readonly #toLookAt = new Set<string>();
+  /** WorkerClusters being deleted whose next reconcile is scheduled. */
+  readonly #scheduled = new Set<string>();
   readonly places: KnownPlaces;
-  /** The WorkerClusters by the identity that they are used with; undefined until it is asked for again. */
+  /** Names of WorkerClusters by the identity in use; undefined until needed again. */
   #namesByUID: ReadonlyMap<string, string> | undefined;
-  /** When it was last said that another manager has a cluster. */
-  readonly #otherManagerToldMs = new Map<string, number>();
+  /** When the status of a cluster last reported another manager. */
+  readonly #otherManagerReportedMs = new Map<string, number>();
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
@@ -188,21 +193,21 @@ class Registry implements ClusterRegistry {
 
   jobLeft(): void {
     for (const name of this.#removal.inFlight()) {
-      if (this.#toLookAt.has(name)) continue;
-      this.#toLookAt.add(name);
+      if (this.#scheduled.has(name)) continue;
+      this.#scheduled.add(name);
       this.#queue.addAfter(name, LEFT_WINDOW_MS);
     }
   }
 
-  connectAnew(name: string): void {
+  reconnect(name: string): void {
     const nowMs = this.#deps.clock.monotonic();
-    const atMs = Math.max(nowMs, (this.#anew.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + ANEW_PAUSE_MS);
-    this.#anew.set(name, { atMs, isDue: true });
+    const atMs = Math.max(nowMs, (this.#reconnects.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + RECONNECT_PAUSE_MS);
+    this.#reconnects.set(name, { atMs, isDue: true });
     this.#queue.addAfter(name, atMs - nowMs);
   }
 
-  settled(signal: AbortSignal): Promise<void> {
-    return this.#first.settled(signal);
+  probesReported(signal: AbortSignal): Promise<void> {
+    return this.#first.reported(signal);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -234,33 +239,36 @@ class Registry implements ClusterRegistry {
     };
   }
 
-  /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. let it go when it is deleted. 5. say how it is. */
+  /**
+   * 1. Gone: stop. 2. Read its access. 3. Connect when the access is new, or renew its credentials. 4. Let go of it when it is deleted. 5.
+   *    Write its status.
+   */
   async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
     const workerCluster = this.#workerCluster(name);
-    this.#toLookAt.delete(name);
+    this.#scheduled.delete(name);
     if (workerCluster === undefined) {
       this.#removal.forget(name);
       this.#first.forget(name);
       this.#losses.forget(name);
       this.#problems.delete(name);
       this.#lastRead.delete(name);
-      this.#anew.delete(name);
+      this.#reconnects.delete(name);
       this.#tokens.forget(name);
       this.#measure(name, undefined);
-      this.#otherManagerToldMs.delete(name);
+      this.#otherManagerReportedMs.delete(name);
       await this.#stop(name);
       this.#connectedBefore.delete(name);
       const { workqueues, ...series } = this.#deps.metrics;
       workqueues.forget(name);
       await forgetSeries(Object.values(series), 'cluster', new Set([name]));
-      // Also one that never ran is one less.
+      // A cluster that never ran counts as removed, too.
       return this.#deps.onMembershipChanged({ name, uid: undefined, localKeys: [] }); // 1
     }
     const access = await this.#access(workerCluster, signal); // 2
     if (access.kind === 'Problem') {
       this.#problems.set(name, access.problem);
       await this.#stop(name);
-    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint || this.#isToBeAnew(name)) {
+    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint || this.#isReconnectDue(name)) {
       await this.#stop(name);
       this.#start(workerCluster, access, signal); // 3
     } else if (access.worker !== undefined) {
@@ -269,15 +277,15 @@ class Registry implements ClusterRegistry {
     const hasChanged = !this.#removal.isUnderWay(name);
     const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
     if (hasChanged && this.#removal.isUnderWay(name)) {
-      // Also those that rest there are to leave it.
+      // Jobs that rest there are to leave the cluster, too.
       this.#deps.onMembershipChanged({ name, uid: this.#uidOf(name), localKeys: this.get(name)?.localKeys() ?? [] });
     }
     const heldBackMs = await this.#writeStatus(workerCluster, removal, signal); // 5
     return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#nextLookMs(access)) };
   }
 
-  #isToBeAnew(name: string): boolean {
-    const anew = this.#anew.get(name);
+  #isReconnectDue(name: string): boolean {
+    const anew = this.#reconnects.get(name);
     return anew?.isDue === true && anew.atMs <= this.#deps.clock.monotonic();
   }
 
@@ -290,7 +298,7 @@ class Registry implements ClusterRegistry {
   async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
     const { spec } = workerCluster;
     const accessTo = (worker: WorkerAccess | undefined): Access => {
-      // One that was made anew may mean another cluster by the same address.
+      // A WorkerCluster that was recreated may mean another cluster at the same address.
       const { uid } = workerCluster.metadata;
       const { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace } = spec;
       const made = { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace };
@@ -306,7 +314,7 @@ class Registry implements ClusterRegistry {
     return { kind: 'Problem', problem: { reason: 'KubeconfigInvalid', message: `${found.where}: ${read.message}` } };
   }
 
-  /** A text that costs much to read is to cost it once, and not at every look. */
+  /** Parses a kubeconfig, which may be costly, once for each version. */
   #readOnce(cluster: string, version: string, encoded: string): WorkerAccess | KubeconfigError {
     const last = this.#lastRead.get(cluster);
     if (last?.version === version) return last.result;
@@ -318,7 +326,7 @@ class Registry implements ClusterRegistry {
   #start(workerCluster: DeepReadonly<WorkerCluster>, access: Access & { kind: 'Access' }, signal: AbortSignal): void {
     const { name } = workerCluster.metadata;
     const { connect, createCluster, log, metrics, onMembershipChanged } = this.#deps;
-    // It may have been replaced in the Secret already, which would be seen at the next look only.
+    // The token may already be replaced in the Secret, which the next regular read would see late.
     const renewable =
       access.worker &&
       renewableAccess(name, access.worker, () => {
@@ -328,8 +336,8 @@ class Registry implements ClusterRegistry {
     const client = connect(name, renewable);
     this.#tokens.connected(name, renewable && client);
     this.#problems.delete(name);
-    const anew = this.#anew.get(name);
-    if (anew !== undefined) this.#anew.set(name, { ...anew, isDue: false });
+    const anew = this.#reconnects.get(name);
+    if (anew !== undefined) this.#reconnects.set(name, { ...anew, isDue: false });
     const stopped = new AbortController();
     const until = AbortSignal.any([signal, stopped.signal]);
     const cluster = createCluster(workerCluster, client, (uid) => this.#identify(name, uid, until));
@@ -342,7 +350,7 @@ class Registry implements ClusterRegistry {
       if (renewable !== undefined) await client.close();
     };
     this.#running.set(name, { fingerprint: access.fingerprint, access: renewable, cluster, stop });
-    // The first connection is none that was made anew, but makes the series: a rate of what has not happened yet is asked for, too.
+    // The first connection is no reconnect, but creates the series, so that rates of zero can be queried.
     metrics.reconnects.inc({ cluster: name }, this.#connectedBefore.has(name) ? 1 : 0);
     this.#connectedBefore.add(name);
     log.info('connecting to a cluster', { cluster: name });
@@ -361,7 +369,10 @@ class Registry implements ClusterRegistry {
     this.#deps.onMembershipChanged({ name, uid, localKeys: running.cluster.localKeys() });
   }
 
-  /** A cluster is used only after its identity stands in its WorkerCluster: whoever leads next must notice when it is another one. */
+  /**
+   * Records the identity of a cluster in its WorkerCluster before the cluster is used: the next leader must notice when it is another
+   * cluster.
+   */
   async #identify(name: string, uid: string, signal: AbortSignal): Promise<IdentityProblem | undefined> {
     const homeUID = this.#deps.homeUID();
     if (homeUID === undefined)
@@ -423,7 +434,7 @@ class Registry implements ClusterRegistry {
     return { jobs: [...this.#deps.heldBy(name, this.#uidOf(name))], copies };
   }
 
-  /** Writes the status, or returns how long that is put off. */
+  /** Writes the status, or returns the milliseconds until it may be written. */
   async #writeStatus(
     workerCluster: DeepReadonly<WorkerCluster>,
     removal: RemovalJudgement | undefined,
@@ -446,9 +457,9 @@ class Registry implements ClusterRegistry {
       return putOffMs;
     }
     if (finding.kind === 'Running' && finding.health.reason === 'OtherManager') {
-      const nextMs = (this.#otherManagerToldMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_TOLD_EVERY_MS;
+      const nextMs = (this.#otherManagerReportedMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_REPORT_INTERVAL_MS;
       if (nextMs > clock.monotonic()) return nextMs - clock.monotonic();
-      this.#otherManagerToldMs.set(name, clock.monotonic());
+      this.#otherManagerReportedMs.set(name, clock.monotonic());
     }
     await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
     return undefined;
@@ -482,7 +493,7 @@ class Registry implements ClusterRegistry {
   }
 }
 
-/** Who is not known there any more is told what to do. */
+/** Adds the remedy when the cluster does not know the manager's credentials. */
 const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth =>
   health.reason === 'Unauthorized' ? { ...health, message: `${health.message}; ${advice()}` } : health;
 

@@ -7,8 +7,8 @@ import { copyName } from '../copy/remote-job.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 
 /**
- * One Job as a list of all Jobs of a cluster keeps it: the essentials of a copy, known by its label, or by its pod template under the
- * name of a copy, and of any other Job only that it is there. A template alone proves nothing: users make Jobs of their own from the
+ * The essentials of one Job in a list of all Jobs of a cluster. Copies, by their label, or by their pod template and the name of a copy,
+ * keep what decisions read; of any other Job only its existence is kept. A template alone proves nothing: users create Jobs from the
  * manifest of a copy.
  */
 export function essentialsOfAny(job: Job, origin: string, besideOriginal: boolean): Job {
@@ -19,8 +19,8 @@ export function essentialsOfAny(job: Job, origin: string, besideOriginal: boolea
 }
 
 /**
- * Marks those of these copies that are without their label, so that they are listed, and then suspended or deleted like any other. A copy
- * that was written to meanwhile, or whose cluster does not answer, stays as it is: the next list has it again.
+ * Restores the label of those copies that lack it, so that they are listed, and then suspended or deleted like any other. A copy that
+ * changed meanwhile, or whose cluster does not answer, stays as it is for the next list.
  */
 export async function markOutOfList(cluster: Marking, copies: readonly DeepReadonly<Job>[], origin: string, log: Logger): Promise<void> {
   for (const copy of copies) {

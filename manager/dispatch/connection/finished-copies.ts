@@ -1,16 +1,16 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 
-/** The copies on one cluster that have ended, by the keys of their Jobs, in the order in which that was seen: only so many may stay. */
+/** The finished copies of one cluster by the keys of their Jobs, in the order in which their end was seen. Their number is bounded. */
 export interface FinishedCopies {
-  /** Whether it is news that this one has ended. */
+  /** Records a copy; true when its end is seen for the first time. */
   saw(localKey: string, copy: DeepReadonly<Job>): boolean;
   gone(localKey: string): void;
-  /** Others have ended since, and there is no room for all: this one is to go. */
+  /** The copy exceeds the bound, because others have finished since: it is to be deleted. */
   isBeyond(localKey: string): boolean;
 }
 
-/** `onBeyond` is told which one is the first too many. */
+/** `onBeyond` is called with the oldest copy that exceeds the bound. */
 export function createFinishedCopies(max: number, onBeyond: (localKey: string) => void): FinishedCopies {
   const within = new Set<string>();
   const beyond = new Set<string>();

@@ -5,34 +5,38 @@ import { ClusterCondition, type WorkerClusterStatus } from '../../api/worker-clu
 import type { Finding } from '../cluster/cluster-status.ts';
 
 /**
- * What is found of each cluster when somebody begins to lead. Its WorkerCluster says what the leader before found. Mostly that is still so, and known within a second: until then
- * nothing is told of having just begun, which would be three writes for each cluster, and news to whoever watches.
+ * The first probe of each cluster in a term of leadership. The WorkerCluster shows the findings of the last leader, which are mostly still
+ * true, and confirmed within a second. Until then the beginning of the term is not written: that would cost three writes for each cluster,
+ * and wake every watcher.
  */
 export interface InitialProbes {
-  /** How long it is put off to tell this; undefined: it is to be told. */
+  /** Milliseconds for which this finding is withheld; undefined: write it now. */
   putOffMs(name: string, told: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): number | undefined;
-  /** What the cache has of its WorkerCluster is what was found. */
+  /** The WorkerCluster in the cache shows the finding. */
   agreed(name: string): void;
-  /** There is no such cluster any more. */
+  /** The WorkerCluster is gone. */
   forget(name: string): void;
-  /** Resolves when all clusters say what was found of them, though some may not be in reach; or after some seconds, when that cannot be written, or `signal` aborts. */
-  settled(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when every WorkerCluster shows its finding, reachable or not. Resolves after some seconds where that cannot be written, or
+   * when `signal` aborts.
+   */
+  reported(signal: AbortSignal): Promise<void>;
 }
 
-/** Who is not in contact by then says so. Three probes that are refused take two seconds. */
+/** A cluster not in contact by then is reported. Three refused probes take two seconds. */
 const PUT_OFF_MS = 3_000;
-/** A manager that cannot write what it finds goes on with what is known. */
-const SETTLED_WITHIN_MS = 10_000;
+/** A manager that cannot write its findings continues with those it has. */
+const REPORTED_WITHIN_MS = 10_000;
 
-/** `names`: of all WorkerClusters. */
+/** `names`: those of all WorkerClusters. */
 export function createInitialProbes(clock: Clock, names: () => readonly string[]): InitialProbes {
   const sinceMs = new Map<string, number>();
   const known = new Set<string>();
-  let isSettled = false;
+  let areAllReported = false;
   const all = Promise.withResolvers<void>();
-  const look = (): void => {
-    if (isSettled || !names().every((name) => known.has(name))) return;
-    isSettled = true;
+  const update = (): void => {
+    if (areAllReported || !names().every((name) => known.has(name))) return;
+    areAllReported = true;
     all.resolve();
   };
   return {
@@ -48,22 +52,22 @@ export function createInitialProbes(clock: Clock, names: () => readonly string[]
     },
     agreed(name) {
       known.add(name);
-      look();
+      update();
     },
     forget(name) {
       known.delete(name);
       sinceMs.delete(name);
-      look();
+      update();
     },
-    async settled(signal) {
-      look();
+    async reported(signal) {
+      update();
       const over = new AbortController();
-      await Promise.race([all.promise, sleep(clock, SETTLED_WITHIN_MS, AbortSignal.any([signal, over.signal]))]);
+      await Promise.race([all.promise, sleep(clock, REPORTED_WITHIN_MS, AbortSignal.any([signal, over.signal]))]);
       over.abort();
     },
   };
 }
 
-/** It is connected to, or in contact while its nodes are still listed, which says nothing against a cluster that was ready. */
+/** The cluster is being connected to, or its nodes are still being listed: neither counts against a cluster that was ready. */
 const isBeginning = ({ health, capacity }: Finding & { kind: 'Running' }, wasReady: boolean): boolean =>
   health.contact === 'Connecting' || (health.contact === 'Ready' && wasReady && capacity.isAll !== true);

@@ -2,7 +2,10 @@ import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts
 import type { Informer } from '../../../shared/kube/informer.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 
-/** All that this informer, which has not run yet, lists; undefined when its list is not complete after `limitMs`, or `signal` aborts first. */
+/**
+ * The objects of one complete list by this informer, which has not run yet; undefined when the list is not complete after `limitMs`, or
+ * `signal` aborts first.
+ */
 export async function listOnce<T extends KubeObject>(
   informer: Informer<T>,
   clock: Clock,
@@ -17,7 +20,7 @@ export async function listOnce<T extends KubeObject>(
     await informer.waitForSync(until);
     return informer.list();
   } catch {
-    // The time is over; the informer has told the log what it came to.
+    // The time is over; the informer has logged its errors.
     return undefined;
   } finally {
     limit.cancel();

@@ -1,20 +1,20 @@
-/** Who may ask next, where only so many may ask in a second. Nobody is kept waiting in a call: each is told when to come again. */
+/** Rate limit with reservations: a key gets the next free slot and the time to come back for it. No call waits. */
 export interface RateSlots {
-  /** Zero: it is the turn of `key`, and is used up. Else the milliseconds after which it will be; asking again sooner changes nothing. */
+  /** Zero: `key` has its slot, which is used up. Else the milliseconds until its slot; an earlier call changes nothing. */
   waitMs(key: string, nowMs: number): number;
 }
 
-/** More than these are sent away without a turn. */
+/** Reservations kept at a time; further keys get none. */
 const WAITING_MAX = 10_000;
-const COME_AGAIN_MS = 60_000;
-/** Looking for turns that are over costs as much as there are. */
-const LOOK_AGAIN_MS = 1_000;
+const RESERVATION_MS = 60_000;
+/** Removing expired reservations costs as much as there are, so it is done at this interval. */
+const CLEANUP_INTERVAL_MS = 1_000;
 
 export function createRateSlots({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }): RateSlots {
   const everyMs = 1000 / perSecond;
   const dueMs = new Map<string, number>();
   let lastDueMs = Number.NEGATIVE_INFINITY;
-  let lookedMs = Number.NEGATIVE_INFINITY;
+  let cleanedMs = Number.NEGATIVE_INFINITY;
   return {
     waitMs(key, nowMs) {
       const known = dueMs.get(key);
@@ -22,12 +22,12 @@ export function createRateSlots({ perSecond, burst }: { readonly perSecond: numb
         if (known <= nowMs) dueMs.delete(key);
         return Math.max(0, known - nowMs);
       }
-      // Turns that nobody came for any more are over.
-      if (dueMs.size >= WAITING_MAX && nowMs - lookedMs >= LOOK_AGAIN_MS) {
-        lookedMs = nowMs;
-        for (const [each, due] of dueMs) if (due + COME_AGAIN_MS < nowMs) dueMs.delete(each);
+      // Drops reservations that no call has used in time.
+      if (dueMs.size >= WAITING_MAX && nowMs - cleanedMs >= CLEANUP_INTERVAL_MS) {
+        cleanedMs = nowMs;
+        for (const [each, due] of dueMs) if (due + RESERVATION_MS < nowMs) dueMs.delete(each);
       }
-      if (dueMs.size >= WAITING_MAX) return COME_AGAIN_MS;
+      if (dueMs.size >= WAITING_MAX) return RESERVATION_MS;
       lastDueMs = Math.max(lastDueMs + everyMs, nowMs - burst * everyMs);
       if (lastDueMs <= nowMs) return 0;
       dueMs.set(key, lastDueMs);

@@ -22,115 +22,120 @@ import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 
 /**
- * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.
- * Nothing here is shared with another cluster, so that one that answers slowly or not at all delays nobody else.
+ * One worker cluster: a cache of its copies, a queue for the writes to it, and its health. Clusters share nothing, so that one that answers
+ * slowly or not at all delays no other.
  */
 export interface RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
-  /** What our own writes have left open. */
+  /** Writes of this manager whose result is unknown. */
   readonly unanswered: UnansweredWrites;
-  /** Writes that fail and are tried again. */
+  /** Writes that fail and are retried. */
   readonly troubles: WriteTroubles;
-  /** Why copies here do not start. */
+  /** Why copies do not start. */
   readonly starts: StartInquiries;
   health(): ClusterHealth;
-  /** Ready: it answers, our Lease there is held, and all its copies are known. */
+  /** Ready: the cluster answers, the Lease there is held, and all its copies are known. */
   contact(): Contact;
-  /** Whether copies can be made here. */
+  /** Whether copies can be created on the cluster. */
   ability(): AbilityNow;
-  /** A copy was made, or was there. */
+  /** A copy was created, or existed. */
   created(localKey: string): void;
-  /** One could not be made; what is the Job's own fault says nothing of the cluster. */
+  /** A create failed. A failure through the Job's own fault does not count against the cluster. */
   createFailed(localKey: string, error: unknown, problem: DispatchProblem): void;
-  /** What is known of the worker there. */
+  /** The last finding about the worker. */
   worker(): WorkerFinding;
-  /** `sinceMs`: when the Job was last admitted, if that is known. */
+  /** `sinceMs`: the last admission of the Job, if known, in epoch milliseconds. */
   view(localKey: string, sinceMs?: number): ClusterView;
-  /** The copies here of the Job with this key, our own latest writes included. */
+  /** The copies of the Job with this key, with the latest writes of this manager. */
   copiesOf(localKey: string): readonly Copy[];
-  /** Whether anything of this Job is here, or may be, or was said to it here. */
+  /** Whether the cluster has, or may have, a copy of this Job, or keeps a problem for it. */
   hasTraceOf(localKey: string): boolean;
-  /** The Job is gone: what was said to it here, and what was left open, is nothing to another of its name. */
+  /** The Job is gone: drops its problems and open writes, which do not concern a later Job of the same name. */
   forget(localKey: string): void;
-  /** Keys of all Jobs that have a copy here. */
+  /** Keys of all Jobs that have a copy on the cluster. */
   localKeys(): ReadonlySet<string>;
-  /** When its watch of copies last gave a sign of life, on the clock's `monotonic`; undefined while it is not listed. */
+  /** When the watch of copies last received an event or bookmark, on the clock's `monotonic`; undefined while the copies are not listed. */
   heardMs(): number | undefined;
-  /** What its schedulable nodes offer; empty while unknown. */
+  /** The capacity of schedulable nodes; empty while unknown. */
   capacity(): Capacity;
-  /** Names of its PriorityClasses, those of the system excepted; undefined while they are not known, as where they may not be listed. */
+  /** Names of PriorityClasses, without those of the system; undefined while unknown, as where the manager may not list them. */
   priorityClasses(): readonly string[] | undefined;
   /**
-   * Zero, or after how many milliseconds the manager cluster may be asked whether this Job is gone: a cluster can show any number of copies of
-   * Jobs that never were.
+   * Zero, or the milliseconds until the manager cluster may be asked whether this Job is gone. The rate is bounded, because a cluster can
+   * show any number of copies of Jobs that never existed.
    */
   mayAskAfterMs(localKey: string): number;
-  /** What its WorkerCluster shows of its worker has changed. */
+  /** The worker that the WorkerCluster shows has changed. */
   workerShown(): void;
   wrote(localKey: string, copy: Job): void;
   deleted(copy: DeepReadonly<Job>): void;
-  /** The Jobs of which a copy was deleted by us before the last call, and is still there as if it were not: it counts as being there again. */
+  /**
+   * Keys of Jobs whose copy this manager deleted before the last call, and that the cache still shows without a deletion: the copy counts
+   * as present again.
+   */
   readonly undeleted: () => readonly string[];
-  /** Remembers why the copy cannot be made, until told otherwise. */
+  /** Sets why the copy cannot be created; undefined clears it. */
   setProblem(localKey: string, problem: DispatchProblem | undefined): void;
-  /** Has the Job looked at in this cluster's queue. One with a problem is being tried again anyway, and waits for that unless `now`. */
+  /**
+   * Enqueues the Job in the queue of this cluster. A Job with a problem is already waiting for its retry, and is enqueued only with `now`.
+   */
   wake(localKey: string, options: { readonly now: boolean }): void;
-  /** Connects, asks which cluster it is, and, once it may be used, works until `signal` aborts. */
+  /** Connects, identifies the cluster, and, once the cluster may be used, works until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What a connection to one worker cluster is made with. */
+/** The options of a connection to one worker cluster. */
 export type RemoteClusterOptions = {
   readonly name: string;
   readonly client: KubeClient;
   readonly metrics: Pick<DispatchMetrics, 'workqueues' | 'watchRestarts'>;
   readonly origin: string;
-  /** The newest admission that is known now, in epoch milliseconds: it was before this connection. */
+  /** The newest admission known now, in epoch milliseconds: it precedes this connection. */
   readonly newestAdmissionMs: number;
   readonly jobController: string;
-  /** True when it is the manager cluster itself. */
+  /** True for the manager cluster itself. */
   readonly local: boolean;
   readonly namespaces: NamespacePolicy;
-  /** The only namespaces in which it is asked for Jobs; undefined: all. */
+  /** The only namespaces whose Jobs are listed; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
+  /** Why the cluster with this identity must not be used; undefined records the identity and allows its use. */
   readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
   readonly term: LeaderTerm;
-  /** Of the Lease of the election; absent: there is none. */
+  /** The Lease of the leader election; absent: there is none. */
   readonly hold?: LeaseHold;
-  /** Where the Leases may be by which manager and worker know of each other: the namespace that counts comes first. */
+  /** Namespaces that may have the Leases of manager and worker; the first is the configured one. */
   readonly leaseNamespaces: readonly string[];
   readonly renewIntervalMs: number;
-  /** Resolves when all that clusters tell of our home is judged. False: our home did not answer. */
-  readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;
-  /** Whether its operator has given it up: our Lease is kept there while it answers, and its worker is no longer told that it is in order. */
+  /** Resolves when the versions stored on worker clusters are judged. False: the manager cluster did not answer. */
+  readonly homeJudged: (signal: AbortSignal) => Promise<boolean>;
+  /** Whether the operator has given the cluster up: the Lease is kept while it answers, but confirms no fence token any more. */
   readonly givenUp: () => boolean;
-  /** The fence that its WorkerCluster shows, in seconds: what whoever leads next counts on. */
+  /** The fence that the WorkerCluster shows, in seconds; the next leader counts on it. */
   readonly shownFenceSeconds: () => number | undefined;
-  /** Whether these copies here of the Job with this key are the one that may run, or none. */
+  /** Whether each of these copies is the one that may run, or rests. */
   readonly inPlace: (localKey: string, copies: readonly Copy[]) => boolean;
-  /** Writes under way at once. */
+  /** Concurrent writes. */
   readonly concurrency: number;
-  /** Carries out what one Job needs on this cluster. */
+  /** Reconciles one Job on this cluster. */
   readonly reconcile: (cluster: RemoteCluster, localKey: string) => Promise<ReconcileResult>;
-  /** How long copies of Jobs that have ended stay there now; undefined: they go. */
+  /** How long copies of finished Jobs stay; undefined: they are deleted. */
   readonly retention: () => Retention | undefined;
-  /** A copy has ended that is to stay. */
+  /** A copy that is to stay has finished. */
   readonly onRetained: (cluster: RemoteCluster, copy: DeepReadonly<Job>) => void;
   /** A copy of this Job has changed. */
   readonly onCopyChanged: (localKey: string) => void;
   /** Contact was gained or lost. */
   readonly onContactChanged: (cluster: RemoteCluster) => void;
-  /** What others should hear of has changed, contact or not. */
+  /** The health has changed, in contact or otherwise. */
   readonly onHealthChanged: (cluster: RemoteCluster) => void;
-  /** Memory that what is kept of its Jobs and nodes may take. */
+  /** Memory for the cached Jobs and nodes. */
   readonly memoryBytes: number;
-  /** It gave an answer that cannot be used. */
+  /** The cluster gave an unusable answer. */
   readonly onFault: (reason: AnswerFault) => void;
-  /** Told once: it has gone back in time, and is to be connected to anew. What is known of it and of our writes there did not happen. */
+  /** Called once: the cluster was restored and is to be reconnected. Everything known of it, and writes to it, may not have happened. */
   readonly onRestored: (error: Error) => void;
 };

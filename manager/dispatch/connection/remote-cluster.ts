@@ -21,7 +21,7 @@ import {
   type ClusterFault,
   type ClusterHealth,
   NEVER_PROBED,
-  newsOf,
+  reportedState,
   type ProbeResult,
   withFault,
 } from '../cluster/cluster-health.ts';
@@ -57,16 +57,16 @@ const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 
 const PROBE_INTERVAL_MS = 10_000;
 
-/** Time limit for the list of all Jobs that precedes the answer to a worker's token. */
+/** Timeout of the list of all Jobs that precedes the confirmation of a worker's fence token. */
 const FRESH_LIST_MS = 60_000;
 
-/** Sooner, while it does not answer or its Jobs are not listed yet. */
+/** Interval while the cluster does not answer, or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
 
-/** While it refuses us, or we it: that ends when somebody changes something. */
+/** Interval while the cluster refuses the manager, or the manager refuses the cluster: this ends when a user changes something. */
 const PROBE_REFUSED_MS = 5_000;
 
-/** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
+/** A watch is reopened after 130 s of silence, as bookmarks come about once a minute. */
 const UNHEARD_MS = 150_000;
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
@@ -89,28 +89,28 @@ class ConnectedCluster implements RemoteCluster {
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
-  /** Questions to the manager cluster for the sake of this one. */
+  /** Rate of reads on the manager cluster for the sake of this cluster. */
   readonly #confirmations = createRateSlots({ perSecond: 5, burst: 100 });
   readonly #prober: ClusterProbe;
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
   readonly #reconciliation: Reconciliation;
   readonly #allJobs: () => Informer<Job>;
-  /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
+  /** Resolves when the cluster may be used and the Lease there is held, or when the connection is stopped. */
   readonly #usable = Promise.withResolvers<void>();
   #isUsed = false;
-  /** Wakes who waits for the next probe or renewal. */
-  #nudge = Promise.withResolvers<void>();
+  /** Ends the wait for the next probe or renewal. */
+  #wakeUp = Promise.withResolvers<void>();
   #uid = '';
-  /** By the list that they are of. */
+  /** Faults by the list or watch that they come from. */
   readonly #faults = new Map<string, ClusterFault>();
   readonly #restored = new AbortController();
   #health = NEVER_PROBED;
   readonly #creates: CreateOutcomes;
-  /** When its fence has tripped, as copies tell. */
+  /** Trips of the cluster's fence, as its copies report them. */
   readonly #trips: Trips;
-  /** What others have heard of it. */
-  #told = '';
+  /** The state that `onHealthChanged` was last called with. */
+  #reported = '';
 
   constructor(options: RemoteClusterOptions) {
     const { name, client, clock, random, log, origin, servedNamespaces } = options;
@@ -122,10 +122,10 @@ class ConnectedCluster implements RemoteCluster {
     this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
-    // Whoever notices it first: another kind of object may have been written more since than was lost.
+    // Any informer may detect this first: other resources may have been written more often since the restore than were lost.
     const onWentBack = (error: Error): void => this.#wentBack(error);
     const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
-    const onDue = (): void => this.#nudge.resolve();
+    const onDue = (): void => this.#wakeUp.resolve();
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
     const leaseNamespace = (): string => this.#leases.namespace();
@@ -138,22 +138,22 @@ class ConnectedCluster implements RemoteCluster {
       log,
       copyOf: (localKey) => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job,
       metrics: workqueues.of('start-inquiries', name),
-      onTold: (localKey) => options.onCopyChanged(localKey),
+      onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
     const informers = createClusterInformers(options, { ...watching, budget });
     this.#copies = informers.copies;
     this.#allJobs = informers.allJobs;
     this.#nodes = informers.nodes;
     this.#classes = informers.classes;
-    this.#classes.addHandler({ added: () => this.#tell(), updated: () => undefined, deleted: () => this.#tell() });
-    // Before what is remembered of our deletions is forgotten.
+    this.#classes.addHandler({ added: () => this.#report(), updated: () => undefined, deleted: () => this.#report() });
+    // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#creates = createCreateOutcomes(clock, () => options.onHealthChanged(this));
     this.#trips = createTrips(clock, () => options.onHealthChanged(this));
     this.#ownWrites = createOwnWrites(this.#copies);
     this.undeleted = this.#ownWrites.forgetUnseen;
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
-    const tell = (key: string): void => {
+    const notify = (key: string): void => {
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
     };
@@ -161,11 +161,11 @@ class ConnectedCluster implements RemoteCluster {
       const key = localKeyOfCopy(copy);
       this.unanswered.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
-      tell(key);
+      notify(key);
     };
     const deleted = (copy: DeepReadonly<Job>): void => {
       this.#finished.gone(localKeyOfCopy(copy));
-      tell(localKeyOfCopy(copy));
+      notify(localKeyOfCopy(copy));
     };
     this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
@@ -178,7 +178,7 @@ class ConnectedCluster implements RemoteCluster {
       outOfPlace: (signal) => this.#outOfPlace(signal),
       confirm: (token) => {
         this.#leases.confirm(token, options.shownFenceSeconds());
-        this.#nudge.resolve();
+        this.#wakeUp.resolve();
       },
       clock,
     });
@@ -199,7 +199,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#creates.succeeded(localKey);
     if (before === 'Able') return;
     this.#options.onHealthChanged(this);
-    // Those that fail wait for up to a minute.
+    // Jobs with failed creates wait for up to a minute.
     for (const key of this.troubles.keys()) this.#queue.add(key);
   }
 
@@ -222,11 +222,11 @@ class ConnectedCluster implements RemoteCluster {
       contact: served ? this.contact() : 'NotServed',
       jobController,
       builtIn: this.#leases.isBuiltIn(),
-      withoutWorker: this.#absence.told(),
+      withoutWorker: this.#absence.reason(),
       local,
       problem: this.#problems.get(localKey),
-      trouble: this.troubles.told(localKey),
-      waiting: this.starts.told(localKey),
+      trouble: this.troubles.reported(localKey),
+      waiting: this.starts.answer(localKey),
       doubt: this.unanswered.of(localKey, sinceMs),
       untouchedSinceMs: this.unanswered.untouchedSinceMs(localKey),
       absence: this.unanswered.absence(localKey, sinceMs, this.copiesOf(localKey).length > 0),
@@ -242,7 +242,7 @@ class ConnectedCluster implements RemoteCluster {
     }));
   }
 
-  /** Our own deletion ends a copy that rests or has ended; one whose pods still stop, and any other, may be out of the list only. */
+  /** A copy that rests or has finished ends with this manager's deletion; any other copy may only be out of the list. */
   #left(copy: DeepReadonly<Job>): void {
     const key = localKeyOfCopy(copy);
     if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.unanswered.absent(key);
@@ -278,7 +278,7 @@ class ConnectedCluster implements RemoteCluster {
 
   wrote(localKey: string, copy: Job): void {
     const essentials = essentialsOfCopy(copy, this.#options.local);
-    // The cache never comes to a version of an object that is not in its list.
+    // The cache never contains a version of an object outside its list.
     if (!isListed(copy.metadata, this.#options.origin)) return this.unanswered.unlisted(localKey, essentials);
     this.unanswered.listed(localKey, essentials);
     this.#ownWrites.wrote(localKey, essentials);
@@ -288,7 +288,7 @@ class ConnectedCluster implements RemoteCluster {
     const key = localKeyOfCopy(copy);
     this.#ownWrites.deleted(key, copy);
     if (!isAtRest(copy) || this.unanswered.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
-    this.unanswered.absent(key); // Its event came before the answer.
+    this.unanswered.absent(key); // The watch event came before the answer of the deletion.
     this.#options.onCopyChanged(key);
   }
 
@@ -315,11 +315,11 @@ class ConnectedCluster implements RemoteCluster {
     });
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
-    // It is ours still on the next connection.
+    // After a restore of the cluster the next connection still holds the Lease.
     if (!this.#restored.signal.aborted) await this.#leases.release();
   }
 
-  /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
+  /** Contact counts as lost once the Lease was not renewed in time, as after a pause of the process: another manager may hold it. */
   contact(): Contact {
     const { contact } = this.#health;
     return contact === 'Ready' && !this.#leases.isHeld() ? 'Lost' : contact;
@@ -334,9 +334,9 @@ class ConnectedCluster implements RemoteCluster {
       this.#copies.run(watching),
       this.#nodes.run(watching),
       this.#classes.run(watching),
-      // Also where there is none, which no handler hears of.
+      // Also for an empty list, for which no handler is called.
       this.#classes.waitForSync(watching).then(
-        () => this.#tell(),
+        () => this.#report(),
         () => undefined,
       ),
       this.starts.run(signal),
@@ -364,7 +364,7 @@ class ConnectedCluster implements RemoteCluster {
 
   #faultChanged(source: string, error: UnusableAnswer | undefined): void {
     if (error === undefined) {
-      // The next probe says what else there may be.
+      // The next probe reports any other fault.
       this.#faults.delete(source);
       return;
     }
@@ -374,7 +374,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#becomes(withFault(this.#health, fault, this.#options.clock.now()));
   }
 
-  /** The probe after the next connection is the next that counts. */
+  /** Ends this connection: only probes of the next connection count. */
   #wentBack(error: Error): void {
     if (this.#restored.signal.aborted) return;
     this.#becomes({ ...this.#health, contact: 'Connecting', reason: 'Restored', message: `${error.message}: it is listed anew` });
@@ -387,10 +387,10 @@ class ConnectedCluster implements RemoteCluster {
     const before = this.#health;
     const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard() };
     this.#health = next;
-    // What failed on the way out says nothing of what it can now.
+    // Failures on the way to the loss do not show what the cluster can do now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
     if (next.contact === 'Lost') this.#leases.confirm(undefined);
-    this.#tell();
+    this.#report();
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
   }
 
@@ -403,14 +403,14 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #workerChanged(): void {
-    this.#tell();
+    this.#report();
     this.workerShown();
   }
 
-  #tell(): void {
-    const now = newsOf(this.#health, this.worker(), this.priorityClasses());
-    if (this.#told === now) return;
-    this.#told = now;
+  #report(): void {
+    const now = reportedState(this.#health, this.worker(), this.priorityClasses());
+    if (this.#reported === now) return;
+    this.#reported = now;
     this.#options.onHealthChanged(this);
   }
 
@@ -419,10 +419,7 @@ class ConnectedCluster implements RemoteCluster {
     return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
   }
 
-  /**
-   * Jobs with copies that must not run, by a new list of all Jobs: the cache may be what was before, and copies without their label are not
-   * in it.
-   */
+  /** Keys of Jobs with copies that must not run, by a new list of all Jobs: the cache may be stale, and lacks unlabelled copies. */
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
     const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
@@ -438,14 +435,14 @@ class ConnectedCluster implements RemoteCluster {
       return this.#renewUntil(clock.monotonic() + PROBE_INTERVAL_MS, signal);
     const done = new AbortController();
     const until = AbortSignal.any([signal, done.signal]);
-    // Once it answers, only the arrival of the first list is missing.
+    // The cluster answers: only its first list is missing.
     const listed =
       connected && contact === 'Connecting' ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
     await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...listed]);
     done.abort();
   }
 
-  /** Renews the Lease when that is due, until it is time for the next probe, or there is no answer: then a probe is due at once. */
+  /** Renews the Lease whenever due, until the next probe is due, or a renewal fails: then a probe follows at once. */
   async #renewUntil(endMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -454,9 +451,9 @@ class ConnectedCluster implements RemoteCluster {
       const dueMs = this.#leases.dueInMs();
       if (dueMs > 0) {
         const done = new AbortController();
-        await Promise.race([this.#nudge.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
+        await Promise.race([this.#wakeUp.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
         done.abort();
-        this.#nudge = Promise.withResolvers();
+        this.#wakeUp = Promise.withResolvers();
         continue;
       }
       const kept = await this.#keepLease(signal);
@@ -474,7 +471,7 @@ class ConnectedCluster implements RemoteCluster {
     return kept;
   }
 
-  /** The Lease is renewed only once the cluster has answered something else. */
+  /** The Lease is renewed only once the cluster has answered another request. */
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
     const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
     const answer = await this.#prober.ask(this.#faults.size > 0, signal);
@@ -489,8 +486,8 @@ class ConnectedCluster implements RemoteCluster {
       if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;
     }
-    // Nothing is done there before it is known what it tells of our home; what is under way does not wait for that.
-    if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
+    // Versions of the manager cluster stored here are judged before this cluster is used; running copies do not wait for this.
+    if (!this.#isUsed && !(await this.#options.homeJudged(signal))) return { ...answer, synced: false };
     this.#isUsed = true;
     this.#usable.resolve();
     const [fault] = this.#faults.values();

@@ -15,14 +15,14 @@ import { createRateSlots } from './rate-slots.ts';
 import { isSameText } from '../writes/write-troubles.ts';
 
 /**
- * Asks one cluster why copies there do not start: ten seconds after a copy was first seen without a pod that is or was ready, and then ever less often. One that starts in
- * time costs no call. Where the rights are missing nothing is asked.
+ * Reads from one cluster why copies there do not start: ten seconds after a copy was first seen without a pod that is or was ready, then at
+ * growing intervals. A copy that starts in time costs no call. Lists that the manager may not make are skipped.
  */
 export interface StartInquiries {
-  /** How the copy of a Job is now; undefined when there is none. */
+  /** Takes the present copy of a Job; undefined when there is none. */
   saw(localKey: string, copy: DeepReadonly<Job> | undefined): void;
-  /** What keeps it from starting, as far as its cluster has told. */
-  told(localKey: string): string | undefined;
+  /** Why the copy does not start, as far as its cluster has reported. */
+  answer(localKey: string): string | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -32,22 +32,22 @@ export type StartInquiriesOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkqueueMetrics;
-  /** The copy of this Job that is there and is to stay. */
+  /** The copy of this Job that exists and is not being deleted. */
   readonly copyOf: (localKey: string) => DeepReadonly<Job> | undefined;
-  /** There is news of this Job. */
-  readonly onTold: (localKey: string) => void;
+  /** The answer for this Job has changed. */
+  readonly onAnswer: (localKey: string) => void;
 };
 
 const FIRST_AFTER_MS = 10_000;
 const AFTER_MAX_MS = 320_000;
-/** A Job is told something new at most once in this time. */
-const NEWS_EVERY_MS = 60_000;
+/** The answer for a Job changes at most once in this time. */
+const REPORT_INTERVAL_MS = 60_000;
 const TIMEOUT_MS = 10_000;
-/** A Job makes one or two calls in its turn. */
-const TURNS = { perSecond: 2, burst: 20 };
+/** Each slot costs one or two calls. */
+const RATE = { perSecond: 2, burst: 20 };
 const PODS_MAX = 5;
 const EVENTS_MAX = 20;
-/** Rights may be granted later. */
+/** A list that is forbidden is tried again after this time: rights may be granted later. */
 const FORBIDDEN_MS = 600_000;
 
 type Waiting = {
@@ -55,14 +55,14 @@ type Waiting = {
   /** On the clock's `monotonic`. */
   readonly dueMs: number;
   readonly afterMs: number;
-  readonly told: string | undefined;
-  readonly toldMs: number;
+  readonly answer: string | undefined;
+  readonly answeredMs: number;
 };
 
-export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onTold }: StartInquiriesOptions): StartInquiries {
+export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onAnswer }: StartInquiriesOptions): StartInquiries {
   const waiting = new Map<string, Waiting>();
   const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
-  const turns = createRateSlots(TURNS);
+  const slots = createRateSlots(RATE);
   const forbiddenUntilMs = new Map<string, number>();
   const stopped = new AbortController();
 
@@ -97,7 +97,7 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
   async function inquire(key: string): Promise<ReconcileResult> {
     const before = waiting.get(key);
     if (before === undefined) return undefined;
-    // A fraction of a millisecond would be over before any timer is.
+    // Rounded up: a timer never fires within a fraction of a millisecond.
     const earlyMs = Math.ceil(before.dueMs - clock.monotonic());
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     const copy = copyOf(key);
@@ -105,22 +105,23 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
       waiting.delete(key);
       return undefined;
     }
-    const turnMs = turns.waitMs(key, clock.monotonic());
-    if (turnMs > 0) return { requeueAfterMs: turnMs };
+    const slotMs = slots.waitMs(key, clock.monotonic());
+    if (slotMs > 0) return { requeueAfterMs: slotMs };
     const answer = await ask(copy).catch((error: unknown) => {
-      // That a cluster does not answer is told elsewhere: what it said last stands.
+      // A cluster out of reach is reported elsewhere: the last answer stays.
       log.debug('what keeps a Job from starting could not be asked', { cluster, job: key, error });
-      return before.told;
+      return before.answer;
     });
-    // It may have started meanwhile, or be another.
+    // The copy may have started meanwhile, or be another one.
     const now = waiting.get(key);
     if (now === undefined || now.uid !== before.uid) return undefined;
     const nowMs = clock.monotonic();
-    const hasChanged = (answer === undefined) !== (now.told === undefined) || (answer !== undefined && !isSameText(answer, now.told ?? ''));
-    const tells = hasChanged && nowMs - now.toldMs >= NEWS_EVERY_MS;
+    const hasChanged =
+      (answer === undefined) !== (now.answer === undefined) || (answer !== undefined && !isSameText(answer, now.answer ?? ''));
+    const isReported = hasChanged && nowMs - now.answeredMs >= REPORT_INTERVAL_MS;
     const afterMs = Math.min(now.afterMs * 2, AFTER_MAX_MS);
-    waiting.set(key, { ...now, afterMs, dueMs: nowMs + afterMs, ...(tells ? { told: answer, toldMs: nowMs } : {}) });
-    if (tells) onTold(key);
+    waiting.set(key, { ...now, afterMs, dueMs: nowMs + afterMs, ...(isReported ? { answer: answer, answeredMs: nowMs } : {}) });
+    if (isReported) onAnswer(key);
     return { requeueAfterMs: afterMs };
   }
 
@@ -133,10 +134,10 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
       const { uid } = copy.metadata;
       if (waiting.get(localKey)?.uid === uid) return;
       const dueMs = clock.monotonic() + FIRST_AFTER_MS;
-      waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, told: undefined, toldMs: Number.NEGATIVE_INFINITY });
+      waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, answer: undefined, answeredMs: Number.NEGATIVE_INFINITY });
       queue.addAfter(localKey, FIRST_AFTER_MS);
     },
-    told: (localKey) => waiting.get(localKey)?.told,
+    answer: (localKey) => waiting.get(localKey)?.answer,
     async run(signal) {
       onAbort(signal, () => {
         stopped.abort(signal.reason);

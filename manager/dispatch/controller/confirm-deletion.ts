@@ -7,8 +7,8 @@ import type { ParsedRecord } from '../../api/records.ts';
 import { copyIdentity, type CopyIdentity } from '../copy/copy-marks.ts';
 
 /**
- * Asks the API server what our cache says of the original of a copy that is to be deleted: a cache filled by an API server that lags must not cost a
- * running Job its copy. Gone: there is none. Older: its record knows nothing of the placement of the copy.
+ * Asks the API server for the original of a copy that is to be deleted: a stale cache must not cost a running Job its copy. Gone: there is
+ * no original. Older: its record precedes the placement of the copy.
  */
 export async function confirmDeletion(
   what: 'Gone' | 'Older',
@@ -16,7 +16,7 @@ export async function confirmDeletion(
   deps: {
     readonly home: Pick<ReadClient, 'get'>;
     readonly readRecord: (job: DeepReadonly<Job>) => ParsedRecord;
-    /** The original as it is, where there is one. */
+    /** Called with the original, where it exists. */
     readonly onRead: (original: Job) => void;
   },
 ): Promise<boolean> {

@@ -22,15 +22,15 @@ import { keepEnding } from './copy-ending.ts';
 import { lookForCopy, unlistedMarks } from './look-for-copy.ts';
 import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
 
-/** Carries out on a worker cluster what `decideMirror` wants done to the copies of a Job there. */
+/** Carries out the actions of `decideMirror` on the copies of a Job on a worker cluster. */
 export interface CopyActions {
   /**
-   * Carries out one action; a result asks for another look at the Job.
+   * Carries out one action; a result requeues the Job.
    *
-   * @throws {Error} when a write fails that is worth trying again with back-off.
+   * @throws {Error} when a write fails that is worth a retry with back-off.
    */
   carryOut(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult>;
-  /** Writes to the cluster succeed: a trouble that the Job reports is over. */
+  /** Writes to the cluster succeed: clears a trouble that the Job reports. */
   works(cluster: RemoteCluster, key: string): void;
 }
 
@@ -38,15 +38,15 @@ export type CopyActionsDeps = Pick<
   MirrorControllerDeps,
   'home' | 'jobs' | 'readRecord' | 'origin' | 'clock' | 'log' | 'events' | 'metrics' | 'endings'
 > & {
-  /** Is given what the API server of the manager cluster answered, before a watch brings it. */
+  /** Called with answers of the manager cluster's API server, before a watch delivers them. */
   readonly wrote: (key: string, job: Job) => void;
-  /** Has the Job looked at again. */
+  /** Enqueues the Job in the home queue. */
   readonly wake: (key: string) => void;
 };
 
-/** A refusal may end when somebody changes something on the cluster, which no watch shows. */
+/** A refusal may end when a user changes something on the cluster, which no watch shows. */
 const REFUSED_RETRY_MS = 10_000;
-/** The cache of Jobs lags behind the API server: it will have caught up by then. */
+/** Time for the cache of Jobs to catch up with the API server. */
 const LAG_RETRY_MS = 1_000;
 
 export const createCopyActions = (deps: CopyActionsDeps): CopyActions => new Actions(deps);
@@ -71,14 +71,14 @@ class Actions implements CopyActions {
           return undefined;
         case 'Seed':
         case 'TakeBackSuspended':
-          // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.
-          cluster.wrote(key, await cluster.writer.tell(action));
+          // The write starts no pod and is conditional on the version of the copy: a lost answer leaves no doubt.
+          cluster.wrote(key, await cluster.writer.writeStatus(action));
           cluster.setProblem(key, undefined);
           this.works(cluster, key);
           cluster.wake(key, { now: true });
           return undefined;
         case 'Look':
-          return await this.#look(cluster, key, group, action.name);
+          return await this.#readName(cluster, key, group, action.name);
         case 'Delete':
           return await this.#delete(cluster, key, local, action);
       }
@@ -94,25 +94,28 @@ class Actions implements CopyActions {
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
-    // The first generation is as it was made, also where it was there already.
+    // A copy of the first generation is as it was created, even when it existed before this create.
     const fields = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
     const dropped = [...unlistedMarks(copy, wanted), ...fields];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
-      // It starts from what is finished, of which it has to be told first.
+      // A new copy starts from the finished work, which must be written to its status first.
       if (wanted.spec.suspend === true) cluster.wake(key, { now: true });
       return undefined;
     }
     const problem = refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, dropped));
     this.#deps.metrics.dispatchFailures.inc({ cluster: cluster.name, verb: 'create', reason: problem.reason });
     this.#refused(cluster, key, local, problem);
-    // What it has may be run already, by whichever controller takes it: the placement ends when nothing of it is left.
+    // Another controller may already run the copy: the placement ends when no pod of it is left.
     await cluster.writer.delete(copy, 'Foreground');
     cluster.deleted(copy);
     return undefined;
   }
 
-  /** A write that makes a copy, or sets one going: until its answer comes, and for a while when none does, it counts as carried out. */
+  /**
+   * Sends a write that creates a copy, or resumes one. It counts as carried out until its answer arrives, and for a while when none
+   * arrives.
+   */
   async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<Job> {
     cluster.unanswered.sent(key);
     let copy: Job;
@@ -132,11 +135,11 @@ class Actions implements CopyActions {
   }
 
   works(cluster: RemoteCluster, key: string): void {
-    if (cluster.troubles.told(key) !== undefined) this.#deps.wake(key);
+    if (cluster.troubles.reported(key) !== undefined) this.#deps.wake(key);
     cluster.troubles.over(key);
   }
 
-  async #look(cluster: RemoteCluster, key: string, { local, record }: MirrorGroup, name: string): Promise<ReconcileResult> {
+  async #readName(cluster: RemoteCluster, key: string, { local, record }: MirrorGroup, name: string): Promise<ReconcileResult> {
     const last = recordIn(record);
     if (local === undefined) return undefined;
     const sought = {
@@ -183,7 +186,7 @@ class Actions implements CopyActions {
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       if (!(await this.#confirms(confirm, key, local, copy))) return { requeueAfterMs: LAG_RETRY_MS };
     }
-    // Whoever created it did not hear of it, and creating it once more would end in the same way.
+    // The manager that created the copy may not have seen the answer. Another create would lose the same field.
     if (confirm !== 'Gone' && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
     await keepEnding(this.#deps.endings, cluster, copy);
     await cluster.writer.delete(copy, propagationPolicy);
@@ -198,7 +201,7 @@ class Actions implements CopyActions {
     const { home, readRecord } = this.#deps;
     const onRead = (original: Job): void => {
       if (original.metadata.resourceVersion === local?.metadata.resourceVersion) return;
-      // What is known catches up at once, and need not ask again.
+      // The overlay catches up at once, so that the next plan need not ask again.
       this.#deps.wrote(key, original);
       this.#deps.wake(key);
     };
@@ -239,7 +242,7 @@ class Actions implements CopyActions {
     if (parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem)) this.#refusals.note(cluster.name, local, problem.reason);
     cluster.troubles.over(key);
     if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
-    // Whoever looks at the Job has the write tried again at once: what is refused in the same words waits its time.
+    // A reconcile of the Job retries the write at once; a refusal with the same message waits for its back-off.
     if (hasChanged) this.#deps.wake(key);
   }
 
@@ -249,11 +252,11 @@ class Actions implements CopyActions {
     this.#refused(cluster, key, local, refusalOf(epoch, fieldsDropped(cluster.name, ['spec.managedBy'])));
   }
 
-  /** Told once it goes on: most of what fails works a moment later. */
+  /** Reports a failing write once it lasts: most failures are gone after a retry. */
   #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, trouble: Trouble): void {
     const { log, events, clock } = this.#deps;
-    const { told, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
-    if (!told) return;
+    const { reported, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
+    if (!reported) return;
     const { reason, message } = trouble.problem;
     log.warn('writes to a cluster go on failing', { job: key, cluster: cluster.name, reason, detail: message });
     if (first && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, message);

@@ -3,7 +3,7 @@ import type { CopyEndings } from './mirror-controller-deps.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 
-/** Has it kept what became of the pods of a copy that is about to go. */
+/** Keeps the endings of the pods of a copy that is about to be deleted. */
 export async function keepEnding(
   endings: CopyEndings | undefined,
   { name, writer }: RemoteCluster,

@@ -11,10 +11,10 @@ import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from '../mirr
 import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
 import type { StatusLag } from './status-lag.ts';
 
-/** Brings the status of a Job home, or releases a Job of which nothing is left, as `decideMirror` says. */
+/** Writes the status of a Job home, or removes the finalizer of a Job without copies, as `decideMirror` plans. */
 export interface HomeWriter {
   /**
-   * Writes, or returns for how many milliseconds that is put off.
+   * Writes, or returns the milliseconds until the write is due.
    *
    * @throws {Error} when the write fails for another reason than a conflict or a Job that is gone.
    */
@@ -23,7 +23,7 @@ export interface HomeWriter {
 
 export type HomeWriterDeps = Pick<MirrorControllerDeps, 'home' | 'clock' | 'log' | 'metrics' | 'readRecord' | 'isNoted'> & {
   readonly lag: StatusLag;
-  /** Is given what the API server answered, before a watch brings it. */
+  /** Called with answers of the manager cluster's API server, before a watch delivers them. */
   readonly wrote: (key: string, job: Job) => void;
 };
 
@@ -32,7 +32,7 @@ export const createHomeWriter = (deps: HomeWriterDeps): HomeWriter => new Writer
 class Writer implements HomeWriter {
   readonly #deps: HomeWriterDeps;
   readonly #window: StatusWindow;
-  /** When the status of a Job is to be written, where that is being put off. */
+  /** When a postponed status write is due, in epoch milliseconds. */
   readonly #dueMs = new Map<string, number>();
 
   constructor(deps: HomeWriterDeps) {
@@ -43,7 +43,7 @@ class Writer implements HomeWriter {
   async write(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined> {
     if (action.kind === 'None' || local === undefined) {
       this.#dueMs.delete(key);
-      this.#deps.lag.settled(key);
+      this.#deps.lag.unneeded(key);
       return undefined;
     }
     if (action.kind === 'Release') return this.#release(key, local, action);
@@ -68,7 +68,7 @@ class Writer implements HomeWriter {
       this.#window.answered(clock.monotonic() - sentMs);
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      // Decided on an old version: the newer one is on its way into the cache, and wakes this Job.
+      // The cached Job was stale: its newer version is on the way, and enqueues this Job.
       if (isConflict(error)) return STATUS_WINDOW_MS;
       throw new Error(`write the status of Job ${key}`, { cause: error });
     }
@@ -77,7 +77,7 @@ class Writer implements HomeWriter {
     return undefined;
   }
 
-  /** Nothing of the Job is left anywhere: it may go. */
+  /** No copy is left: removes the finalizer. */
   async #release(
     key: string,
     local: DeepReadonly<Job>,

@@ -16,15 +16,15 @@ import {
 import { copyOfOther } from '../writes/copy-writer.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 
-/** What is under the name of a copy. */
+/** What was found under the name of a copy. */
 export type Found =
-  /** Nothing, or an object that proves by what never changes of it that the copy is not there; and no pod of the copy. */
+  /** No object, or an object whose immutable fields prove that it is not the copy; and no pod of the copy. */
   | { readonly kind: 'Absent' }
   /** The copy, which is in the list from now on. */
   | { readonly kind: 'Listed' }
-  /** The copy, or what may be it, which only a user of its cluster can put right. */
+  /** The copy, or an object that may be the copy. Only a user of the cluster can resolve this. */
   | { readonly kind: 'Unclear'; readonly problem: DispatchProblem }
-  /** The copy, whose cluster does not keep what it is listed by. */
+  /** The copy, but its cluster does not keep the marks that list it. */
   | { readonly kind: 'Unmarkable'; readonly copy: Job; readonly epoch: number; readonly dropped: readonly string[] };
 
 export type Sought = {
@@ -33,11 +33,14 @@ export type Sought = {
   readonly originUid: string;
   /** Id of this manager. */
   readonly origin: string;
-  /** The copy was there once: a Job of its name that does not say whose it is may be the copy. */
+  /** The copy existed once: a Job of its name without an identity may be the copy. */
   readonly wasDispatched: boolean;
 };
 
-/** Reads the name of a copy that is not in the list, and puts the marks back by which copies are listed. Throws where the cluster does not say. */
+/**
+ * Reads the name of a copy that is not in the list, and restores the marks by which copies are listed. Throws where the cluster gives no
+ * answer.
+ */
 export async function lookForCopy(cluster: RemoteCluster, localKey: string, sought: Sought): Promise<Found> {
   const { name, origin } = sought;
   const { unanswered, writer } = cluster;
@@ -47,7 +50,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const identity = present && identityOf(present, remembered, sought.originUid);
   if (present === undefined || identity === undefined) {
     const unclear = present !== undefined && mayBeCopy(present, remembered, sought);
-    unanswered.settled(localKey);
+    unanswered.resolved(localKey);
     if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
     const pods = await writer.runningPods({ namespace, name }, sought.originUid);
     if (pods.length > 0) return { kind: 'Unclear', problem: podsRemain(cluster.name, namespace, pods) };
@@ -57,7 +60,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const other = otherManager(present, origin);
   if (other !== undefined) {
     cluster.wrote(localKey, present);
-    unanswered.settled(localKey);
+    unanswered.resolved(localKey);
     return { kind: 'Unclear', problem: copyOfOther(cluster.name, other, origin) };
   }
   const marks = marksToRestore(identity, remembered?.metadata.uid === present.metadata.uid ? remembered : undefined, sought);
@@ -65,21 +68,21 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const copy = missing.length === 0 ? present : await writer.mark(present, marks);
   if (!isListed(copy.metadata, origin) || copyIdentity(copy)?.originUid !== identity.originUid) {
     cluster.wrote(localKey, copy);
-    unanswered.settled(localKey);
+    unanswered.resolved(localKey);
     return { kind: 'Unmarkable', copy, epoch: identity.epoch, dropped: missingMarks(copy.metadata, marks) };
   }
   cluster.wrote(localKey, copy);
-  unanswered.settled(localKey);
+  unanswered.resolved(localKey);
   return { kind: 'Listed' };
 }
 
-/** Whose copy it is by its template, or by what was known of this very object before. */
+/** The identity of the copy by its template, or by what was known of this very object before. */
 function identityOf(present: Job, remembered: DeepReadonly<Job> | undefined, originUid: string): CopyIdentity | undefined {
   const known = remembered?.metadata.uid === present.metadata.uid ? copyIdentity(remembered) : undefined;
   return [copyIdentity(present), known].find((identity) => identity?.originUid === originUid);
 }
 
-/** An object of another UID than the copy had, or whose template says that it is another's, has taken the name after the copy was gone. */
+/** An object with another UID than the copy, or with the template of another Job, took the name after the copy was gone. */
 function mayBeCopy({ metadata, spec }: Job, remembered: DeepReadonly<Job> | undefined, { wasDispatched }: Sought): boolean {
   if (!wasDispatched || (remembered !== undefined && remembered.metadata.uid !== metadata.uid)) return false;
   return copyIdentity({ metadata: { namespace: metadata.namespace, name: metadata.name }, spec }) === undefined;
@@ -97,15 +100,15 @@ const namesNobody = (cluster: string): DispatchProblem => ({
     `the copy, give it the label ${ORIGIN_LABEL} and the annotations of a copy again`,
 });
 
-const PODS_NAMED_MAX = 3;
+const PODS_LISTED_MAX = 3;
 const podsRemain = (cluster: string, namespace: string, pods: readonly string[]): DispatchProblem => ({
   reason: DispatchedReason.PodsRemain,
   message:
     `the copy on cluster "${cluster}" is gone, and pods of it are still there: the Job goes on when they have ended; to end them: ` +
-    `kubectl delete pod -n ${namespace} ${pods.filter(isPodName).slice(0, PODS_NAMED_MAX).join(' ')}`,
+    `kubectl delete pod -n ${namespace} ${pods.filter(isPodName).slice(0, PODS_LISTED_MAX).join(' ')}`,
 });
 
-/** What the answer to a create lacks of what a copy is known by, as paths: what is listed without it today may be lost tomorrow. */
+/** The identifying marks that the answer to a create lacks, as paths: a copy without them may be lost from the list later. */
 export function unlistedMarks(answer: Job, sent: Unsaved<Job>): string[] {
   const [is, wanted] = [templateIdentity(answer), templateIdentity(sent)];
   const isKept = is?.originUid === wanted?.originUid && is?.epoch === wanted?.epoch;

@@ -12,45 +12,45 @@ import type { ClusterRegistry } from '../connection/cluster-registry.ts';
 import type { AdmissionRecord, RecordReader } from '../../api/records.ts';
 import type { Tracing } from '../copy/remote-job.ts';
 
-/** What becomes of pods is kept by somebody else, before their copy goes. */
+/** Keeps the endings of pods before their copy is deleted. */
 export type CopyEndings = {
-  /** Resolves when the copy may go, soon; never rejects. */
+  /** Resolves soon, when the copy may be deleted; never rejects. */
   keep(ending: {
-    /** The Job that it is a copy of. */
+    /** The original of the copy. */
     readonly job: ObjectKey;
     readonly originUid: string;
     readonly cluster: string;
     readonly epoch: number;
     readonly copy: DeepReadonly<Job>;
-    /** The ends of its logs; undefined where there are none. */
+    /** Reads the log tails of the copy's pods; undefined where there are none. */
     readonly tails: () => Promise<ConfigMap | undefined>;
   }): Promise<void>;
 };
 
-/** What the mirror controller works with. */
+/** The dependencies of the mirror controller. */
 export type MirrorControllerDeps = {
   readonly home: ReadClient & WriteClient & StatusClient;
   readonly jobs: Informer<Job>;
   readonly flavors: Informer<ResourceFlavor>;
   readonly clusters: ClusterRegistry;
   readonly readRecord: RecordReader;
-  /** Why an admission in this namespace no longer stands; undefined while it does. */
+  /** Why an admission in this namespace is no longer valid; undefined while it is. */
   readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
-  /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
+  /** What the loss of the recorded cluster means for a Job; undefined while the cluster is not lost. */
   readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => MirrorGroup['loss'];
-  /** Why nothing may be set going now; undefined while it may. */
+  /** Why no copy may be started now; undefined while copies may be started. */
   readonly homeRestored: () => DispatchProblem | undefined;
   /** Id of this manager. */
   readonly origin: string;
   readonly tracing?: Tracing;
-  /** Of the sidecar of pod fences. */
+  /** Image of the sidecar of pod fences. */
   readonly podFenceImage: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: DispatchMetrics;
-  /** Whether it is noted for good that this Job was made of a submission. */
+  /** Whether the submission of this Job is stored durably. */
   readonly isNoted: (job: DeepReadonly<Job>) => boolean;
-  /** Absent: nothing is kept. */
+  /** Absent: endings are not kept. */
   readonly endings?: CopyEndings;
 };

@@ -10,7 +10,7 @@ import { isProvenAtRest } from '../../api/rest-proof.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { decideMirror } from '../decisions/decide-mirror.ts';
 import { isInPlace } from '../mirror/in-place.ts';
-import { type Copy, isTriedAnyway, isUntold, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
+import { type Copy, isTriedAnyway, isUnreported, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
 import { recordedPlace } from '../mirror/recorded-place.ts';
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
 import { type CopyActions, createCopyActions } from './copy-actions.ts';
@@ -20,31 +20,33 @@ import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
 import { createStatusLag, type StatusLag } from './status-lag.ts';
 import { createTraces } from './traces.ts';
 
-/** A cluster that came, went, or is in another contact now. `uid` is undefined while it is not known which one it is. */
+/** A cluster that was added, removed, or has changed its contact. `uid` is undefined while unknown. */
 export type ConcernedCluster = { readonly name: string; readonly uid: string | undefined; readonly localKeys: Iterable<string> };
 
 /**
- * Keeps every Job and its copies as `decideMirror` wants them. A change of any of them puts the Job's key into the home queue. There the
- * plan's home half is carried out; for the remote half the clusters concerned are woken, and each carries out its own part in its own
- * queue, from a plan made anew. So no call to a worker cluster is ever waited for by another cluster's Jobs, and nothing is handed over
- * that could be out of date.
+ * Keeps every Job and its copies as `decideMirror` plans. A change of any of them enqueues the key of the Job in the home queue. The
+ * reconcile there carries out the home half of the plan, and enqueues the key in the queue of each cluster of the remote half. Each cluster
+ * carries out its part from a new plan. No call to a worker cluster thus delays Jobs of another cluster, and no stale plan is passed on.
  */
 export interface MirrorController {
-  /** Has a Job looked at. */
+  /** Enqueues a Job. */
   wake(localKey: string): void;
-  /** Keys of the Jobs whose record names this cluster, and of those that may be on any, without those that are proven to rest. */
+  /** Keys of the Jobs whose record names this cluster, and of those that may be on any; without Jobs that are proven to rest. */
   heldBy(cluster: string, uid: string | undefined): Iterable<string>;
-  /** When the newest admission that is known was made, by the clock of who made it; epoch milliseconds. */
+  /** The time of the newest known admission, in epoch milliseconds of the admitting manager's clock. */
   newestAdmissionMs(): number;
   /** A copy on this cluster has changed. */
   copyChanged(cluster: string, localKey: string): void;
-  /** Has every Job, or those of one namespace, looked at that could be concerned by a change of flavors or queues. */
+  /** Enqueues every Job, or those of one namespace, that a change of flavors or queues may concern. */
   wakeAll(namespace?: string): void;
-  /** Has every Job looked at that is concerned by this cluster: it is recorded there, or shows something there. Others are not, however often it comes and goes. */
+  /**
+   * Enqueues every Job that is recorded on this cluster, or has a trace there. Other Jobs are left alone, however often the cluster comes
+   * and goes.
+   */
   wakeJobsOf(cluster: ConcernedCluster): void;
   /** Whether each of these copies may run, or rests. */
   inPlace(localKey: string, copies: readonly Copy[]): boolean;
-  /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
+  /** Carries out what a Job needs on one cluster; called by the queue of that cluster. */
   reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -65,7 +67,7 @@ class Mirror implements MirrorController {
   readonly #lag: StatusLag;
   readonly #homeWriter: HomeWriter;
   readonly #copyActions: CopyActions;
-  /** Since when a copy of another Job has the name of a Job. */
+  /** Since when a copy of another Job has had the name of a Job's copy, in epoch milliseconds. */
   readonly #nameHeldSinceMs = new Map<string, number>();
 
   constructor(deps: MirrorControllerDeps) {
@@ -85,7 +87,7 @@ class Mirror implements MirrorController {
     };
     const deleted = (job: DeepReadonly<Job>): void => {
       const key = keyOfObject(job);
-      // What its clusters said to it is nothing to another of its name.
+      // Problems that clusters keep for this Job do not concern a later Job of the same name.
       for (const cluster of this.#clustersWith(key)) cluster.forget(key);
       this.#recorded.set(key, { kind: 'Nowhere' });
       deps.clusters.jobLeft();
@@ -145,7 +147,7 @@ class Mirror implements MirrorController {
 
   async #reconcileHome(key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
-    this.#lag.looked(key);
+    this.#lag.observed(key);
     if (group.local === undefined || isFinished(group.local.status)) this.#forgetWithoutCopy(key);
     for (const name of group.clusters.keys())
       this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
@@ -189,14 +191,14 @@ class Mirror implements MirrorController {
     return this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
   }
 
-  /** The clusters that have something of a Job, or may. */
+  /** The clusters that have, or may have, traces of a Job. */
   #clustersWith(key: string): readonly RemoteCluster[] {
     const { clusters } = this.#deps;
     const names = this.#traces.of(key, (name) => clusters.get(name)?.hasTraceOf(key) === true);
     return names.flatMap((name) => clusters.get(name) ?? []);
   }
 
-  /** Nothing more is asked for the Job: what its clusters remember of it goes with its last copy. */
+  /** The Job needs no further copy: a cluster forgets it with its last copy. */
   #forgetWithoutCopy(key: string): void {
     for (const cluster of this.#clustersWith(key)) if (cluster.copiesOf(key).length === 0) cluster.forget(key);
   }
@@ -206,7 +208,8 @@ class Mirror implements MirrorController {
     const plan = decideMirror(group, this.#deps.clock.now());
     const actions = plan.remote.filter((action) => action.cluster === cluster.name);
     if (actions.length === 0) this.#copyActions.works(cluster, key);
-    if (actions.every(({ kind }) => kind === 'Delete') && !isUntold(group, cluster.view(key).problem)) cluster.setProblem(key, undefined);
+    if (actions.every(({ kind }) => kind === 'Delete') && !isUnreported(group, cluster.view(key).problem))
+      cluster.setProblem(key, undefined);
     if (actions.length > 0) this.#traces.note(key, cluster.name);
     for (const action of actions) {
       const result = await this.#copyActions.carryOut(cluster, key, group, action);

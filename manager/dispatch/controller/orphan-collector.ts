@@ -8,7 +8,7 @@ import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 export type OrphanCollectorDeps = {
   readonly clusters: () => readonly RemoteCluster[];
   readonly jobs: Lister<Job>;
-  /** Has a Job looked at: its copies go if it is gone. */
+  /** Enqueues a Job: its copies are deleted if the Job is gone. */
   readonly wake: (localKey: string) => void;
   readonly clock: Clock;
 };
@@ -16,8 +16,8 @@ export type OrphanCollectorDeps = {
 const SWEEP_INTERVAL_MS = 60_000;
 
 /**
- * Finds copies whose Job is gone and that no event has told us of, and those whose deletion was undone, cluster by cluster, in the caches that are there
- * anyway. What to do with them is decided like everything else.
+ * Finds copies whose Job is gone without an event, and copies whose deletion was undone, cluster by cluster in the existing caches. The
+ * mirror controller decides about them like about all others.
  */
 export async function runOrphanCollector(deps: OrphanCollectorDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -28,7 +28,7 @@ export async function runOrphanCollector(deps: OrphanCollectorDeps, signal: Abor
   }
 }
 
-/** Keys of Jobs that are gone, or came back as others, while a copy is still there. */
+/** Keys of Jobs that are gone, or were recreated, while an old copy still exists. */
 export function orphansOf(cluster: Pick<RemoteCluster, 'localKeys' | 'copiesOf'>, jobs: Lister<Job>): readonly string[] {
   return [...cluster.localKeys()].filter((key) => {
     const uid = jobs.get(parseKey(key))?.metadata.uid;

@@ -4,30 +4,30 @@ import { parseKey } from '../../../shared/kube/keys.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isHeld, mayBeAnywhere, recordIn } from '../mirror/mirror-group.ts';
 
-/** What a Job has to do with clusters. */
+/** The clusters that may have a copy of a Job. */
 export type Recorded =
-  /** This record says where it is. */
+  /** The record names the cluster. */
   | { readonly kind: 'At'; readonly record: AdmissionRecord }
-  /** Nobody knows where it was: it may be on any. */
+  /** The record is lost: any cluster may have a copy. */
   | { readonly kind: 'Anywhere' }
-  /** Nothing, or nothing any more. */
+  /** No cluster has a copy, or will have one. */
   | { readonly kind: 'Nowhere' };
 
-/** Keys of the Jobs that have to do with clusters, by cluster: what happens to one cluster is looked up here, and not sought among all Jobs. */
+/** Keys of the Jobs that clusters may have copies of, by cluster: an event of one cluster needs no scan of all Jobs. */
 export interface RecordedJobs {
   set(localKey: string, recorded: Recorded): void;
-  /** When the newest admission that was ever set was made, by the clock of who made it; 0: there was none. Epoch milliseconds. */
+  /** The time of the newest admission ever set, in epoch milliseconds of the admitting manager's clock; 0: there was none. */
   newestMs(): number;
-  /** Those whose record names this cluster, by its name or by its UID, and those that may be anywhere. */
+  /** Jobs whose record names this cluster, by name or UID, and those that may be anywhere. */
   on(cluster: string, uid: string | undefined): Iterable<string>;
-  /** All that have to do with any cluster, or those of one namespace. */
+  /** All Jobs that any cluster may have a copy of, or those of one namespace. */
   all(namespace?: string): Iterable<string>;
 }
 
 const ANYWHERE = 'anywhere';
 
 export function createRecordedJobs(): RecordedJobs {
-  /** The places of each Job, and the other way round. */
+  /** The places of each Job, and the Jobs at each place. */
   const placesOf = new Map<string, readonly string[]>();
   const jobsAt = new Map<string, Set<string>>();
   let newestMs = 0;
@@ -60,9 +60,9 @@ export function createRecordedJobs(): RecordedJobs {
   };
 }
 
-/** What the record of a Job says of clusters, or what follows from its absence. */
+/** The places of a Job, by its record or the lack of one. */
 export function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
-  // One that is deleted is kept by others when nothing of it is left.
+  // A deleted Job without the finalizer has no copy left; only other finalizers keep it.
   if (isFinished(job.status) || (job.metadata.deletionTimestamp !== undefined && !isHeld(job))) return { kind: 'Nowhere' };
   const record = recordIn(parsed);
   if (record !== undefined) return { kind: 'At', record };

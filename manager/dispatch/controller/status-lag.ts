@@ -1,13 +1,13 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 
-/** Measures for how long a Job does not show yet what was heard of its copy: until that is written, or turns out to be nothing to write. */
+/** Measures the time from a change of a copy to the status write of its Job, or to the decision that no write is needed. */
 export interface StatusLag {
   heard(localKey: string, cluster: string): void;
-  /** What was heard until now is looked at: what becomes of it is told next. What is heard from now on is of the next look. */
-  looked(localKey: string): void;
-  /** There is nothing to write of what was looked at. */
-  settled(localKey: string): void;
+  /** A reconcile observes the changes so far, and their result follows. Later changes belong to the next reconcile. */
+  observed(localKey: string): void;
+  /** The observed changes need no write. */
+  unneeded(localKey: string): void;
   written(localKey: string): void;
 }
 
@@ -21,23 +21,23 @@ export function createStatusLag({
   readonly clock: Clock;
 }): StatusLag {
   const unseen = new Map<string, Heard>();
-  /** Looked at, and not written yet: the write was put off, failed, or is under way. */
-  const inHand = new Map<string, Heard>();
+  /** Observed changes whose write was postponed, failed, or is in flight. */
+  const unwritten = new Map<string, Heard>();
   return {
-    // What comes later is written with it: the first counts.
+    // A later change is written together with the first, from which the time counts.
     heard: (key, cluster) => {
       if (!unseen.has(key)) unseen.set(key, { cluster, ms: clock.monotonic() });
     },
-    looked: (key) => {
-      const first = inHand.get(key) ?? unseen.get(key);
-      if (first !== undefined) inHand.set(key, first);
+    observed: (key) => {
+      const first = unwritten.get(key) ?? unseen.get(key);
+      if (first !== undefined) unwritten.set(key, first);
       unseen.delete(key);
     },
-    settled: (key) => void inHand.delete(key),
+    unneeded: (key) => void unwritten.delete(key),
     written: (key) => {
-      const first = inHand.get(key);
+      const first = unwritten.get(key);
       if (first === undefined) return;
-      inHand.delete(key);
+      unwritten.delete(key);
       metrics.statusLag.observe({ cluster: first.cluster }, (clock.monotonic() - first.ms) / 1000);
     },
   };

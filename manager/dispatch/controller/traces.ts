@@ -1,10 +1,10 @@
 /**
- * Which clusters have, or may have, something of a Job: so a Job is decided on by looking at those few, and not at hundreds. What is noted may be over;
- * what is not noted is not there.
+ * Clusters that have, or may have, traces of a Job, so that a decision reads a few clusters instead of hundreds. A noted cluster may have
+ * none any more; a cluster that is not noted has none.
  */
 export interface Traces {
   note(localKey: string, cluster: string): void;
-  /** Names of clusters. Those for which `isStill` says no are dropped. */
+  /** Names of the noted clusters. Drops those for which `isStill` returns false. */
   of(localKey: string, isStill: (cluster: string) => boolean): readonly string[];
 }
 

@@ -18,9 +18,9 @@ import { sanitizeRemoteStatus } from './sanitize-remote-status.ts';
 import { hasVerdict } from '../status-home/to-local-status.ts';
 
 /**
- * The parts of a copy that decisions need, of a kind that they can rely on; it is kept a thousandfold, and its cluster may have written what
- * it likes. Only where copies stand beside their originals do they have names of their own: elsewhere a copy speaks for the Job of its name,
- * so that one Job has one copy on a cluster, whatever the copies say.
+ * The fields of a copy that decisions read, each of the right type. Thousands are cached, and a worker cluster may return anything in them.
+ * Copies have names of their own only where they are next to their originals. Elsewhere a copy belongs to the Job of its name, so that a
+ * Job has one copy on a cluster, whatever identity the copies claim.
  */
 export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = copy.metadata;
@@ -36,7 +36,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
       labels: texts(labels, [ORIGIN_LABEL]),
       annotations: {
         ...essentialMarks(annotations, besideOriginal),
-        // All is kept of a copy that is about to go.
+        // A copy that is about to be deleted keeps all its endings.
         ...(hasVerdict(status) || spec.suspend === true
           ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)
           : latestFailure(annotations)),
@@ -60,7 +60,7 @@ const essentialMarks = (annotations: unknown, besideOriginal: boolean): Record<s
     ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
   ]);
 
-/** Whose the copy is stands in its template, of which that is kept only where its annotations say something else. */
+/** The identity comes from the template, which is cached only where the annotations differ from it. */
 function withIdentity(essentials: Job, identity: CopyIdentity | undefined, besideOriginal: boolean): Job {
   const { metadata, spec } = essentials;
   if (identity === undefined) return essentials;
@@ -72,17 +72,17 @@ function withIdentity(essentials: Job, identity: CopyIdentity | undefined, besid
   return { ...essentials, spec: { ...spec, template: { spec: { ...spec.template.spec, containers: [{ ...first, env }, ...others] } } } };
 }
 
-/** Of a copy that runs what is told of a pod that has just failed. Its tail is told of when the copy goes. */
+/** The last failed pod of a running copy. Its log tail is read when the copy is deleted. */
 function latestFailure(annotations: unknown): Record<string, string> {
   const text = texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)[ENDED_PODS_ANNOTATION];
-  // Most Jobs have no pod that failed: theirs is not parsed at each change.
+  // Most Jobs have no failed pod: their endings are not parsed at each change.
   const failed = text?.includes('"Failed"') ? parseEndedPods(text).findLast(({ phase }) => phase === 'Failed') : undefined;
   if (failed === undefined) return {};
   const { tail: _, ...told } = failed;
   return { [ENDED_PODS_ANNOTATION]: JSON.stringify([told]) };
 }
 
-/** All that may change after creation, and what its pods ask for. */
+/** All fields that may change after creation, and the pod fields that requests depend on. */
 const SPEC_FIELDS = [
   'suspend',
   'parallelism',
@@ -101,7 +101,7 @@ function essentialsOfSpec(spec: unknown): Job['spec'] {
   const fields = isJsonObject(spec) ? spec : {};
   const template = isJsonObject(fields['template']) ? fields['template'] : {};
   const pod = isJsonObject(template['spec']) ? template['spec'] : {};
-  // The names are those of the type; their values are compared with what we want, and sent nowhere.
+  // The names are those of the type; the values are only compared with the desired copy, and never sent.
   return {
     ...some(fields, SPEC_FIELDS),
     template: {

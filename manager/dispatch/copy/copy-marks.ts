@@ -14,10 +14,13 @@ import {
 } from '../../../shared/api/names.ts';
 import { formatKey, objectKey } from '../../../shared/kube/keys.ts';
 
-/** Whose copy a Job of a worker cluster is. */
+/** The identity of a copy: its Job and its placement. */
 export type CopyIdentity = { readonly localKey: ObjectKey; readonly originUid: string; readonly epoch: number };
 
-/** Whose copy this is; undefined when it does not say so in our words. The template counts, and the annotations where it says nothing. */
+/**
+ * The identity of this copy; undefined where it has none in this version's format. The template counts, and the annotations where the
+ * template has no identity.
+ */
 export function copyIdentity({ metadata, spec }: { readonly metadata: Named; readonly spec?: unknown }): CopyIdentity | undefined {
   const { namespace = '', name = '', annotations } = metadata;
   const inTemplate = templateIdentity(spec);
@@ -28,12 +31,12 @@ export function copyIdentity({ metadata, spec }: { readonly metadata: Named; rea
   return { localKey: { namespace, name: ownName ?? name }, originUid, epoch };
 }
 
-/** Key of the Job whose copy this is. A damaged copy, which does not say whose it is, is found under its own name. */
+/** Key of the Job of this copy. A damaged copy without an identity is found under its own name. */
 export const localKeyOfCopy = (copy: DeepReadonly<Job>): string => formatKey(copyIdentity(copy)?.localKey ?? objectKey(copy));
 
 type Named = DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
 
-/** The variables of a copy whose identity is this, made by this manager. */
+/** The environment variables of a copy with this identity and manager. */
 export const variablesOf = (
   { localKey, originUid, epoch }: CopyIdentity,
   manager?: string,
@@ -44,7 +47,7 @@ export const variablesOf = (
   ...(manager === undefined ? [] : [{ name: MANAGER_VARIABLE, value: manager }]),
 ];
 
-/** What a copy is found by, and what its worker and its cluster's users read of it: a label, and annotations. */
+/** The marks by which a copy is listed, and which its worker and the users of its cluster read: a label, and annotations. */
 export type CopyMarks = { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> };
 
 const IDENTITY_ANNOTATIONS = [ORIGIN_UID_ANNOTATION, DISPATCH_EPOCH_ANNOTATION, ORIGIN_NAME_ANNOTATION];
@@ -56,14 +59,14 @@ export const marksOf = ({ metadata }: { readonly metadata: DeepReadonly<Partial<
   annotations: some(metadata.annotations, MARK_ANNOTATIONS),
 });
 
-/** The marks without which a copy is not known as what it is. */
+/** The marks without which a copy is not recognized. */
 export function marksFor({ localKey, originUid, epoch }: CopyIdentity, origin: string, copy: { readonly name: string }): CopyMarks {
   const own = { [ORIGIN_UID_ANNOTATION]: originUid, [DISPATCH_EPOCH_ANNOTATION]: String(epoch) };
   const besideOriginal = localKey.name === copy.name ? {} : { [ORIGIN_NAME_ANNOTATION]: localKey.name };
   return { labels: { [ORIGIN_LABEL]: origin }, annotations: { ...own, ...besideOriginal } };
 }
 
-/** The marks of these that an object does not have, as paths. */
+/** The marks that an object lacks, as paths. */
 export function missingMarks({ labels, annotations }: DeepReadonly<ObjectMeta>, marks: CopyMarks): string[] {
   const missing = (kind: string, has: Readonly<Record<string, string>> | undefined, wanted: Readonly<Record<string, string>>): string[] =>
     Object.entries(wanted).flatMap(([name, value]) => (has?.[name] === value ? [] : [`metadata.${kind}[${name}]`]));
@@ -71,8 +74,8 @@ export function missingMarks({ labels, annotations }: DeepReadonly<ObjectMeta>, 
 }
 
 /**
- * The annotations that a copy in the list is to be given: those that say whose it is, where somebody has taken them away, and whether its worker stops it when the manager is
- * out of reach. Undefined when it has them.
+ * The annotations that a listed copy is to be given: the identity, where it was removed, and whether its worker stops it when the manager
+ * is out of reach. Undefined when it has them.
  */
 export function changedMarks(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, string | null> | undefined {
   const has = copy.metadata.annotations ?? {};
@@ -83,10 +86,13 @@ export function changedMarks(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Rec
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** A manager lists the copies with its own value of this label: an object without it is out of its sight. */
+/** A manager lists copies by its own value of this label: it does not see an object without it. */
 export const isListed = ({ labels }: DeepReadonly<ObjectMeta>, origin: string): boolean => labels?.[ORIGIN_LABEL] === origin;
 
-/** The manager whose copy it is, where that is another one: its template says so, or, where it says nothing, its label. */
+/**
+ * The id of another manager that made the copy, by the template or, where that names none, by the label; undefined for a copy of this
+ * manager.
+ */
 export function otherManager(copy: DeepReadonly<Job>, origin: string): string | undefined {
   const manager = originOf(copy);
   return manager === origin ? undefined : manager;

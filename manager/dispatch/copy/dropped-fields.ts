@@ -7,9 +7,10 @@ import { MUTABLE_FIELDS } from './remote-job.ts';
 import { sameJson } from '../status-home/json-diff.ts';
 
 /**
- * The fields of a Job's spec that an API server has not kept of what it was sent, as it answers: an older one leaves out in silence what it does not know or has switched
- * off (a disabled feature), and strict field validation says nothing of the second. What it adds is its defaults. Of the pod template only what is missing counts: values that a cluster
- * puts in their place (an image of its own registry, say) are the work of its admission webhooks. Fields that are carried to the copy after its creation may differ, too.
+ * The fields of a Job's spec that an API server has dropped, by its answer to the create. An older server drops unknown fields, and fields
+ * of a disabled feature, without an error; strict field validation does not report the latter. Fields that the server adds are its
+ * defaults. In the pod template only missing fields count: changed values (such as an image of the cluster's own registry) come from
+ * admission webhooks. Fields that are carried to the copy after its creation may differ, too.
  */
 export function droppedFields(sent: DeepReadonly<JobSpec>, kept: unknown): string[] {
   const answer = isJsonObject(kept) ? kept : {};
@@ -20,21 +21,23 @@ export function droppedFields(sent: DeepReadonly<JobSpec>, kept: unknown): strin
     else if (field === 'template') dropped.push(...missingBelow(value, answer[field], path));
     else if (!CARRIED.includes(field) && !keeps(value, answer[field])) dropped.push(path);
   }
-  return dropped.slice(0, NAMED_MAX);
+  return dropped.slice(0, LISTED_MAX);
 }
 
-/** The same of a copy that may have been changed since it was created: of what never changes. */
+/** The dropped fields of a copy that may have changed since its creation: checks immutable fields only. */
 export function droppedOfOlder(sent: DeepReadonly<JobSpec>, kept: unknown): string[] {
   const { template: _template, ...fields } = sent;
   const fixed = Object.entries(fields).filter(([field]) => !CARRIED.includes(field));
   return droppedFields(Object.fromEntries(fixed) as DeepReadonly<JobSpec>, kept);
 }
 
-// A server that drops podReplacementPolicy may put its default there, and lets nobody change it.
+// A server that drops podReplacementPolicy may set its default, and then lets no client change it.
 const CARRIED: readonly string[] = ['suspend', ...MUTABLE_FIELDS.filter((field) => field !== 'podReplacementPolicy')];
-const NAMED_MAX = 10;
+const LISTED_MAX = 10;
 
-/** Paths of what is sent and not there. Items of lists are known by their names where they have some, for others may stand between them. */
+/**
+ * Paths of fields that were sent and are missing. List items with names are matched by name, because a webhook may add items between them.
+ */
 function missingBelow(sent: unknown, kept: unknown, path: string): string[] {
   if (isMissing(sent, kept)) return [path];
   if (Array.isArray(sent)) return missingItems(sent, Array.isArray(kept) ? kept : [], path);
@@ -54,7 +57,7 @@ function missingItems(sent: readonly unknown[], kept: readonly unknown[], path: 
   });
 }
 
-/** All of it is there, in the same order, with more at most where objects have fields. */
+/** True when all of `sent` is there, in the same order; objects may have further fields. */
 function keeps(sent: unknown, kept: unknown): boolean {
   if (isNothing(sent)) return isNothing(kept) || isJsonObject(kept);
   if (Array.isArray(sent))
@@ -65,7 +68,7 @@ function keeps(sent: unknown, kept: unknown): boolean {
 
 const isMissing = (sent: unknown, kept: unknown): boolean => !isNothing(sent) && (kept === undefined || kept === null);
 
-/** What API servers leave out of what they store, because its absence means the same. */
+/** Values that API servers omit from storage, because their absence means the same. */
 function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isJsonObject(value)) return Object.values(value).every(isNothing);
@@ -77,7 +80,7 @@ function nameOf(item: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** What the Job is told of that. */
+/** The problem that the Job reports. */
 export const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
   reason: DispatchedReason.FieldsDropped,
   message:

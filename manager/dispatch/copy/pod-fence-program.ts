@@ -1,17 +1,17 @@
 /**
- * The program of the sidecar of a pod fence: a text that any Node.js runs (`node -e`), so that a copy brings its own, whatever version the
- * image has that its operator names. Arguments: the file in which the renewals of the pod arrive, a directory that outlives restarts of the
- * container, address, port, and seconds.
+ * The program of the sidecar of a pod fence: a text for any Node.js (`node -e`), so that a copy brings its own, whatever the version of the
+ * configured image. Arguments: the file with the renewals of the pod, a directory that outlives restarts of the container, address, port,
+ * and seconds.
  *
- * It answers 200 while it has seen another renewal within so many seconds, and 503 otherwise: that is what the liveness probes of the pod's
- * containers ask for. Time is that since the node was booted (`os.uptime`): nobody sets it, it goes on while the machine sleeps, and it is
- * compared with no other. A renewal counts from when it was seen, and one that is late may be old. So the first must be for this very start
- * of the sidecar, and within the time of that; after it, any other text is one. When none comes for too long that is final, also over
- * restarts of the container: what was to end ends.
+ * The program answers 200 while it has seen another renewal within that many seconds, and 503 otherwise: the liveness probes of the pod's
+ * containers ask it. Times are seconds since the boot of the node (`os.uptime`): that clock is never set, continues while the machine
+ * sleeps, and is compared with no other clock. A renewal counts from when it is seen, and a late one may be old. So the first must name
+ * this very start of the sidecar and arrive within the time of that start; after it, any other text is a renewal. A missed renewal is
+ * final, also over restarts of the container, so that containers that are to end do end.
  *
- * `gate/open` in the directory is mounted into each container, as subPath. The kubelet resolves that after it has pulled the image, when it
- * is about to make the container; a file in place of `gate` makes it fail. So a container whose image was pulled for too long does not
- * start.
+ * `gate/open` in the directory is mounted into each container, as subPath. The kubelet resolves the path after it has pulled the image,
+ * when it is about to create the container; a file in place of `gate` makes it fail. A container whose image is pulled for too long thus
+ * never starts.
  */
 export const POD_FENCE_PROGRAM = `
 const fs = require('node:fs'), os = require('node:os'), path = require('node:path');

@@ -5,21 +5,20 @@ import { POD_FENCE_PORT, POD_FENCE_VOLUMES } from '../../api/pod-fence.ts';
 import { POD_FENCE_PROGRAM } from './pod-fence-program.ts';
 
 export type PodFence = {
-  /** One that has `node` on its path. */
+  /** An image with `node` on its path. */
   readonly image: string;
-  /** So long after the last renewal that it has seen a pod counts as cut off. */
+  /** Seconds after the last renewal seen until a pod counts as cut off. */
   readonly afterSeconds: number;
 };
 
 /**
- * The Job with a pod fence: a sidecar that watches the renewals of its pod, and probes by which the kubelet ends the containers where there
- * are none. How long that takes stands in manager/api/fenced-off.ts. That {@link podFenceProblem} has nothing against it is for the caller
- * to see to.
+ * The Job with a pod fence: a sidecar that watches the renewals of its pod, and probes by which the kubelet ends the containers when
+ * renewals stop. How long that takes is in manager/api/fenced-off.ts. The caller checks {@link podFenceProblem} first.
  */
 export function withPodFence(spec: JobSpec, fence: PodFence): JobSpec {
   const { template, podFailurePolicy } = spec;
   if (template.spec === undefined) return spec;
-  // Not for the sake of the pod failure policy alone, which asks for it: no pod begins while another one of its index may run on.
+  // The pod failure policy requires this value; it also keeps a pod from starting while another pod of its index may still run.
   return {
     ...spec,
     podReplacementPolicy: 'Failed',
@@ -36,7 +35,7 @@ const IGNORES_CUT_OFF = {
 
 const fencedPod = (pod: PodSpec, fence: PodFence): PodSpec => ({
   ...pod,
-  // Before all others, so that none of them starts before it has seen a renewal.
+  // The sidecar comes first, so that no other container starts before a renewal was seen.
   initContainers: [sidecar(fence), ...(pod.initContainers ?? []).map(fenced)],
   containers: (pod.containers ?? []).map(fenced),
   volumes: [...(pod.volumes ?? []), ...VOLUMES],
@@ -54,7 +53,7 @@ const RENEWAL_PATH = '/var/run/switchyard/renewal';
 const STATE_PATH = '/var/run/switchyard/state';
 const GATE_PATH = '/var/run/switchyard-pod-fence';
 
-/** Three of them that fail in a row, and the kubelet ends the container: within 35 s. */
+/** After three failed probes in a row, within 35 s, the kubelet ends the container. */
 const LIVENESS = { httpGet: { path: '/', port: POD_FENCE_PORT }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 };
 
 const fenced = (container: Container): Container => ({
@@ -74,10 +73,10 @@ const sidecar = ({ image, afterSeconds }: PodFence): Container => ({
   args: [`${RENEWAL_PATH}/renewal`, STATE_PATH, '$(POD_IP)', String(POD_FENCE_PORT), String(afterSeconds)],
   env: [
     { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-    // It needs next to nothing, whatever the image sets for its own programs.
+    // The sidecar needs little memory, whatever the image sets for its own programs.
     { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1 --max-old-space-size=16' },
   ],
-  // It gives up by itself before that.
+  // The program exits by itself before this probe gives up.
   startupProbe: { httpGet: { path: '/', port: POD_FENCE_PORT }, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: afterSeconds * 2 },
   volumeMounts: [
     { name: POD_FENCE_VOLUMES.renewal, mountPath: RENEWAL_PATH, readOnly: true },

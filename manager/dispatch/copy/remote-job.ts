@@ -29,32 +29,32 @@ import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from '../status-home/json-diff.ts';
 import { withPodFence, type PodFence } from './pod-fence.ts';
 
-/** How the copy of a Job is to be made. */
+/** How to create the copy of a Job. */
 export type CopyOptions = {
   /** Id of this manager, the value of the origin label. */
   readonly origin: string;
   /** Number of the placement the copy belongs to. */
   readonly epoch: number;
-  /** Name of the controller that is to run it; the built-in one is named by leaving `managedBy` out. */
+  /** Name of the controller that is to run the copy; for the built-in one `managedBy` is omitted. */
   readonly jobController: string;
-  /** True when the worker cluster is the manager cluster itself: the copy then needs a name of its own. */
+  /** True for the manager cluster itself: the copy then needs a name of its own. */
   readonly local: boolean;
   /** Flavors of the admission: their node labels and tolerations go into the pod template. */
   readonly flavors: readonly DeepReadonly<ResourceFlavor>[];
-  /** Its worker stops it when the manager is out of reach; absent: it does. */
+  /** The worker stops the copy when the manager is out of reach; absent: true. */
   readonly fenced?: boolean;
-  /** Absent: no traces are exported, and containers are told what their Job's submitter said, where the Job asks for it. */
+  /** Absent: no traces are exported, and containers get the trace context of the Job's submitter, where the Job asks for it. */
   readonly tracing?: Tracing;
-  /** Its pods end by themselves where nobody renews them; absent: they do not. */
+  /** Pods end by themselves when their renewals stop; absent: they do not. */
   readonly podFence?: PodFence;
 };
 
-/** `ratio`: the part of Jobs that is traced. `pods`: their containers are told so, unless a Job says otherwise. */
+/** `ratio`: the share of Jobs that is traced. `pods`: containers get the trace context, unless a Job says otherwise. */
 export type Tracing = { readonly ratio: number; readonly pods: boolean };
 
 /**
- * The Job to create on a worker cluster for a Job of the manager cluster: everything the user wrote, fields unknown to
- * us included, and nothing that belongs to the original or was generated for it. Parts of it are the original's own: it is sent, and never changed.
+ * The Job to create on a worker cluster for a Job of the manager cluster: all fields of the user, unknown ones included, without fields
+ * that belong to the original or were generated for it. Parts are shared with the original: the result is sent, and never changed.
  */
 export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsaved<Job> {
   if (isCompact(local))
@@ -72,21 +72,21 @@ export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsav
   };
 }
 
-/** It was sent with `managedBy`, and does not have it: a controller may run it that was not meant to. */
+/** The copy was sent with `managedBy`, and lacks it: an unintended controller may run it. */
 export const hasLostController = ({ metadata, spec }: DeepReadonly<Job>): boolean => {
   const sent = metadata.annotations?.[JOB_CONTROLLER_ANNOTATION];
   return sent !== undefined && spec.managedBy !== sent;
 };
 
-/** The same, or another controller runs the copies there by now, and none has begun with this one. */
+/** The copy has lost its controller, or another controller runs copies there now, and the copy has not started. */
 export const hasOtherController = (copy: DeepReadonly<Job>, jobController: string | undefined): boolean =>
   hasLostController(copy) || (jobController !== undefined && !isBegun(copy) && controllerOf(copy) !== jobController);
 const isBegun = ({ status }: DeepReadonly<Job>): boolean => Object.keys(status ?? {}).length > 0;
 const controllerOf = ({ spec }: DeepReadonly<Job>): string => spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME;
 
 /**
- * Fields of the spec that stay mutable after creation: an edit of the original is carried to the copy.
- * `ttlSecondsAfterFinished` is not among them: the copy has none.
+ * Fields of the spec that stay mutable after creation: an edit of the original is carried to the copy. `ttlSecondsAfterFinished` is not
+ * among them: the copy has none.
  */
 export const MUTABLE_FIELDS = [
   'parallelism',
@@ -97,12 +97,15 @@ export const MUTABLE_FIELDS = [
   'podReplacementPolicy',
 ] as const satisfies readonly (keyof JobSpec)[];
 
-/** Scheduling directives of the pod template, mutable while a Job is suspended and nothing of it runs (KEP-2926), as are its resources (KEP-5440). */
+/**
+ * Scheduling directives of the pod template, mutable while a Job is suspended and no pod of it runs (KEP-2926), as are its resources
+ * (KEP-5440).
+ */
 const SCHEDULING_DIRECTIVES = ['nodeSelector', 'tolerations', 'affinity', 'schedulingGates'] as const;
 
 /**
- * The change of `spec` that a copy needs to follow its original, as the body of a merge patch; undefined when it needs none. A copy whose pods
- * would ask for something else than the original's is not resumed before that is changed, for which it must be at rest.
+ * The change of `spec` by which a copy follows its original, as the body of a merge patch; undefined when there is none. A copy whose pods
+ * would request other resources than the original's is changed before it is resumed, for which it must be at rest.
  */
 export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspend: boolean): Record<string, unknown> | undefined {
   const change: Record<string, unknown> = {};
@@ -121,8 +124,9 @@ export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspen
 }
 
 /**
- * What the copy is to be like next. An API server changes completions together with an equal parallelism only, so where the original has been through such a change and has another
- * parallelism since then, its copy follows in two steps; it rests in between where it would have more pods than it may. More pods it gets only when none of it stop.
+ * The next spec of the copy. An API server changes completions only together with an equal parallelism. Where the original went through
+ * such a change and has another parallelism since, its copy follows in two steps, and rests in between where it would have too many pods.
+ * The copy gets more pods only when none terminates.
  */
 function nextSpec(copy: DeepReadonly<Job>, { spec: wanted }: Unsaved<Job>): DeepReadonly<JobSpec> {
   const { completions } = wanted;
@@ -133,7 +137,10 @@ function nextSpec(copy: DeepReadonly<Job>, { spec: wanted }: Unsaved<Job>): Deep
   return isTwoSteps ? { ...wanted, parallelism: completions } : wanted;
 }
 
-/** Pods of it stop, or are yet to. Were it to have more pods now, a Job controller would start these beside them (`TerminatingOrFailed`): more than it is charged for. */
+/**
+ * Pods of the copy terminate, or are yet to. With a higher parallelism now, a Job controller would start further pods beside them
+ * (`TerminatingOrFailed`): more than the Job is charged for.
+ */
 const hasStoppingPods = (copy: DeepReadonly<Job>): boolean =>
   (copy.status?.terminating ?? 0) > 0 || (copy.status?.active ?? 0) > podsAtOnce(copy);
 
@@ -148,7 +155,7 @@ function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record
   return change;
 }
 
-/** What two pods may ask for apart from each other. A merge patch replaces lists as a whole, so a container is sent with all that it has. */
+/** The changed resources of two pod specs. A merge patch replaces lists whole, so a container is sent with all its fields. */
 function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepReadonly<PodSpec> | undefined): object | undefined {
   const change = {
     ...omitUndefined({
@@ -168,8 +175,8 @@ function containersChange(copy: Containers, wanted: Containers): Containers {
 }
 
 /**
- * The name of the copy: the original's, except beside the original, where that name is taken. It leaves room for the
- * completion index, so that the pods of an Indexed Job still have valid host names.
+ * The name of the copy: that of the original, except beside the original, where it is taken. The name leaves room for the completion index,
+ * so that pods of an Indexed Job have valid host names.
  */
 export function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): string {
   const { name, uid } = local.metadata;
@@ -178,10 +185,10 @@ export function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): str
 
 /** Labels that the API server generates into the template (and, for a Job without labels, into the Job itself). */
 const GENERATED_LABELS = [LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL, CONTROLLER_UID_LABEL, JOB_NAME_LABEL];
-/** What kubectl keeps there would make it take the copy for something that it has applied. */
+/** With this annotation kubectl would take the copy for an object that it has applied. */
 const HOME_ANNOTATIONS = ['kubectl.kubernetes.io/last-applied-configuration'];
 
-/** A queue label, for one, would make the manager or the Kueue of the worker cluster take the copy for a Job to be queued. */
+/** A queue label, for example, would make the manager or the Kueue of the worker cluster queue the copy. */
 const travelling = (map: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(map).filter(([name]) => travelsToCopy(name)));
 
@@ -206,7 +213,7 @@ function traceparentFor(local: DeepReadonly<Job>, { tracing }: CopyOptions): str
   return context && formatTraceparent(context);
 }
 
-/** A template cannot be changed once it is there: a copy is made with it, or never has it. */
+/** A template is immutable: a copy is created with the trace context, or never has it. */
 function traceOf(local: DeepReadonly<Job>, options: CopyOptions): readonly Variable[] {
   const wish = local.metadata.annotations?.[TRACE_PODS_ANNOTATION];
   const value = wish === 'on' || (wish !== 'off' && options.tracing?.pods === true) ? traceparentFor(local, options) : undefined;
@@ -220,7 +227,7 @@ function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
     suspend: false,
     template: copiedTemplate(template, generatedLabels(local), options.flavors, [...tokenOf(local, options), ...traceOf(local, options)]),
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { managedBy: options.jobController }),
-    // A selector is either the user's own, and then the labels are too, or generated anew for the copy.
+    // A selector is either the user's own, together with its labels, or generated anew for the copy.
     ...(local.spec.manualSelector === true && selector !== undefined ? { selector } : {}),
   };
   return options.podFence === undefined ? copied : withPodFence(copied, options.podFence);
@@ -244,8 +251,8 @@ function copiedTemplate(
 type Variable = { readonly name: string; readonly value: string };
 
 /**
- * What every container is told, so that a store can tell the writes of a placement that is over from those of a later one, and the manager its copies from other Jobs. It rises when the
- * Job moves, and only then: a copy that rests and goes on where it was is the same one.
+ * The fence token of every container: a store can tell writes of an earlier placement from those of a later one, and the manager its copies
+ * from other Jobs. The epoch rises when the Job moves, and only then: a copy that rests and resumes in place keeps it.
  */
 const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch, origin }: CopyOptions): readonly Variable[] =>
   variablesOf({ localKey: objectKey({ metadata }), originUid: metadata.uid, epoch }, origin);
@@ -256,7 +263,10 @@ const withToken = (spec: PodSpec, token: readonly Variable[]): PodSpec => ({
   ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map((container) => containerWith(container, token)) }),
 });
 
-/** In front, so that variables of the user can refer to them. Those that say whose the copy is take the place of the user's own of their names. */
+/**
+ * The variables come first, so that variables of the user can refer to them. Those of the identity replace the user's own of the same
+ * names.
+ */
 function containerWith(container: Container, token: readonly Variable[]): Container {
   const own = (container.env ?? []).filter(({ name }) => !isIdentity(name));
   const taken = new Set(own.map(({ name }) => name));
@@ -283,7 +293,7 @@ function withFlavors(
   };
 }
 
-/** With `manualSelector` nothing is generated: labels of these names are the user's own. */
+/** With `manualSelector` no label is generated: labels of these names are the user's own. */
 const generatedLabels = (local: DeepReadonly<Job>): readonly string[] => (local.spec.manualSelector === true ? [] : GENERATED_LABELS);
 
 const without = (map: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>

@@ -4,8 +4,8 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 
 /**
- * The status of a Job as a worker cluster tells it, without what the manager cluster could not take: of the wrong type, too long, or too many.
- * An API server would refuse the whole status for one time that is none, again and again. Fields unknown to us stay while they are small.
+ * The status of a Job from a worker cluster, without values that the manager cluster would reject: of the wrong type, too long, or too
+ * many. An API server would reject the whole status for a single malformed time, again and again. Unknown fields stay while they are small.
  */
 export function sanitizeRemoteStatus(said: unknown): JobStatus | undefined {
   if (!isJsonObject(said)) return undefined;
@@ -29,7 +29,9 @@ export function sanitizeRemoteStatus(said: unknown): JobStatus | undefined {
   };
 }
 
-/** Of metav1.Condition, whose message may be longer; the Job controller's own have some hundred characters. */
+/**
+ * Bounds of metav1.Condition, except for the message, which is shorter here; messages of the Job controller have some hundred characters.
+ */
 const TYPE_LENGTH_MAX = 316;
 const REASON_LENGTH_MAX = 1024;
 const MESSAGE_LENGTH_MAX = 4096;
@@ -37,7 +39,7 @@ const CONDITIONS_MAX = 32;
 const INT32_MAX = 2 ** 31 - 1;
 /** 100,000 completions of which every second is done take 300 KB, and no Job may have more gaps. */
 const INDEXES_LENGTH_MAX = 512 * 1024;
-/** The controller lists no more than 500 at a time. */
+/** The Job controller lists at most 500 at a time. */
 const UNCOUNTED_MAX = 1000;
 const UID_LENGTH_MAX = 64;
 const UNKNOWN_FIELDS_MAX = 16;
@@ -70,7 +72,7 @@ function uncounted(value: unknown): JobStatus['uncountedTerminatedPods'] {
   return omitUndefined({ succeeded: uids(value['succeeded']), failed: uids(value['failed']) });
 }
 
-/** The first of each type. */
+/** The first condition of each type. */
 function conditionsOf(list: readonly unknown[]): JobCondition[] {
   const found = new Map<string, JobCondition>();
   for (const each of list) {

@@ -5,7 +5,7 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { statusByCopy } from '../mirror/copy-verdict.ts';
-import { fencedOff, isStopped, lossTold } from '../mirror/lost-place.ts';
+import { fencedOff, isStopped, lossMessage } from '../mirror/lost-place.ts';
 import {
   absence,
   type Copy,
@@ -37,21 +37,21 @@ import {
   writeHome,
 } from './mirror-plan.ts';
 
-/** Rule 2 for a Job that is being deleted. */
+/** Rule 2 of {@link decideMirror} for a Job that is being deleted. */
 export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
   const remote = deletions(copies);
   if (!isHeld(local)) return { remote, home: NOTHING };
   const record = recordIn(group.record);
   const open = copies.filter((copy) => record === undefined || !isStopped(group, copy, record));
   const current = record && open.find((copy) => isCurrent(group, copy, local, record));
-  // What still stops is told, and an end that it came to counts.
+  // The status of a terminating copy is written home, and its verdict counts.
   if (record !== undefined && current !== undefined)
     return {
       remote,
       home: writeHome(local, toLocalStatus({ local, remote: statusByCopy(current.job, local), own: ownOf(group, current, local), nowMs })),
     };
   const shown = open.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
-  // What rests may outlast its WorkerCluster.
+  // A resting copy may outlast its WorkerCluster.
   const isLeft = record !== undefined && viewOfPlace(group) === undefined && isProvenAtRest(local.status, record);
   const places = isLeft ? [] : unseenPlaces(group, record);
   const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...places])];
@@ -64,7 +64,7 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, cop
   }
   const reason =
     record !== undefined && viewOfPlace(group) === undefined ? absence(group, record).reason : DispatchedReason.ClusterUnreachable;
-  const loss = lossTold(group);
+  const loss = lossMessage(group);
   const message =
     `deleted, but what runs of it on cluster ${listed(unseen)} cannot be seen: it holds its quota until the cluster is ` +
     `back${loss === undefined ? '' : `, or nothing can run there any more (${loss})`}. ${howToGiveUp(local)}`;
@@ -77,7 +77,7 @@ function stillDeleting(local: DeepReadonly<Job>, problem: DispatchProblem, nowMs
   return writeHome(local, toLocalStatus({ local, remote: local.status, own: [own], nowMs }));
 }
 
-/** Said of a copy that is to go and does not. */
+/** The condition of a Job whose copy is being deleted and does not go. */
 function ownOf({ clusters }: MirrorGroup, copy: Copy, local: DeepReadonly<Job>): OwnCondition[] {
   const view = clusters.get(copy.cluster);
   const absence = withoutWorker(view, copy);

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 import { copyName } from '../copy/remote-job.ts';
-import { fencedOffStatus, isInTheWay, lossChangesAfterMs } from '../mirror/lost-place.ts';
+import { fencedOffStatus, isBlocking, lossChangesAfterMs } from '../mirror/lost-place.ts';
 import { type Copy, hasOpenWrites, isCurrent, isOf, isOnChanged, isReady, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { unclearPlaces } from '../mirror/missing-copy.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
@@ -18,29 +18,33 @@ import { deletions, type MirrorPlan, NOTHING, release, type RemoteAction, troubl
 import { retainedCopies } from './retained-copies.ts';
 
 /**
- * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names: the record is
- * written before a copy exists, and nothing that a worker cluster says outweighs it. Only objects that carry our origin label and the
- * UID of the Job are touched. In order:
+ * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names. The record is written
+ * before a copy exists, and no report of a worker cluster outweighs it. Only objects with the origin label of this manager and the UID of
+ * the Job are touched. In order:
  *
- *  1. No such Job, or it is not the manager's: its copies are orphans and go.
- *  2. The Job has finished (its final status is home), or is being deleted: its copies go, those of a finished one perhaps after a while. One that is being deleted stays, with our
- *     finalizer, until the recorded cluster has shown that there is none, or is lost and fenced off, and so has every other that shows one.
- *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
- *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and those of a later placement once it is confirmed
- *     that there is none. Those of this very Job are gone with their pods, or at rest, before one is made or resumed; that of another has some
- *     time to go from the cluster where its name is needed, and then counts as somebody else's Job. Nor is one made or resumed while the manager
- *     cluster was restored from a backup, and some cluster has not shown since what runs there.
- *  5. The copy is there. One that its cluster has not made as it was sent goes, and its placement ends. Any other follows the original (suspended
- *     in place when evicted, resumed in place), but never beyond what the record holds, and its status goes home. It is not resumed before it shows
- *     all the finished work that home shows. At rest it ends if admission has so decided.
- *  6. The recorded cluster is unknown, or the WorkerCluster of its name leads to another: the Job says so.
- *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
- *     Whatever follows from a copy that is not listed waits until its name was looked up there (`isToBeLookedUp`).
- *  8. The copy is gone, but its verdict is home: the verdict is carried out.
- *  9. The copy is missing from a cluster on which it was: it is lost, and for a while its pods may still be stopping.
- * 10. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
- * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
- * 12. The copy is made, suspended where work of it is finished already, or the Job says why it cannot be made.
+ *  1. The Job does not exist, or has another controller: its copies are orphans and are deleted.
+ *  2. The Job has finished (its final status is at home), or is being deleted: its copies are deleted, those of a finished Job perhaps
+ *     after a while. A Job that is being deleted keeps the finalizer until the recorded cluster has shown that it has no copy, or is lost
+ *     and the Job is fenced off; the same goes for every other cluster with a copy.
+ *  3. The Job was never admitted: no copy runs anywhere. When its record is lost, every cluster is checked before the Job counts as never
+ *     admitted.
+ *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster are deleted; copies of a later placement once
+ *     their absence from the record is confirmed. Those of this very Job must be gone with their pods, or rest, before a copy is created or
+ *     resumed. The copy of another Job has some time to go from the cluster where its name is needed, and then counts as a Job of a user.
+ *     No copy is created or resumed either while the manager cluster was restored from a backup and some cluster has not shown its copies
+ *     since.
+ *  5. The copy exists. A copy that its cluster did not create as sent is deleted, and its placement ends. Any other copy follows the
+ *     original (suspended in place when evicted, resumed in place), but never beyond the record, and its status is written home. It is not
+ *     resumed before it shows all the finished work that home shows. At rest it ends if admission has decided so.
+ *  6. The recorded cluster is unknown, or the WorkerCluster of its name is another cluster: the Job reports it.
+ *  7. The recorded cluster is not ready: while it may have the copy, the status stays; else the Job reports that the cluster cannot be
+ *     reached. Whatever follows from a copy that is not listed waits until its name was read there (`isToBeLookedUp`).
+ *  8. The copy is gone, but its verdict is at home: the verdict is carried out.
+ *  9. The copy is missing from the cluster that had it: it is lost, and for a while its pods may still be terminating.
+ * 10. The Job is suspended: no copy is created. Once that no copy exists is certain, the Job reports that it rests, or ends if admission
+ *     has decided so.
+ * 11. The cluster has refused this placement for good: the Job reports it, and admission moves the Job.
+ * 12. The copy is created, suspended where some work is finished already; or the Job reports why it cannot be created.
  */
 export function decideMirror(group: MirrorGroup, nowMs: number): MirrorPlan {
   const plan = decide(group, nowMs);
@@ -52,7 +56,10 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
   return { ...plan, ...withUnclearPlaces(group, plan) };
 }
 
-/** Doubts are settled for a Job that is not to run where they are open, or whose copy is missing: until then nobody may take it for resting, moved or gone. */
+/**
+ * For a suspended or deleted Job, clusters with unanswered writes are read; so is the recorded cluster when the copy is missing. Until then
+ * the Job must not count as resting, moved or gone.
+ */
 function withUnclearPlaces(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
   const { local } = group;
   const { remote, againAfterMs = Number.POSITIVE_INFINITY } = plan;
@@ -83,7 +90,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (fenced !== undefined) return { remote: staleCopies, home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
   const plan =
     current === undefined ? decideMissingCopy(group, local, record, nowMs) : decidePresentCopy(group, local, record, current, nowMs); // 5, or 6 to 12
-  const inTheWay = stale.some((copy) => isOf(copy.job, local) && isInTheWay(group, copy, record));
+  const inTheWay = stale.some((copy) => isOf(copy.job, local) && isBlocking(group, copy, record));
   const blocked = inTheWay || later.length > 0 || hasOpenWrites(group) || group.homeRestored !== undefined;
   const others = plan.remote.filter((action) => !startsCopy(action) || !blocked);
   if (blocked && others.length < plan.remote.length) {
@@ -93,7 +100,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
       return { ...plan, home, remote: [...staleCopies, ...others] };
     }
   }
-  // What cannot be deleted must not keep the cluster from saying that the name is taken.
+  // A copy that cannot be deleted must not keep the cluster from reporting that the name is taken.
   return { ...plan, remote: plan.nameHeld === true ? [...others, ...staleCopies] : [...staleCopies, ...others] };
 }
 
@@ -105,6 +112,6 @@ const remove = (copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
   home: NOTHING,
 });
 
-/** A copy of a placement that our cache does not know: it may be late, or the record on the API server is older than it was. */
+/** A copy of a placement later than the record: the cache may be stale, or the API server may have an older record, as after a restore. */
 const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;

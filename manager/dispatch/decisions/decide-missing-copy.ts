@@ -6,7 +6,7 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { type DispatchProblem, isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { isLossYoung, lossTold } from '../mirror/lost-place.ts';
+import { isLossYoung, lossMessage } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
 import { hasFinishedWork } from '../status-home/finished-work.ts';
@@ -15,10 +15,10 @@ import { carryOutVerdict, failedStatus, hasVerdict, type OwnCondition, toLocalSt
 import { type HomeAction, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
-/** The copy of another Job of its name has this long to go, when a Job needs the name. */
+/** How long the copy of another Job may keep the name that a Job needs. */
 export const NAME_PATIENCE_MS = 30_000;
 
-/** Rules 6 to 12. */
+/** Rules 6 to 12 of {@link decideMirror}. */
 export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, nowMs: number): MirrorPlan {
   const cluster = viewOfPlace(group);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
@@ -39,13 +39,13 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
   if (cluster.contact !== 'Ready') {
-    const loss = lossTold(group);
-    // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
+    const loss = lossMessage(group);
+    // A copy that was there may still run: the status stays until the cluster answers again.
     const message =
       cluster.contact === 'NotServed'
         ? `cluster "${name}" does not serve namespace "${local.metadata.namespace}" (servedNamespaces of its WorkerCluster)`
         : `cluster "${name}" cannot be reached${loss === undefined ? '' : `: ${loss}`}`;
-    // What it said last stands, and what follows from the loss is added.
+    // The last status stays, with the consequence of the loss added.
     if (wasThere && loss !== undefined)
       return {
         remote: [],

@@ -9,7 +9,7 @@ import { changedMarks } from '../copy/copy-marks.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from '../copy/copy-rest.ts';
 import { changesTemplate, hasOtherController, specChange } from '../copy/remote-job.ts';
 import { statusByCopy } from '../mirror/copy-verdict.ts';
-import { lossTold } from '../mirror/lost-place.ts';
+import { lossMessage } from '../mirror/lost-place.ts';
 import { type Copy, isCertain, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
 import { counted, seedFor } from '../status-home/finished-work.ts';
@@ -19,7 +19,7 @@ import { failedStatus, hasVerdict, toLocalStatus, withTerminal } from '../status
 import { deletions, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
-/** Rule 5. */
+/** Rule 5 of {@link decideMirror}. */
 export function decidePresentCopy(
   group: MirrorGroup,
   local: DeepReadonly<Job>,
@@ -35,7 +35,7 @@ export function decidePresentCopy(
   const ended = isResting && isJudgedAtRest(copy.job) ? withTerminal(told, nowMs) : told;
   const remote = isResting ? counted(ended, local.spec) : ended;
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
-  const detail = lossTold(group) ?? withoutWorker(view, copy) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
+  const detail = lossMessage(group) ?? withoutWorker(view, copy) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const hasEnded = isResting && record.fail !== undefined;
   const status = hasEnded
@@ -43,12 +43,12 @@ export function decidePresentCopy(
     : toLocalStatus({ local, remote, own, nowMs });
   const home = writeHome(local, status, copy);
   if (copy.deleting) return { remote: [], home };
-  // Nobody is there who could say that it rests. Its pods are the proof, once it is gone.
+  // No worker is there to report that the copy rests. Once the copy is deleted, the absence of its pods is the proof.
   if (local.spec.suspend === true && view?.withoutWorker !== undefined && !isResting && isUnbegun(copy.job))
     return { remote: [{ kind: 'Delete', cluster, copy: copy.job, propagationPolicy: 'Background', confirm: undefined }], home };
   if (local.spec.suspend === true && isResumeUnseen(copy.job))
     return { remote: [{ kind: 'TakeBackSuspended', cluster, copy: copy.job }], home };
-  // What it has finished stands at home, and the cluster is to go.
+  // Its finished work is at home, and the WorkerCluster is being deleted.
   if (view?.leaving === true && isResting && isProvenAtRest(local.status, record)) return { remote: deletions([copy]), home };
   const wanted = wantedCopy(group, local, record);
   const runs = local.spec.suspend !== true && !('reason' in wanted);
@@ -59,33 +59,33 @@ export function decidePresentCopy(
     spec,
     ...omitUndefined({ annotations: spec['suspend'] === false ? { ...annotations, ...resumption(copy.job) } : annotations }),
   });
-  // A copy that has reached its verdict is not disturbed: what it does now is finish, for which it may not be suspended.
+  // A copy with a verdict is not changed: it only has to finish, for which it must not be suspended.
   if (hasVerdict(copy.job.status))
     return { remote: runs && copy.job.spec.suspend === true && !isFinished(copy.job.status) ? [update({ suspend: false })] : [], home };
   const seed = runs ? seedFor(copy.job, local) : undefined;
   const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, !runs || seed !== undefined);
-  // Its API server is older than such changes: the copy rests, and is made anew with what the original asks for now.
+  // The API server is too old for such changes: the resting copy is deleted, and created again with the present template.
   if (view?.problem !== undefined && changesTemplate(spec) && isAtRest(copy.job)) return { remote: deletions([copy]), home };
   const annotations = 'reason' in wanted ? undefined : changedMarks(copy.job, wanted);
   if (spec !== undefined || annotations !== undefined) return { remote: [update(spec ?? {}, annotations)], home };
   return { remote: seed === undefined ? [] : [{ kind: 'Seed', cluster, copy: copy.job, status: seed }], home };
 }
 
-/** What was asked for is not what would run: an API server has dropped parts of it, or another Job controller runs the copies there by now. */
+/** The copy is not what was sent: an API server has dropped fields, or another Job controller runs the copies there now. */
 const isMismade = (group: MirrorGroup, { epoch }: AdmissionRecord, { cluster, job }: Copy): boolean => {
   const { problem, jobController } = group.clusters.get(cluster) ?? {};
   return hasOtherController(job, jobController) || (problem?.reason === DispatchedReason.FieldsDropped && isRefusalOf(epoch, problem));
 };
 
-/** Both are told to rest, and the copy does, as far as anybody knows. */
+/** Job and copy are suspended, and the copy rests with certainty. */
 const rests = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, { cluster, job }: Copy): boolean =>
   local.spec.suspend === true && job.spec.suspend === true && isAtRest(job) && isCertain(group.clusters.get(cluster), record);
 
-/** All that reaches a copy whose original may not run as it is now. */
+/** The only change of a copy whose original may not run in its present form. */
 const suspension = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): Record<string, unknown> | undefined =>
   local.spec.suspend === true && copy.spec.suspend !== true ? { suspend: true } : undefined;
 
-/** What a Job that asks for a fence has to know. */
+/** What a Job that asks for a fence reports when it has none. */
 const unfencedBecause = (group: MirrorGroup, record: AdmissionRecord, cluster: string): string | undefined =>
   group.clusters.get(cluster)?.builtIn === true && record.unfenced !== true
     ? 'not fenced: the built-in Job controller runs it there, and goes on when the manager is out of reach'

@@ -8,7 +8,7 @@ import { notDispatched } from '../status-home/own-conditions.ts';
 import { hasVerdict, toLocalStatus } from '../status-home/to-local-status.ts';
 import { deletions, howToGiveUp, listed, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 
-/** Rule 3: nobody but admission may set a Job going. A copy without a record is suspended where it is, and kept. */
+/** Rule 3 of {@link decideMirror}: only admission may start a Job. A copy without a record is suspended in place, and kept. */
 export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
   const { record } = group;
   const running = copies.filter(
@@ -18,17 +18,17 @@ export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<Job>, c
   const unseenResumes = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && isResumeUnseen(job));
   const unsettled = unseenResumes.map(({ cluster, job }): RemoteAction => ({ kind: 'TakeBackSuspended', cluster, copy: job }));
   const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local))), ...unsettled, ...suspensions];
-  // Where one copy may run and another rests, the Job does not.
+  // Where one copy may run and another rests, the status is that of the former.
   const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
   const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;
-  // It was admitted once, and nobody remembers where to: only when every cluster has shown that nothing of it runs there may it be admitted again.
+  // The Job was admitted once, and its record is lost. It may be admitted again only when every cluster has shown that no copy runs there.
   const last = recordIn(record);
   const lost = last === undefined && isHeld(local);
   if (kept === undefined && problem === undefined && !lost && !claimsCopy(local.status)) return { remote, home: NOTHING };
   if (lost && running.length === 0 && isProvenNowhere(local)) return { remote, home: NOTHING };
   const own = copies.filter(({ job }) => isOf(job, local));
   const unseen = unseenPlaces(group, last);
-  // While a cluster is out of sight that may have a copy, nobody may take the Job for one that rests.
+  // While a cluster that may have a copy is out of sight, the Job must not count as resting.
   const hidden = kept === undefined && (unseen.length > 0 || !isEmptyForSure(group, last));
   if (hidden && !lost && claimsCopy(local.status)) return { remote, home: NOTHING };
   const isNowhere = lost && local.spec.suspend === true && unseen.length === 0 && isEmptyForSure(group, undefined) && own.every(restsFully);

@@ -9,13 +9,13 @@ import { type Copy, isHeld, type MirrorGroup } from '../mirror/mirror-group.ts';
 import type { FinishedWork } from '../status-home/finished-work.ts';
 import { mergePatchBetween } from '../status-home/json-diff.ts';
 
-/** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
+/** What to do next for a Job. The two halves do not wait for each other: each relies on observed state alone. */
 export type MirrorPlan = {
   readonly remote: readonly RemoteAction[];
   readonly home: HomeAction;
-  /** Look again after this time, though nothing may have changed. */
+  /** Decide again after this time, even without an event. */
   readonly againAfterMs?: number;
-  /** The copy of another Job has the name that the copy needs. */
+  /** The copy of another Job has the name of this Job's copy. */
   readonly nameHeld?: boolean;
 };
 
@@ -26,24 +26,24 @@ export type RemoteAction =
       readonly cluster: string;
       readonly copy: DeepReadonly<Job>;
       readonly spec: Record<string, unknown>;
-      /** null: it goes. */
+      /** null: the annotation is removed. */
       readonly annotations?: Record<string, string | null>;
     }
-  /** Tells a suspended copy what of its Job is done already. */
+  /** Writes the finished work of the Job to a suspended copy. */
   | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly status: FinishedWork }
-  /** Takes back what a copy said of an earlier suspension, so that its Job controller says it anew once it has seen this one. */
+  /** Resets the condition Suspended from an earlier suspension, so that the Job controller sets it again once it has seen this one. */
   | { readonly kind: 'TakeBackSuspended'; readonly cluster: string; readonly copy: DeepReadonly<Job> }
-  /** Reads what stands under the name of the copy, because the answer to a write of it was lost, or it is missing from the list. */
+  /** Reads the object under the name of the copy, because the answer to a write was lost, or the copy is missing from the list. */
   | { readonly kind: 'Look'; readonly cluster: string; readonly name: string }
   | {
       readonly kind: 'Delete';
       readonly cluster: string;
       readonly copy: DeepReadonly<Job>;
-      /** Foreground where pods of it may run: it then is there for as long as they are. */
+      /** Foreground where pods of the copy may run: the copy then exists for as long as they do. */
       readonly propagationPolicy: 'Foreground' | 'Background';
       /**
-       * What our cache says of the original, where that may be late: deleting cannot be undone, so the API server must confirm it first. Gone: there is
-       * none. Older: its record knows nothing of the placement of this copy, as after a restore from a backup.
+       * What the API server must confirm before the deletion, which cannot be undone, where the cache of Jobs may be stale. Gone: the
+       * original does not exist. Older: its record precedes the placement of this copy, as after a restore from a backup.
        */
       readonly confirm: 'Gone' | 'Older' | undefined;
     };
@@ -53,20 +53,20 @@ export type HomeAction =
   | {
       readonly kind: 'WriteStatus';
       readonly status: JobStatus;
-      /** Body of `status` in a merge patch. */
+      /** The field `status` of a merge patch. */
       readonly patch: Record<string, unknown>;
-      /** What `metadata.finalizers` is to be with it; absent: as it is. The API server lets a status write change metadata of a Job. */
+      /** The new `metadata.finalizers`; absent: unchanged. The API server lets a status write change the metadata of a Job. */
       readonly finalizers?: readonly string[];
-      /** Annotations to set with it; absent: none. */
+      /** Annotations to set; absent: none. */
       readonly annotations?: Readonly<Record<string, string>>;
-      /** At once: the Job has ended. Otherwise writes may be gathered. */
+      /** Write at once: the Job has ended. Other writes may be batched. */
       readonly urgent: boolean;
     }
-  /** No copy is left: our finalizer goes, and with it what the Job holds. */
+  /** No copy is left: removes this manager's finalizer, which frees the quota of the Job. */
   | {
       readonly kind: 'Release';
       readonly finalizers: readonly string[];
-      /** Body of `status` in a merge patch, for a Job that others keep: it is not to say for ever that pods run. */
+      /** The field `status` of a merge patch, for a Job that other finalizers keep: its status must not report running pods for ever. */
       readonly patch?: Record<string, unknown>;
     };
 
@@ -81,7 +81,7 @@ export const howToGiveUp = ({ metadata }: DeepReadonly<Job>): string =>
   `To give it up: kubectl patch job -n ${metadata.namespace} ${metadata.name} --field-manager switchyard-override ` +
   `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
 
-/** Why copies that are to go do not. */
+/** Why copies that are to be deleted still exist. */
 export const troubleOn = ({ clusters }: MirrorGroup, copies: readonly Copy[]): DispatchProblem | undefined =>
   copies.map(({ cluster }) => clusters.get(cluster)?.trouble).find((trouble) => trouble !== undefined);
 
@@ -103,7 +103,7 @@ export const deletions = (copies: readonly Copy[], confirm?: 'Gone' | 'Older'): 
 export function writeHome(local: DeepReadonly<Job>, status: JobStatus, copy?: Copy): HomeAction {
   const patch = mergePatchBetween(local.status ?? {}, status);
   if (typeof patch !== 'object' || patch === null) return NOTHING;
-  // The worker's ledger is its own affair: it travels along, but is not worth a write.
+  // The uncounted pods of the worker are carried along, but are not worth a write of their own.
   if (Object.keys(patch).every((field) => field === 'uncountedTerminatedPods')) return NOTHING;
   const ends = isFinished(status);
   return {

@@ -5,7 +5,10 @@ import { isOf, type Copy, type MirrorGroup } from '../mirror/mirror-group.ts';
 
 export type Retained = { readonly copies: ReadonlySet<Copy>; readonly againAfterMs?: number };
 
-/** Which copies of a Job that has ended stay for now, and when to look again. Those of a Job that is being deleted go, and those that have not ended themselves. */
+/**
+ * The copies of a finished Job that stay for now, and when to check again. Copies of a Job that is being deleted go, and so do unfinished
+ * copies.
+ */
 export function retainedCopies(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): Retained {
   const end = finishedCondition(local.status);
   const endedMs = parseWireTime(end?.lastTransitionTime);
@@ -14,7 +17,7 @@ export function retainedCopies(group: MirrorGroup, local: DeepReadonly<Job>, cop
     const view = group.clusters.get(copy.cluster);
     if (copy.deleting || view?.retains === undefined || view.leaving === true) return [];
     if (!isOf(copy.job, local) || !isFinished(copy.job.status)) return [];
-    // A cluster whose clock is ahead has ended it in our future.
+    // A cluster whose clock is ahead may set an end in the future.
     const sinceMs = Math.max(0, nowMs - endedMs);
     const leftMs = (end.type === 'Complete' ? view.retains.completeMs : view.retains.failedMs) - sinceMs;
     return leftMs > 0 ? [{ copy, leftMs }] : [];

@@ -9,7 +9,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { remoteJob } from '../copy/remote-job.ts';
 import { absence, type MirrorGroup, viewOfPlace } from '../mirror/mirror-group.ts';
 
-/** The copy as it should be, or why there can be none: it never asks for more than the record. */
+/** The desired copy, or why there can be none: its requests never exceed the record. */
 export function wantedCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): Unsaved<Job> | DispatchProblem {
   const cluster = viewOfPlace(group);
   if (cluster === undefined) return absence(group, record);

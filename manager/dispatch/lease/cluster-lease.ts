@@ -20,12 +20,12 @@ import { judgeLease, type KnownLease } from './lease-judgement.ts';
 
 export type ClusterLeaseOptions = {
   readonly client: ReadClient & WriteClient;
-  /** Where the Lease is. */
+  /** Namespace of the Lease. */
   readonly namespace: string;
   /** Id of this manager. */
   readonly origin: string;
   readonly term: LeaderTerm;
-  /** Whether the operator has given the cluster up: who holds the Lease then says so, and answers no token of its worker. */
+  /** Whether the operator has given the cluster up. The Lease of such a cluster says so, and confirms no fence token of its worker. */
   readonly givenUp: () => boolean;
   readonly renewIntervalMs: number;
   readonly clock: Clock;
@@ -33,24 +33,26 @@ export type ClusterLeaseOptions = {
 };
 
 /**
- * Our Lease on one worker cluster. Who holds it may write there, and renewals that answer its token tell the worker that the manager is in
- * reach. One call at a time; none while the cluster has not answered something else after its last failure, so that no renewal reaches the
- * worker after the cluster counts as lost.
+ * The Lease of this manager on one worker cluster. Its holder may write there. A renewal that confirms the fence token of the worker shows
+ * the worker that its manager is in reach. Calls are made one at a time. After a failure the Lease is renewed only once the cluster has
+ * answered another request, so that no renewal reaches the worker after the cluster counts as lost.
  */
 export interface ClusterLease {
-  /** Takes the Lease, or renews it. WentBack: it is not what can have become of it, so that its cluster was restored. */
+  /**
+   * Creates, takes over or renews the Lease. WentBack: the Lease is older than the last write of this manager, so the cluster was restored.
+   */
   keep(clusterUid: string, signal: AbortSignal): Promise<LeaseKept>;
-  /** After how many milliseconds {@link keep} is to be called next; zero or less: now. */
+  /** Milliseconds until the next call of {@link keep}; zero or less: now. */
   dueInMs(): number;
-  /** It is held: others wait for it until its duration is over. */
+  /** The Lease is held: other managers wait until its duration has passed. */
   isHeld(): boolean;
-  /** When the last renewal that its worker may count was sent, and may have been carried out, on the clock's `monotonic`. */
+  /** When the last renewal that the worker may count was sent, and may have been carried out, on the clock's `monotonic`. */
   sentMs(): number | undefined;
-  /** The fence token of the worker for which the Lease says that the cluster is in order. */
+  /** The fence token of the worker that the Lease confirms: all copies of the cluster are in place. */
   confirmed(): string | undefined;
-  /** The next renewal, which is due now, is to say that it is in order for this token; undefined: no longer wanted. */
+  /** Has the next renewal, due now, confirm this fence token; undefined: confirms none. */
   confirm(token: string | undefined): void;
-  /** Lets go of it, where that can be done at once. */
+  /** Releases the Lease, if one request can do so. */
   release(): Promise<void>;
 }
 
@@ -58,11 +60,11 @@ export type LeaseKept = { readonly kind: 'Held' } | { readonly kind: 'WentBack';
 
 export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
 /**
- * A renewal counts from when it was sent, so that waiting longer for its answer gives no extra time. It is within the margin that is kept
- * for requests on their way when a cluster is lost (`fenced-off.ts`).
+ * The duration of a renewal counts from when it is sent, so a longer wait for its answer gives no extra time. The timeout is within the
+ * margin for requests in flight that is kept when a cluster is lost (`fenced-off.ts`).
  */
 const ANSWER_TIMEOUT_MS = 15_000;
-/** The program is about to end. */
+/** Short, because the process is about to exit. */
 const RELEASE_TIMEOUT_MS = 2_000;
 const DURATION_MS_MIN = 15_000;
 const DURATION_INTERVALS = 4;
@@ -75,15 +77,15 @@ class OriginLease implements ClusterLease {
   readonly #options: ClusterLeaseOptions;
   readonly #name: string;
   readonly #durationMs: number;
-  /** As it was last read or written. */
+  /** The Lease as last read or written. */
   #lease: Lease | undefined;
-  /** Our last write of it that was answered. */
+  /** The last write of the Lease that was answered. */
   #written: Lease | undefined;
-  /** Since when it has not changed, and for whom. */
+  /** When `#lease` was last seen to change, on the clock's `monotonic`. */
   #unchangedSinceMs = 0;
   #held = false;
   #answered = false;
-  /** Before the last renewal was sent that was answered. */
+  /** When the last renewal that was answered was sent. */
   #renewedMs = Number.NEGATIVE_INFINITY;
   #sentMs: number | undefined;
   #wanted: string | undefined;
@@ -99,7 +101,7 @@ class OriginLease implements ClusterLease {
     if (holder === undefined)
       return { kind: 'Refused', reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known' };
     this.#answered = false;
-    // What was in order then may not be when the cluster is taken back.
+    // A confirmation from before may be wrong when the cluster is taken back.
     if (this.#options.givenUp()) this.#wanted = undefined;
     try {
       const refusal = await this.#step(holder, clusterUid, signal);
@@ -138,7 +140,7 @@ class OriginLease implements ClusterLease {
     if (!this.#held || !this.#answered || lease === undefined) return;
     this.#held = false;
     const { client, clock, log } = this.#options;
-    // Its time stays: this is no renewal.
+    // The renew time stays: a release is no renewal.
     const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 };
     const released = { metadata: this.#metadata(lease, lease.metadata.annotations), spec };
     try {
@@ -150,9 +152,9 @@ class OriginLease implements ClusterLease {
     }
   }
 
-  /** Why it must not be held; undefined when it is. */
+  /** Why the Lease must not be held; undefined when it is held. */
   async #step(us: OriginHolder, clusterUid: string, signal: AbortSignal, isSecondLook = false): Promise<ProbeRefusal | undefined> {
-    if (!this.#held) await this.#look(signal);
+    if (!this.#held) await this.#readLease(signal);
     const { term, clock, log } = this.#options;
     const lease = this.#lease;
     const step = judgeLease(lease && this.#known(lease), us, term.hasHeld(clusterUid));
@@ -163,7 +165,7 @@ class OriginLease implements ClusterLease {
       this.#written = this.#lease;
       this.#renewedMs = startedMs;
     } catch (error) {
-      // Somebody was faster, or it is gone. A create is not found where its namespace is missing, which another look does not change.
+      // Another manager wrote first, or the Lease was deleted. A create is not found where its namespace is missing: another look does not change that.
       const isOvertaken = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && step !== 'Create');
       if (isSecondLook || !isOvertaken) throw error;
       this.#held = false;
@@ -176,14 +178,14 @@ class OriginLease implements ClusterLease {
     return undefined;
   }
 
-  /** What it says of our home is heard before it is written over. */
-  async #look(signal: AbortSignal): Promise<void> {
+  /** The stored version of the manager cluster is read from the Lease before the Lease is overwritten. */
+  async #readLease(signal: AbortSignal): Promise<void> {
     const { namespace, term } = this.#options;
     this.#see(await this.#read(signal));
     const name = `${namespace}/${this.#name}`;
     const wentBack = leaseWentBack(name, this.#written, this.#lease) ?? leaseVanished(name, this.#written, this.#lease);
     if (wentBack !== undefined) throw wentBack;
-    term.homeVersionTold(this.#lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);
+    term.takeHomeVersion(this.#lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);
   }
 
   #known({ spec }: Lease): KnownLease {
@@ -217,7 +219,7 @@ class OriginLease implements ClusterLease {
     const { client, clock } = this.#options;
     const lease = this.#claim(us, current);
     const fieldManager = MANAGER_FIELD_MANAGER;
-    // One that answers no token is no sign of us to the worker.
+    // A renewal that confirms no token is no sign of the manager to the worker.
     const sentMs = this.#options.givenUp() ? this.#sentMs : clock.monotonic();
     try {
       const written = await this.#within(signal, (each) =>
@@ -234,17 +236,17 @@ class OriginLease implements ClusterLease {
     }
   }
 
-  /** The Lease as we are to hold it. That the cluster is in order stays said, if a leader of our home has said it. */
+  /** The Lease as this manager holds it. A confirmed token stays, if a leader of the same manager cluster confirmed it. */
   #claim(us: OriginHolder, current: Lease | undefined): Unsaved<Lease> {
     const { term, clock } = this.#options;
     const previous = current?.spec;
     const holderIdentity = formatOriginHolder(us);
     const isOurs = previous?.holderIdentity === holderIdentity;
-    const said = this.#isSaidByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
+    const said = this.#isWrittenByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
     const reconciled = this.#options.givenUp() ? undefined : (this.#wanted ?? said);
     const homeVersion = term.homeVersion();
     const annotations = omitUndefined({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
-    // A worker takes a time that goes back for that of a restored cluster, and clocks of managers differ.
+    // A worker takes a renew time that goes back for a restored cluster, and the clocks of managers differ.
     const renewTime = toWireMicroTime(renewalTime(clock.now(), previous));
     const { leaseTransitions = 0, acquireTime = renewTime } = previous ?? {};
     return {
@@ -259,15 +261,18 @@ class OriginLease implements ClusterLease {
     };
   }
 
-  /** A write upon another one is conditional on that. */
+  /** A write over an existing Lease is conditional on its version. */
   #metadata(current: Lease | undefined, annotations: Lease['metadata']['annotations']): Unsaved<Lease>['metadata'] {
     const { namespace, origin } = this.#options;
     const { uid, resourceVersion } = current?.metadata ?? {};
     return { namespace, name: this.#name, labels: { [ORIGIN_LABEL]: origin }, ...omitUndefined({ annotations, uid, resourceVersion }) };
   }
 
-  /** What it says was said by a leader of our home cluster: its holder, or, where that has let go of it, whoever sealed the version. */
-  #isSaidByOurHome({ homeUid }: OriginHolder, lease: Lease | undefined): boolean {
+  /**
+   * The annotations of the Lease come from a leader of the same manager cluster: its holder, or, after a release, the leader that sealed
+   * the version.
+   */
+  #isWrittenByOurHome({ homeUid }: OriginHolder, lease: Lease | undefined): boolean {
     const holder = parseOriginHolder(lease?.spec?.holderIdentity);
     if (holder !== undefined) return holder.homeUid === homeUid;
     return this.#options.term.isHomeVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);

@@ -6,55 +6,66 @@ import { LATE_WRITE_MS } from '../mirror/unanswered-writes.ts';
 import { isOlder } from '../../../shared/kube/resource-version.ts';
 
 /**
- * Whether the manager cluster was restored from an older backup before we began to lead. Worker clusters keep for us how far it had come.
- * Where it knows less now, its records may name other clusters than those where copies run, so that nothing may be set going until every
- * cluster has shown what it has, or was given up.
+ * Whether the manager cluster was restored from an older backup before this manager began to lead. Worker clusters store for this manager
+ * the highest resourceVersion of the manager cluster. When the manager cluster is older than that, its records may name other clusters than
+ * those where copies run. No copy is then started until every cluster has shown its copies, or is given up.
  */
 export interface HomeHistory {
-  /** A cluster tells how far our home had come; '' where it does not know. */
-  told(version: string): void;
-  /** What clusters are to keep for us from now on. */
-  toTell(): string;
-  /** Has it found out what is not known yet. False: our home did not answer. Asks nothing while no cluster tells of more than we know. */
+  /** Takes the resourceVersion of the manager cluster that a worker cluster has stored; '' where the cluster has none. */
+  takeStoredVersion(version: string): void;
+  /** The resourceVersion that worker clusters are to store from now on. */
+  versionToStore(): string;
+  /**
+   * Asks the manager cluster for its resourceVersion when a worker cluster has stored a higher one than the caches know; else makes no
+   * call. False: the manager cluster did not answer.
+   */
   settle(signal: AbortSignal): Promise<boolean>;
-  /** A cluster came, went, was given up, or is in another contact. */
+  /** Call when a cluster was added, removed or given up, or its contact has changed. */
   clustersChanged(): void;
-  /** Why nothing may be set going; undefined while it may. */
+  /** Why no copy may be started; undefined while copies may be started. */
   problem(): DispatchProblem | undefined;
 }
 
 export type HomeHistoryDeps = {
-  /** The highest resourceVersion of our home that our caches have seen. */
+  /** The highest resourceVersion of the manager cluster that the caches have seen. */
   readonly known: () => string;
-  /** How far our home is, by a consistent read. */
+  /** The resourceVersion of the manager cluster, by a consistent read. */
   readonly ask: (signal: AbortSignal) => Promise<string>;
   readonly clusters: () => readonly ClusterShown[];
   readonly clock: Clock;
   readonly onUnanswered: (error: unknown) => void;
-  /** It was restored, and so many clusters have not shown yet what they have; none: that is over. */
+  /** The manager cluster was restored, and the copies of these clusters are not known yet. An empty list: all clusters are known. */
   readonly onMissing: (missing: readonly string[]) => void;
-  /** What {@link HomeHistory.problem} says has begun to hold, or is over. */
-  readonly onTurn: () => void;
+  /** Called when {@link HomeHistory.problem} begins to return a problem, or ends to. */
+  readonly onProblemChanged: () => void;
 };
-/** `shown`: all its copies are known now. */
+/** `shown`: all copies of the cluster are known. */
 export type ClusterShown = { readonly name: string; readonly shown: boolean; readonly givenUp: boolean };
 
 /**
- * While not all clusters have shown what they have, they keep more than our home comes to before somebody leads next, who thus finds it
- * restored, too. It is not more than that, because a cluster may show later what it was told once.
+ * While some clusters are missing, the clusters store a version this far above that of the manager cluster, so that the next leader finds
+ * it restored, too. The margin is bounded because a cluster may return a stored version later.
  */
-const AHEAD = 100_000n;
-const NAMED_MAX = 5;
+const MARGIN = 100_000n;
+const LISTED_MAX = 5;
 
-export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, onMissing, onTurn }: HomeHistoryDeps): HomeHistory {
-  /** The highest version told that our caches have not come to. */
+export function createHomeHistory({
+  known,
+  ask,
+  clusters,
+  clock,
+  onUnanswered,
+  onMissing,
+  onProblemChanged,
+}: HomeHistoryDeps): HomeHistory {
+  /** The highest stored version that the caches have not reached. */
   let highest = '';
   let judged = '';
   let asking: Promise<boolean> | undefined;
-  /** 'Settled': all was seen since. What a cluster tells from before then says nothing new. */
+  /** 'Settled': all clusters were seen since the restore. Versions that clusters stored before are no longer evaluated. */
   let state: 'Unknown' | 'Restored' | 'Settled' = 'Unknown';
   const shown = new Set<string>();
-  /** Until then the leader of before the restore may still have something made anywhere, of a placement that no record names. */
+  /** Until then a create of the leader of before the restore may still arrive at any cluster, for a placement that no record names. */
   const lateUntilMs = clock.monotonic() + LATE_WRITE_MS;
   let missing: readonly string[] = [];
 
@@ -74,12 +85,12 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
     state = 'Restored';
     const lateMs = lateUntilMs - clock.monotonic();
     if (lateMs > 0) clock.schedule(lateWritesOver, lateMs);
-    look();
-    onTurn();
+    update();
+    onProblemChanged();
     return true;
   }
 
-  function look(): void {
+  function update(): void {
     const all = clusters();
     if (clock.monotonic() >= lateUntilMs) for (const cluster of all) if (cluster.shown) shown.add(cluster.name);
     missing = all.filter(({ name, givenUp }) => !givenUp && !shown.has(name)).map(({ name }) => name);
@@ -87,23 +98,23 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
     onMissing(missing);
   }
 
-  /** What Jobs wait for has become less, though some may still wait. */
+  /** Late writes can no longer arrive, so that the problem may name fewer clusters, or be over. */
   function lateWritesOver(): void {
     if (state !== 'Restored') return;
-    look();
-    onTurn();
+    update();
+    onProblemChanged();
   }
 
   function clustersChanged(): void {
     if (state !== 'Restored') return;
-    look();
-    if (problem() === undefined) onTurn();
+    update();
+    if (problem() === undefined) onProblemChanged();
   }
 
   function problem(): DispatchProblem | undefined {
     if (state !== 'Restored') return undefined;
-    const named = missing.slice(0, NAMED_MAX).map((name) => `"${name}"`);
-    const more = missing.length > NAMED_MAX ? ` and ${missing.length - NAMED_MAX} more` : '';
+    const named = missing.slice(0, LISTED_MAX).map((name) => `"${name}"`);
+    const more = missing.length > LISTED_MAX ? ` and ${missing.length - LISTED_MAX} more` : '';
     const message =
       'the manager cluster was restored from an older backup: nothing is set going until each worker cluster has shown what runs there; ' +
       `not seen yet: ${named.join(', ')}${more} (one that does not come back: spec.state: Lost)`;
@@ -111,14 +122,14 @@ export function createHomeHistory({ known, ask, clusters, clock, onUnanswered, o
   }
 
   return {
-    told(version) {
+    takeStoredVersion(version) {
       if (state === 'Settled' || !isOlder(known(), version)) return;
       highest = laterVersion(highest, version);
     },
-    toTell() {
+    versionToStore() {
       if (state === 'Settled') return known();
       const version = laterVersion(known(), highest);
-      return state === 'Restored' ? String(BigInt(version) + AHEAD) : version;
+      return state === 'Restored' ? String(BigInt(version) + MARGIN) : version;
     },
     async settle(signal) {
       while (state === 'Unknown' && highest !== judged) {

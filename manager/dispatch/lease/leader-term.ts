@@ -4,18 +4,18 @@ import { openHomeVersion, sealHomeVersion } from '../../api/home-version.ts';
 import type { RecordKeys } from '../../api/record-seal.ts';
 import type { HomeHistory } from './home-history.ts';
 
-/** One time that this program leads, on all clusters. */
+/** One term of leadership of this process, for all worker clusters. */
 export interface LeaderTerm {
-  /** Who holds the Leases in this term; undefined while it is not known which cluster is home. */
+  /** The holder identity of the Leases of this term; undefined while the UID of the manager cluster is unknown. */
   holder(): OriginHolder | undefined;
   /** Whether this term has held the Lease of the cluster with this UID. */
   hasHeld(clusterUid: string): boolean;
   held(clusterUid: string): void;
-  /** What a cluster is to keep for us: how far the home cluster has come. */
+  /** The resourceVersion of the manager cluster that worker clusters store, sealed. */
   homeVersion(): string | undefined;
-  /** What a cluster has kept of that; what no leader of our home has written tells nothing. */
-  homeVersionTold(text: string | undefined): void;
-  /** Whether a leader of our home has written this. */
+  /** Takes the version that a worker cluster has stored; a version that no leader of this manager cluster sealed is ignored. */
+  takeHomeVersion(text: string | undefined): void;
+  /** Whether a leader of this manager cluster has sealed this version. */
   isHomeVersion(text: string | undefined): boolean;
 }
 
@@ -25,7 +25,7 @@ export function createLeaderTerm(options: {
   readonly keys: RecordKeys;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
-  readonly homeHistory: Pick<HomeHistory, 'told' | 'toTell'>;
+  readonly homeHistory: Pick<HomeHistory, 'takeStoredVersion' | 'versionToStore'>;
   readonly random: Random;
 }): LeaderTerm {
   const { origin, keys, homeUID, homeHistory, random } = options;
@@ -39,8 +39,8 @@ export function createLeaderTerm(options: {
     },
     hasHeld: (uid) => heldUids.has(uid),
     held: (uid) => void heldUids.add(uid),
-    homeVersion: () => sealHomeVersion(keys, home(), homeHistory.toTell()),
-    homeVersionTold: (text) => homeHistory.told(openHomeVersion(keys, home(), text)),
+    homeVersion: () => sealHomeVersion(keys, home(), homeHistory.versionToStore()),
+    takeHomeVersion: (text) => homeHistory.takeStoredVersion(openHomeVersion(keys, home(), text)),
     isHomeVersion: (text) => openHomeVersion(keys, home(), text) !== '',
   };
 }

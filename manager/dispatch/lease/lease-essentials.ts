@@ -3,7 +3,7 @@ import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 
-/** The parts of a Lease that decisions need, of a kind that they can rely on; its cluster may have written what it likes. */
+/** The fields of a Lease that decisions read, each of the right type: a worker cluster may return anything in them. */
 export function essentialsOfLease(lease: Lease, annotations: readonly string[]): Lease {
   const { name, namespace, uid, resourceVersion } = lease.metadata;
   const said: unknown = lease.metadata.annotations;
@@ -30,7 +30,7 @@ function essentialsOfSpec(spec: unknown): NonNullable<Lease['spec']> {
 
 const DURATION_SECONDS_DEFAULT = 40;
 const DURATION_SECONDS_MAX = 3600;
-/** Longer names than that are nobody's, and are told from names by being longer. */
+/** Holder identities of managers are shorter. A truncated identity is recognized by having this length. */
 const LENGTH_MAX = 301;
 
 const sensibleDuration = (seconds: unknown): number =>

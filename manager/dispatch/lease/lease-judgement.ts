@@ -1,27 +1,28 @@
 import type { OriginHolder } from '../../../shared/api/fence-leases.ts';
 
-/** The Lease of our origin on a worker cluster, as it was last read. Whoever may write there may have written anything into it. */
+/** The Lease of this manager's id on a worker cluster, as last read. Any user with write access there can have changed it. */
 export type KnownLease = {
-  /** undefined: somebody who is no manager, or nobody. */
+  /** undefined: the holder identity names no manager, or is empty. */
   readonly holder: OriginHolder | undefined;
-  /** Nobody holds it: its holder has let go of it. */
+  /** The Lease has no holder: the last holder released it. */
   readonly released: boolean;
-  /** For how long we have seen no change of it, in milliseconds of a clock that does not step. */
+  /** Milliseconds since the last observed change of the Lease, on the monotonic clock. */
   readonly unchangedMs: number;
-  /** Who has not renewed it for so long has given it up. */
+  /** A holder that does not renew the Lease for this long has lost it. */
   readonly durationMs: number;
 };
 export type LeaseStep = 'Create' | 'Renew' | 'TakeOver' | 'Refuse';
 
 /**
- * What to do about the Lease without which nothing is done on a cluster. Of all that call themselves by one id, one may write there. In order:
+ * Decides what to do about the Lease that guards all writes to a worker cluster. Of all managers with one id, a single one may write there.
+ * In order:
  *
- * 1. There is none: it is made.
- * 2. It is ours: it is renewed.
- * 3. It was let go of, or its holder has not renewed it for its duration, as we have seen with our own clock: it is taken over.
- * 4. A leader of our own home cluster has it: that one has been followed by us, and it is taken over. But not if we have had it before: then
- *    somebody has followed us, or a clone of our home cluster runs, and we stand back.
- * 5. Somebody else has it: we stand back.
+ * 1. There is no Lease: create it.
+ * 2. This manager holds the Lease: renew it.
+ * 3. The Lease was released, or its holder has not renewed it for its duration by the clock of this manager: take it over.
+ * 4. A leader of the same home cluster holds the Lease: this manager is its successor, and takes it over. Not if this term has held the
+ *    Lease before: then a successor of this manager, or a clone of its home cluster, runs, and this manager stands back.
+ * 5. Any other holder: stand back.
  */
 export function judgeLease(lease: KnownLease | undefined, us: OriginHolder, hadBefore: boolean): LeaseStep {
   if (lease === undefined) return 'Create'; // 1

@@ -6,10 +6,10 @@ import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 export type LeasedClient = ReadClient & WriteClient & StatusClient;
 
 /**
- * The one way to write on a worker cluster, but for the Lease itself: open while that is held, by our own clock. Asked at the moment of
- * each write, and again when that is sent, because what was decided a moment ago may be carried out by a program that stood still since.
- * Throws {@link LeaseNotHeld}; nothing was sent then. With `hold` writes also wait while it is not known that this manager leads. The Lease
- * itself does not wait: who may hold it is settled there.
+ * The only client that writes on a worker cluster, except for the Lease itself. Writes pass while the Lease is held by the clock of this
+ * manager. The Lease is checked when a write is called and again when it is sent, because a paused process may send a decision late. Throws
+ * {@link LeaseNotHeld}; no request was sent then. With `hold` writes also wait while leadership of this manager is unconfirmed. Writes of
+ * the Lease do not wait: its holder is decided there.
  */
 export function leasedWrites(client: LeasedClient, lease: Pick<ClusterLease, 'isHeld'>, hold?: LeaseHold): LeasedClient {
   const check = (): void => {

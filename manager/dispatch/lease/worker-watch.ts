@@ -21,19 +21,20 @@ export type WorkerWatchOptions = Pick<
 > & {
   readonly namespace: string;
   readonly jobController: string;
-  /** The Lease of a worker has changed. */
+  /** Called when the Lease of a worker has changed. */
   readonly onChanged: () => void;
 };
 
-/** The worker of one cluster, as it tells of itself in its Lease. */
+/** The worker of one cluster, as it announces itself in its Lease. */
 export interface WorkerWatch {
-  /** `inReach`: the cluster answers, so that silence is the worker's. */
+  /** `inReach`: the cluster answers, so that a Lease without renewals is a silent worker. */
   finding(inReach: boolean): WorkerFinding;
-  /** As far as is known, the built-in Job controller runs the copies, and nothing there has a fence. */
+  /** As far as known, the built-in Job controller runs the copies, and no worker there has a fence. */
   isBuiltIn(): boolean;
   /**
-   * What it asks its manager to answer before copies go on; undefined while it asks nothing, and while its WorkerCluster still shows a shorter fence
-   * than it announces now (`shownFenceSeconds`): once it is answered it goes by its own, and whoever leads next counts on what is shown.
+   * The fence token that the worker asks its manager to confirm before copies go on. undefined: the worker asks for none, or its
+   * WorkerCluster still shows a shorter fence (`shownFenceSeconds`) than the worker announces. After the confirmation the worker goes by
+   * its own fence, and the next leader counts on the fence that the WorkerCluster shows.
    */
   fenceToken(shownFenceSeconds: number | undefined): string | undefined;
   run(signal: AbortSignal): Promise<void>;
@@ -43,7 +44,9 @@ const ANNOTATIONS = [CONTROLLER_NAME_ANNOTATION, VERSION_ANNOTATION, FENCE_AFTER
 
 export const createWorkerWatch = (options: WorkerWatchOptions): WorkerWatch => new LeaseWatch(options);
 
-/** What was heard of one Lease before our eyes: since when it has been silent, by a clock that does not step, and whether it was renewed before that. */
+/**
+ * The renewals of one Lease that this watch has seen: since when there was none, on the monotonic clock, and whether there was one before.
+ */
 type Heard = { readonly silentSinceMs: number; readonly renewed: boolean };
 
 class LeaseWatch implements WorkerWatch {
@@ -81,7 +84,7 @@ class LeaseWatch implements WorkerWatch {
 
   finding(inReach: boolean): WorkerFinding {
     if (!inReach || !this.#leases.hasSynced()) {
-      // Nobody hears a worker that is out of reach.
+      // Renewals of a worker out of reach are not seen.
       this.#heard.clear();
       return { kind: 'OutOfSight' };
     }
@@ -116,7 +119,7 @@ class LeaseWatch implements WorkerWatch {
     return announcement && { pulse: this.#pulse(lease), worker: workerOf(lease, announcement) };
   }
 
-  /** A Lease that its worker has left behind says nothing. */
+  /** A Lease that its worker has abandoned counts for nothing. */
   #other(): WorkerFinding | undefined {
     for (const lease of this.#leases.list()) {
       const other = this.#announced(lease);
@@ -135,10 +138,10 @@ class LeaseWatch implements WorkerWatch {
   }
 }
 
-/** In seconds; 0: copies are never stopped. */
+/** In seconds; 0: the fence never stops copies. */
 export const longestFence = (fences: readonly number[]): number => (fences.includes(0) ? 0 : Math.max(...fences));
 
-/** 0: its copies are never stopped. */
+/** In seconds; a fence of 0 never stops its copies and is the longest. */
 const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);
 
 function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement): AnnouncedWorker {

@@ -4,7 +4,7 @@ import { LATENCY_BUCKETS } from '../../../shared/runtime/latency-buckets.ts';
 
 export type DispatchMetrics = ReturnType<typeof createDispatchMetrics> & { readonly workqueues: WorkqueueMeters };
 
-/** Registers the metrics of dispatch. Call once for a registry: a second time throws. */
+/** Registers the metrics of dispatch. Call once for each registry: a second call throws. */
 export function createDispatchMetrics(registers: Registry[]) {
   return {
     dispatched: new Counter({

@@ -5,8 +5,8 @@ import { lastFailureOf } from '../../api/last-failure.ts';
 import type { Copy } from './mirror-group.ts';
 
 /**
- * What is written beside a status in which more pods have failed than before, or the Job has: what the last pod ended with that failed of its copy,
- * where that is known.
+ * The annotation for a status write with a new failed pod or a failed Job: the ending of the last failed pod of the copy, where it is
+ * known.
  */
 export function failureAnnotations(
   before: DeepReadonly<JobStatus>,

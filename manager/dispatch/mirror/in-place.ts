@@ -5,14 +5,17 @@ import type { Copy } from './mirror-group.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 import { hasVerdict } from '../status-home/to-local-status.ts';
 
-/** Pods would be made for it, though its Job may have been proven to rest meanwhile: fenced off, or before its cluster was restored. */
+/**
+ * The Job controller would create pods for this copy, though its Job may have been proven to rest meanwhile: fenced off, or before its
+ * cluster was restored.
+ */
 const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
   spec.suspend !== true && metadata.deletionTimestamp === undefined && !hasVerdict(status);
 
 /**
- * Whether this copy may run: it is the one that the record of its Job names, the last good record where the Job has none now. What rests
- * may be any: only we resume it. One whose Job is suspended is suspended first. One that does not say whose it is is nobody's, and left
- * alone. `place` is the WorkerCluster that the record leads to.
+ * Whether this copy may run: the record of its Job names it, or the last valid record where the Job has none now. Any copy may rest,
+ * because only this manager resumes it. A copy whose Job is suspended must be suspended first. A copy without an identity belongs to no Job
+ * and is left alone. `place` is the WorkerCluster that the record names.
  */
 export function isInPlace(
   { cluster, job }: Copy,

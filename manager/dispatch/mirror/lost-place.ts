@@ -12,8 +12,8 @@ import { copyIdentity } from '../copy/copy-marks.ts';
 import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from '../status-home/to-local-status.ts';
 
 /**
- * What a Job that is to rest says once it is fenced off on a cluster that is lost: that it does, or its end, if admission has so decided. `Said` when it
- * has said so already; undefined where it cannot be said.
+ * The status of a suspended Job once it is fenced off on a lost cluster: at rest, or failed, if admission has decided so. `Said`: the
+ * status shows this already; undefined: the Job is not suspended or not fenced off.
  */
 export function fencedOffStatus(
   group: MirrorGroup,
@@ -31,23 +31,25 @@ export function fencedOffStatus(
     : failedStatus(local, remote, fail, [...own, ...cannotStart(fail)], nowMs);
 }
 
-/** How it says so. */
+/** The condition of a Job that is fenced off. */
 export const fencedOff = (record: AdmissionRecord): OwnCondition =>
   notDispatched({ reason: DispatchedReason.FencedOff, message: fencedOffMessage(record) });
 
-/** What there is to say of the loss of the recorded cluster, or of what is not seen there any more; undefined while it is seen. */
-export function lossTold(group: MirrorGroup): string | undefined {
+/**
+ * What the Job reports of the loss of its cluster, or of a namespace that is no longer served there; undefined while its copy is in sight.
+ */
+export function lossMessage(group: MirrorGroup): string | undefined {
   const contact = viewOfPlace(group)?.contact;
   if (contact === 'Ready') return undefined;
   if (contact === 'NotServed') return notServed(group);
   return isLossYoung(group) ? undefined : group.loss?.message;
 }
 
-/** It is too early for its Jobs to say so: a cluster that flaps would cost each of them two writes every time. */
-export const isLossYoung = ({ loss }: MirrorGroup): boolean => (loss?.toldInMs ?? 0) > 0;
+/** The loss is too recent to report: a flapping cluster would cost each of its Jobs two writes every time. */
+export const isLossYoung = ({ loss }: MirrorGroup): boolean => (loss?.reportInMs ?? 0) > 0;
 
-/** Whether a write tells of nothing but the loss of the cluster, or that it is back: that can wait for all others. */
-export function tellsLossOnly(before: DeepReadonly<JobStatus> | undefined, after: DeepReadonly<JobStatus>): boolean {
+/** Whether a status write reports nothing but the loss or the return of the cluster: such a write may come after all others. */
+export function reportsLossOnly(before: DeepReadonly<JobStatus> | undefined, after: DeepReadonly<JobStatus>): boolean {
   const [told, tells] = [before, after].map((status) => findCondition(status?.conditions, SwitchyardCondition.Dispatched));
   const isSameOtherwise = told?.status === tells?.status && told?.reason === tells?.reason;
   return isSameOtherwise && told?.message !== tells?.message && sameJson(withoutDispatched(before), withoutDispatched(after));
@@ -58,24 +60,27 @@ const withoutDispatched = (status: DeepReadonly<JobStatus> | undefined): unknown
   conditions: (status?.conditions ?? []).filter(({ type }) => type !== SwitchyardCondition.Dispatched),
 });
 
-/** Its copy may run on, and nobody may look: no later than that is it known to rest. */
+/** The copy may go on running out of sight: the Job is not known to rest until its namespace is served again. */
 const notServed = (group: MirrorGroup): string =>
   `cluster "${placeOf(group)}" no longer serves namespace "${group.local?.metadata.namespace}" (spec.servedNamespaces of its WorkerCluster), so that what becomes of the Job ` +
   'there is not seen, and its quota is held: put the namespace on the list again until the Job has ended or has moved (spec.state: Draining)';
 
-/** When a Job is to say that its cluster is lost, or, where it is to rest or to go, counts as fenced off, though nothing may happen then; undefined: not by itself. */
+/**
+ * Milliseconds until the Job is to report the loss of its cluster, or, when suspended or deleted, counts as fenced off, even without an
+ * event; undefined: never by itself.
+ */
 export function lossChangesAfterMs(group: MirrorGroup): number | undefined {
   const { loss, local } = group;
-  if (isLossYoung(group)) return loss?.toldInMs;
+  if (isLossYoung(group)) return loss?.reportInMs;
   const isToRest = local?.spec.suspend === true || local?.metadata.deletionTimestamp !== undefined;
   return loss?.kind === 'NotYet' && isToRest ? loss.forMs : undefined;
 }
 
 /**
- * Whether a copy that is not the current one keeps the next one waiting. An earlier placement elsewhere was proven to be over before the present one was
- * recorded: what is remembered of a cluster that is lost says nothing against that.
+ * Whether a copy other than the current one delays the next one. An earlier placement elsewhere was proven to be over before the present
+ * one was recorded, so that cached copies of a lost cluster do not count against that.
  */
-export function isInTheWay(group: MirrorGroup, { cluster, job }: Copy, record: AdmissionRecord): boolean {
+export function isBlocking(group: MirrorGroup, { cluster, job }: Copy, record: AdmissionRecord): boolean {
   const contact = group.clusters.get(cluster)?.contact;
   if (contact === 'Ready') return true;
   return !isAtRest(job) && !isOutlived(group, { cluster, job }, record);
@@ -84,6 +89,9 @@ export function isInTheWay(group: MirrorGroup, { cluster, job }: Copy, record: A
 const isOutlived = (group: MirrorGroup, { cluster, job }: Pick<Copy, 'cluster' | 'job'>, { epoch }: AdmissionRecord): boolean =>
   group.clusters.get(cluster)?.contact === 'Lost' && cluster !== placeOf(group) && (copyIdentity(job)?.epoch ?? epoch) < epoch;
 
-/** Nothing of this copy runs, though its cluster is lost: it is fenced off, or was proven to be over before the present placement was recorded. */
+/**
+ * No pod of this copy runs, though its cluster is lost: the copy is fenced off, or its placement was proven to be over before the present
+ * one was recorded.
+ */
 export const isStopped = (group: MirrorGroup, copy: Copy, record: AdmissionRecord): boolean =>
   copy.cluster === placeOf(group) ? isFencedOff(group) : isOutlived(group, copy, record);

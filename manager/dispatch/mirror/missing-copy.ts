@@ -11,9 +11,9 @@ import { dispatched, notDispatched } from '../status-home/own-conditions.ts';
 import type { OwnCondition } from '../status-home/to-local-status.ts';
 
 /**
- * Whether the copy's name is looked up on the recorded cluster before anything is said of a Job that has no copy in the list there. Copies are listed by a
- * label, which users and webhooks of that cluster can take away: only its name says whether a copy is there. A Job that was never sent anywhere costs no
- * such call, nor does one that is proven to rest.
+ * Whether the name of the copy is read on the recorded cluster before a Job without a listed copy is judged. Copies are listed by a label,
+ * which users and webhooks of that cluster can remove: only its name shows whether the copy exists. A Job that was never dispatched costs
+ * no such call, nor does one that is proven to rest.
  */
 export function isToBeLookedUp(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): boolean {
   const { contact, absence } = viewOfPlace(group) ?? {};
@@ -26,8 +26,8 @@ export function isToBeLookedUp(group: MirrorGroup, local: DeepReadonly<Job>, rec
 type NamedView = readonly [string, ClusterView];
 
 /**
- * The clusters on which the name of the copy is to be read now, and for how long those keep us waiting where a write may still be carried out. Asked are
- * those with doubts that the Job is not to run on, and the recorded one where the copy is missing.
+ * The clusters on which the name of the copy is to be read now, and how long to wait for clusters where a write may still be carried out.
+ * Read are clusters with unanswered writes that the Job is not to run on, and the recorded cluster where the copy is missing.
  */
 export function unclearPlaces(group: MirrorGroup, local: DeepReadonly<Job>): { readonly looks: NamedView[]; readonly waitsMs: number[] } {
   const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
@@ -45,25 +45,25 @@ export function unclearPlaces(group: MirrorGroup, local: DeepReadonly<Job>): { r
   return { looks, waitsMs };
 }
 
-/** Whether the Job says, or said until its copy was missed, that this placement was dispatched. */
+/** Whether the status says that this placement was dispatched, or said so until its copy was missed. */
 export const wasDispatched = ({ status }: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isDispatched(status, record) || isLost(status);
 
 const isLost = (status: DeepReadonly<Job['status']>): boolean =>
   findCondition(status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.CopyLost;
 
-/** What a Job says while the name of its copy does not tell: not less than before, so that nothing follows from it. */
+/** The condition Dispatched while the existence of the copy is unclear. It keeps its present status, so that nothing follows from it. */
 export function unclearCopy(local: DeepReadonly<Job>, record: AdmissionRecord, { reason, message }: DispatchProblem): OwnCondition {
   if (isDispatched(local.status, record)) return dispatched(record, message);
   return notDispatched({ reason: isLost(local.status) ? DispatchedReason.CopyLost : reason, message });
 }
 
-/** A copy that vanished is made again only after this time and the grace period of its pods, so that they have stopped. */
+/** A copy that vanished is created again only after this time and the grace period of its pods, so that they have stopped. */
 export const COPY_LOST_DELAY_MS = 10_000;
 
 export const lostDelayMs = (local: DeepReadonly<Job>): number => COPY_LOST_DELAY_MS + graceSecondsOf(local) * 1000;
 
-/** For how long a Job that says that its copy is lost goes on waiting; at most 0: it does not. */
+/** Milliseconds that a Job whose condition reports a lost copy still waits; at most 0: it does not wait. */
 export function remainingLostDelayMs(local: DeepReadonly<Job>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;

@@ -6,17 +6,17 @@ import { isOfShape, shapeOf } from '../../api/job-shape.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 
 /**
- * What clusters have refused a moment ago, by shape of Job. Those of the same shape that were on their way there by then are held back until admission has
- * called them off, so that many of them cost a cluster that refuses them a few requests, and not as many.
+ * Recent final refusals, by cluster and shape of Job. Jobs of the same shape that were already admitted to that cluster are held back until
+ * admission has moved them, so that many such Jobs cost the cluster few requests.
  */
 export interface RecentRefusals {
-  /** A cluster has refused a Job for good. */
+  /** The cluster has refused a Job for good. */
   note(cluster: string, job: DeepReadonly<Job> | undefined, reason: string): void;
-  /** For how long a Job that was admitted then is not to be sent to a cluster, in milliseconds; 0: it may be sent. */
+  /** Milliseconds for which a Job with this admission is not to be sent to the cluster; 0: it may be sent. */
   holdMs(cluster: string, job: DeepReadonly<Job> | undefined, admission: Pick<AdmissionRecord, 'since'>): number;
 }
 
-/** Thousands may have to be called off, one write each. Whoever is still there after that is sent. */
+/** Admission may have thousands of Jobs to move, at one write each. A Job that is still there afterwards is sent. */
 const HOLD_MS = 60_000;
 
 export function createRecentRefusals(clock: Clock): RecentRefusals {
@@ -30,7 +30,7 @@ export function createRecentRefusals(clock: Clock): RecentRefusals {
     },
     holdMs(cluster, job, { since }) {
       const refusal = job === undefined || refusals.size === 0 ? undefined : refusals.get(keyOf(cluster, job));
-      // Whoever was admitted after that goes there on purpose.
+      // An admission after the refusal was made with knowledge of it.
       if (refusal === undefined || (parseWireTime(since) ?? 0) > refusal.atMs) return 0;
       return Math.max(0, refusal.untilMs - clock.monotonic());
     },

@@ -1,25 +1,25 @@
 import type { AdmissionRecord } from '../../api/records.ts';
 
-/** Where a record says that a Job is, as far as that cluster is known now. */
+/** The cluster that a record names, as far as its identity is known now. */
 export type RecordedPlace =
-  /** The WorkerCluster of this name has that cluster, or may turn out to have it. */
+  /** The WorkerCluster of this name is that cluster, or may be. */
   | { readonly kind: 'Known'; readonly cluster: string }
-  /** No WorkerCluster has it. */
+  /** No WorkerCluster is that cluster. */
   | { readonly kind: 'Unknown' }
-  /** The WorkerCluster of the recorded name leads to another cluster, and no WorkerCluster to the recorded one. */
+  /** The WorkerCluster of the recorded name is another cluster now, and no WorkerCluster is the recorded one. */
   | { readonly kind: 'Changed'; readonly cluster: string; readonly uid: string };
 
-/** The WorkerClusters that there are, and which clusters they are known to be. */
+/** The WorkerClusters and their known identities. */
 export type KnownPlaces = {
   has(name: string): boolean;
-  /** Undefined while it is not known. */
+  /** Undefined while the identity is unknown. */
   uidOf(name: string): string | undefined;
   nameOf(uid: string): string | undefined;
 };
 
 /**
- * A cluster is who it is, not what it is called: the name counts only where the record says no more, or while it is not known which cluster has the
- * name. One that is not known is not Ready, so that nothing is done there before it is.
+ * Finds the recorded cluster by its UID. Its name counts only where the record has no UID, or the UID of that name is unknown. A cluster of
+ * unknown UID is not Ready, so that nothing is done there before its UID is known.
  */
 export function recordedPlace({ cluster, clusterUID }: Pick<AdmissionRecord, 'cluster' | 'clusterUID'>, known: KnownPlaces): RecordedPlace {
   const uid = known.uidOf(cluster);

@@ -6,7 +6,7 @@ import type { ShownCopy } from '../../api/shown-copy.ts';
 import type { Copy } from './mirror-group.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 
-/** A copy as its cluster shows it; undefined where it does not say whose it is, and is left alone. */
+/** A copy as its cluster shows it; undefined for a copy without an identity, which is left alone. */
 export function shownCopy({ cluster, job, deleting }: Copy, inSight: boolean): ShownCopy | undefined {
   const identity = copyIdentity(job);
   if (identity === undefined) return undefined;

@@ -1,31 +1,34 @@
 import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { tellsLossOnly } from './lost-place.ts';
+import { reportsLossOnly } from './lost-place.ts';
 
 /**
- * How long the progress of a running Job is gathered before it is written home. An API server under a burst answers slowly; the longer its
- * answers take, the longer progress waits, so that admissions and final statuses come first and short Jobs need one status write less.
+ * How long status changes of a running Job are batched before they are written home. An API server under a burst answers slowly. The longer
+ * its answers take, the longer changes wait, so that admissions and final statuses come first, and short Jobs need one write less.
  */
 export interface StatusWindow {
   /** Milliseconds from the first change to the write. */
   ms(): number;
-  /** When this status of a Job is to be written, on the time of day; `knownMs` was said of an earlier one that is not written yet. */
+  /** When this status is to be written, in epoch milliseconds; `knownMs` is the time of an earlier status that is not written yet. */
   dueMs(local: DeepReadonly<Job>, status: DeepReadonly<JobStatus>, knownMs: number | undefined): number;
-  /** A status write was answered after so many milliseconds. */
+  /** A status write was answered after this many milliseconds. */
   answered(tookMs: number): void;
 }
 
-/** The least, so that there is at most one such write of a Job in this time. */
+/** The least, so that a Job has at most one such write in this time. */
 export const STATUS_WINDOW_MS = 200;
 /** Below the five seconds of the objective in docs/slo.md. */
 const WINDOW_MAX_MS = 4_000;
-/** So often at most a write says nothing but that a cluster is lost, or back: thousands of Jobs say so at once, and final statuses go by the same way. */
+/**
+ * Least interval between writes that report only the loss or the return of a cluster: thousands of Jobs report it at once, on the same path
+ * as final statuses.
+ */
 const LOSS_EVERY_MS = 50;
-/** The window, in answers. */
+/** The window as a multiple of the average answer time. */
 const ANSWERS = 16;
 /** Weight of the latest answer in the average. */
 const WEIGHT = 1 / 8;
-/** An average to which nothing was added for this long says nothing about the server of now. */
+/** An average without a new answer for this long does not describe the present state of the API server. */
 const KNOWN_FOR_MS = 2_000;
 
 export function createStatusWindow(clock: Pick<Clock, 'monotonic' | 'now'>): StatusWindow {
@@ -38,7 +41,7 @@ export function createStatusWindow(clock: Pick<Clock, 'monotonic' | 'now'>): Sta
     ms,
     dueMs(local, status, knownMs) {
       const nowMs = clock.now();
-      if (tellsLossOnly(local.status, status)) {
+      if (reportsLossOnly(local.status, status)) {
         if (knownMs !== undefined) return knownMs;
         lossDueMs = Math.max(lossDueMs + LOSS_EVERY_MS, clock.monotonic() + STATUS_WINDOW_MS);
         return nowMs + lossDueMs - clock.monotonic();

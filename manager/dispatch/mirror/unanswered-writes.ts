@@ -3,62 +3,62 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Absence, Doubt } from './mirror-group.ts';
 
 /**
- * What is not known of the copies on one cluster, because writes of ours are under way or their answers were lost. A lost answer counts as
- * carried out, now or a little later, until the object has been looked at after that.
+ * Writes to the copies of one cluster that are in flight, or whose answer was lost. A lost answer counts as carried out, now or a little
+ * later, until the object was read after that.
  */
 export interface UnansweredWrites {
-  /** `sinceMs`: when the Job was last admitted; undefined while nobody knows. Epoch milliseconds. */
+  /** `sinceMs`: the last admission of the Job, in epoch milliseconds; undefined while unknown. */
   of(localKey: string, sinceMs: number | undefined): Doubt;
-  /** Whether something was ever sent here for this Job. */
+  /** Whether a write for this Job was ever sent to this cluster. */
   has(localKey: string): boolean;
   /**
-   * From when on nobody but this manager has written here, which has written nothing for this Job; undefined once it has. Epoch
-   * milliseconds.
+   * From when on no other manager can have written to this cluster, while this one has written nothing for the Job; undefined once it has.
+   * Epoch milliseconds.
    */
   untouchedSinceMs(localKey: string): number | undefined;
-  /** A write is sent. */
+  /** A write is being sent. */
   sent(localKey: string): void;
   /**
-   * It was answered: what became of it is known, such as that `nothingMade` of it is there. An earlier one of the same Job may still be
-   * open.
+   * The write was answered, so its result is known. `nothingMade`: the answer proves that no copy was created. An earlier write for the
+   * same Job may still be open.
    */
   answered(localKey: string, nothingMade?: boolean): void;
-  /** Nobody knows what became of it. */
+  /** The answer of the write was lost. */
   lost(localKey: string): void;
-  /** It never left: there was no connection to send it on. */
+  /** The write was never sent: there was no connection. */
   unsent(localKey: string): void;
   /**
-   * A copy of it, or that there is none, was seen after the last write. One whose answer was lost a moment ago may be carried out after
-   * that, and stays open.
+   * The copy, or its absence, was read after the last write. A write whose answer was lost a moment ago stays open, as it may be carried
+   * out later.
    */
-  settled(localKey: string): void;
+  resolved(localKey: string): void;
   /** This copy is in the list, or will be. */
   listed(localKey: string, copy: DeepReadonly<Job>): void;
-  /** This copy is not in the list, and nobody of ours has deleted it: it may be there without what it is listed by. */
+  /** This copy is not in the list, and this manager has not deleted it: it may exist without the label that lists it. */
   unlisted(localKey: string, copy: DeepReadonly<Job>): void;
   unlistedCopy(localKey: string): DeepReadonly<Job> | undefined;
-  /** Nothing of it was there when its name was looked up, or what was there is gone by our own deletion. */
+  /** The name of the copy was read and not found, or this manager's deletion of the copy is complete. */
   absent(localKey: string): void;
-  /** What no copy in the list says of the Job; for `sinceMs` see {@link UnansweredWrites.of}. */
+  /** What the absence of a listed copy means for the Job; for `sinceMs` see {@link UnansweredWrites.of}. */
   absence(localKey: string, sinceMs: number | undefined, isAnyListed?: boolean): Absence | undefined;
   /** The Job is gone. */
   forget(localKey: string): void;
 }
 
 /**
- * How long a request that its sender has given up may still be carried out: the one figure for all writes whose answer was lost. The API
- * server ends a request with its connection; what remains is what it had passed on to its storage or to a webhook by then. Where it does
- * not notice that the connection is gone, it goes on for 34 s from when it began (its bound for every write), after 15 s in its queue at
- * most; our own patience of 15 s lies before this time, so that both together last as long as that. When the time is over the object is
- * looked at, and what comes later yet is seen as a copy that the record does not know.
+ * How long a request that its client has given up may still be carried out; the one bound for all lost answers. The API server ends a
+ * request with its connection; what remains is what it had passed to its storage or to a webhook. Where the API server does not notice the
+ * lost connection, it continues for 34 s from the start of the request (its bound for every write), after at most 15 s in its queue. The
+ * client timeout of 15 s comes first, so that both together last as long. After this time the object is read, and a later effect appears as
+ * a copy that the record does not know.
  */
 export const LATE_WRITE_MS = 20_000;
 
 type Open = { readonly inFlight: number; readonly untilMs: number };
 
 /**
- * Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. `newestMs`: the
- * newest admission that is known now, in epoch milliseconds. It was before this, whatever the time of day was by the clock of who made it.
+ * A former leader may have sent writes, too: for a while every Job admitted before this object was created is in doubt. `newestMs`: the
+ * newest admission known now, in epoch milliseconds. It precedes this object, whatever the clock of the manager that made it said.
  */
 export function createUnansweredWrites(clock: Clock, newestMs: number): UnansweredWrites {
   const bornMs = clock.now();
@@ -103,12 +103,12 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
       const doubt = open.get(key);
       if (doubt !== undefined) open.set(key, { inFlight: doubt.inFlight - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },
-    settled(key) {
+    resolved(key) {
       const doubt = open.get(key);
       if (doubt?.inFlight === 0 && doubt.untilMs <= clock.now()) open.delete(key);
     },
     listed(key, { metadata }) {
-      // No two objects have one name.
+      // No two objects have the same name.
       if (left.get(key)?.metadata.name === metadata.name) left.delete(key);
       absent.delete(key);
     },

@@ -3,8 +3,8 @@ import { isAtRest } from '../copy/copy-rest.ts';
 import type { ClusterView, Copy } from './mirror-group.ts';
 
 /**
- * What a Job says whose copy nobody runs, with the two ways out; undefined while its cluster has a worker, or nothing is missed of the
- * copy. The copy alone does not tell whether its pods run on: kubelets need no Job controller.
+ * What a Job reports when no worker runs its copy, with both remedies. Undefined while its cluster has a worker, or the copy has ended or
+ * rests. The copy does not show whether its pods go on: kubelets need no Job controller.
  */
 export function withoutWorker(view: ClusterView | undefined, { cluster, job }: Copy): string | undefined {
   if (view?.withoutWorker === undefined || isFinished(job.status) || isAtRest(job)) return undefined;

@@ -2,34 +2,34 @@ import type { DeepReadonly, Job, JobSpec, JobStatus } from '../../../shared/api/
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { indexesBelow, isSubset, sizeOf, textOf, unionOf, without, type Indexes } from '../../api/index-list.ts';
 
-/** What of a Job need not be run again, and which failures count on: the part of its status that a new copy starts from. */
+/** The finished part of a Job's status, which a new copy starts from: work that need not run again, and failures that still count. */
 export type FinishedWork = Pick<JobStatus, 'succeeded' | 'failed' | 'completedIndexes' | 'failedIndexes'>;
 
 /**
- * The status that a suspended copy lacks before it may be resumed; undefined when it lacks none. Home knows of work that it does not show: the
- * copy is new, its Job having moved or lost its copy, or its cluster was set back. One of which anything runs, or waits to be counted, is left
- * alone: what it shows is its own.
+ * The status that a suspended copy lacks before it may be resumed; undefined when it lacks nothing. The copy lacks work that home knows of
+ * when it is new, after a move or a loss, or when its cluster was restored. A copy with pods, or with uncounted pods, is left alone: its
+ * status is its own.
  */
 export function seedFor(copy: DeepReadonly<Job>, local: DeepReadonly<Job>): FinishedWork | undefined {
   if (copy.spec.suspend !== true || hasLedgerOfItsOwn(copy.status)) return undefined;
   const own = workOf(local.spec, copy.status);
   const all = united(workOf(local.spec, local.status), own);
-  // The number of successes of an Indexed Job follows from their indexes.
+  // The success count of an Indexed Job follows from its completed indexes.
   const lacks = isIndexed(local.spec) ? !isSubset(all.completed, own.completed) : all.succeeded > own.succeeded;
   if (!lacks && all.failed <= own.failed && isSubset(all.lost, own.lost)) return undefined;
-  // What it claims without saying which: the API server would not have it fall.
+  // The copy may count successes without listing indexes; the API server does not let the counter fall.
   return wireOf({ ...all, succeeded: Math.max(all.succeeded, copy.status?.succeeded ?? 0) }, local.spec);
 }
 
-/** Home knows of work that must not be done again. */
+/** Home knows of work that must not run again. */
 export const hasFinishedWork = (local: DeepReadonly<Job>): boolean => {
   const { succeeded, failed, completed, lost } = workOf(local.spec, local.status);
   return succeeded > 0 || failed > 0 || completed.length > 0 || lost.length > 0;
 };
 
 /**
- * The lists of indexes that a Job shows at home, given those that it shows there and those of its copy: what has ended once stays so, except
- * beyond the end of an elastic Job that shrinks. Where the copy knows of everything, it is in its words.
+ * The index lists of a Job at home, from its status at home and that of its copy. Finished indexes stay finished, except beyond the end of
+ * an elastic Job that shrinks. When the copy lists all of them, its own text is used.
  */
 export function indexListsOf(
   local: DeepReadonly<Job>,
@@ -45,15 +45,15 @@ export function indexListsOf(
   return omitUndefined({ completedIndexes, failedIndexes: lists ? failedIndexes : undefined });
 }
 
-/** How many indexes of an Indexed Job are known to be complete, by home or by the copy. */
+/** The number of indexes of an Indexed Job that home or the copy lists as complete. */
 export const completeIndexes = (local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus>): number =>
   isBehind(local.status, remote) ? united(workOf(local.spec, local.status), workOf(local.spec, remote)).succeeded : (remote.succeeded ?? 0);
 
-/** May be: what home shows is in nearly all cases nothing, or the same text. */
+/** The copy may lack indexes that home lists. In nearly all cases the list at home is empty, or the same text. */
 const isBehind = (home: DeepReadonly<JobStatus> | undefined, remote: DeepReadonly<JobStatus>): boolean =>
   (['completedIndexes', 'failedIndexes'] as const).some((list) => (home?.[list] ?? '') !== '' && home?.[list] !== remote[list]);
 
-/** What stands in the lists of a copy that rests is as good as counted: its counters will say so, and nothing else can become of it. */
+/** The status with the uncounted pods of a resting copy counted: its counters will include them, and their result cannot change. */
 export function counted(status: DeepReadonly<JobStatus> | undefined, spec: DeepReadonly<JobSpec>): DeepReadonly<JobStatus> | undefined {
   const { succeeded = [], failed = [] } = status?.uncountedTerminatedPods ?? {};
   if (succeeded.length + failed.length === 0) return status;
@@ -79,7 +79,9 @@ function workOf(spec: DeepReadonly<JobSpec>, status: DeepReadonly<JobStatus> | u
   };
 }
 
-/** An index that failed for good on one cluster and succeeded on another has succeeded: the API server wants it in one list. */
+/**
+ * An index that failed for good on one cluster and succeeded on another has succeeded: the API server accepts an index in one list only.
+ */
 function united(a: Work, b: Work): Work {
   const completed = unionOf(a.completed, b.completed);
   return {
@@ -98,8 +100,8 @@ const wireOf = ({ succeeded, failed, completed, lost }: Work, { backoffLimitPerI
 });
 
 /**
- * To a Job controller a success of a work queue says that there is no more work to start. One that moves was cut short: a copy that was told of a success
- * would be complete without having run, and what the pods of the last placement had taken from the queue would be done by nobody.
+ * To a Job controller one success of a work queue means that no more pods are to start. A moved work queue was interrupted: a copy seeded
+ * with a success would be complete without having run, and the items that pods of the last placement had taken would be lost.
  */
 const isWorkQueue = ({ completions }: DeepReadonly<JobSpec>): boolean => completions === undefined || completions === null;
 

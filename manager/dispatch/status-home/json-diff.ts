@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../api/json-value.ts';
 
-/** A JSON document as code meets it. An absent field, an undefined one and a null one mean the same, as they do to an API server. */
+/** A JSON value. An absent field, an undefined one and a null one are equal, as they are to an API server. */
 type Json = unknown;
 
-/** True when two documents say the same: order of fields does not matter, order of list items does. */
+/** True when two documents are equal. The order of fields does not matter, the order of list items does. */
 export function sameJson(a: Json, b: Json): boolean {
   if (isAbsent(a) || isAbsent(b)) return isAbsent(a) && isAbsent(b);
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
@@ -11,7 +11,7 @@ export function sameJson(a: Json, b: Json): boolean {
   return a === b;
 }
 
-/** The JSON merge patch (RFC 7386) that makes `to` out of `from`; undefined when there is nothing to change. Lists go whole. */
+/** The JSON merge patch (RFC 7386) that turns `from` into `to`; undefined when they are equal. Lists are replaced whole. */
 export function mergePatchBetween(from: Json, to: Json): Json {
   if (sameJson(from, to)) return undefined;
   if (isAbsent(to)) return null;

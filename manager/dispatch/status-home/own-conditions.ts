@@ -14,10 +14,10 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
 import { podsAtOnce } from '../../api/pod-count.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
-import { isStartTold, podsReady, startedMessage } from '../../api/start-proof.ts';
+import { isStartReported, podsReady, startedMessage } from '../../api/start-proof.ts';
 import type { OwnCondition } from './to-local-status.ts';
 
-/** It is on its cluster; `detail` is what keeps it from getting on there. */
+/** The copy is on its cluster; `detail` says what keeps its pods from starting or running. */
 export const dispatched = (record: AdmissionRecord, detail?: string): OwnCondition => ({
   type: SwitchyardCondition.Dispatched,
   status: 'True',
@@ -26,8 +26,8 @@ export const dispatched = (record: AdmissionRecord, detail?: string): OwnConditi
 });
 
 /**
- * Admission says it in the record, without a status write. A condition that told people to wait is set right on this occasion, unless
- * admission has done so itself; an evicted Job waits anew, and what admission says of that is left alone.
+ * Admission records the quota in the admission record, without a status write. This status write corrects the condition, unless admission
+ * has done so itself. The condition of an evicted Job belongs to admission and stays as it is.
  */
 export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallelism, executedSeconds }: AdmissionRecord): OwnCondition[] {
   const type = SwitchyardCondition.QuotaReserved;
@@ -47,9 +47,11 @@ export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallel
   return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }, ...again];
 }
 
-/** That it runs is noted with what else is told, once for each admission: admission judges by it whether it got anywhere. */
+/**
+ * The start of a copy is noted once for each admission, with the next status write: admission judges by it whether the placement worked.
+ */
 export function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
-  if (record.evicted === true || isStartTold(local.status, record)) return [];
+  if (record.evicted === true || isStartReported(local.status, record)) return [];
   const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
   if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
   const message = startedMessage(record);

@@ -4,7 +4,7 @@ import { podsReady } from '../../api/start-proof.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import { hasVerdict } from './to-local-status.ts';
 
-/** Its pods are wanted, and none of them is or was ready, as its cluster tells. */
+/** Pods of the Job are wanted, and by its status none of them is or was ready. */
 export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
   metadata.deletionTimestamp === undefined &&
   spec.suspend !== true &&
@@ -13,14 +13,15 @@ export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>):
   !hasVerdict(status);
 
 function podsNotStarted(status: DeepReadonly<Job>['status']): boolean {
-  // An API server that does not count ready pods leaves open whether those that are active have started.
+  // An API server that does not count ready pods leaves open whether active pods have started.
   const ready = status?.ready === undefined ? 0 : podsReady(status);
   return ready === 0 && (status?.succeeded ?? 0) === 0 && (status?.failed ?? 0) === 0;
 }
 
 /**
- * What keeps the pods of a copy from starting, in one line of bounded length: the commonest reason why its pods wait, of those that were looked at, and its newest
- * Warning event, such as that no pod can be created. Undefined when neither says anything. All is as another cluster has told it, and taken for no more.
+ * Why the pods of a copy do not start, in one line of bounded length: the most frequent waiting reason of the pods read, and the newest
+ * Warning event of the copy, such as a failed pod creation. Undefined when neither gives a reason. The cluster is not trusted: all text is
+ * sanitized and used for display alone.
  */
 export function startTrouble(pods: readonly unknown[], events: readonly unknown[], active: number): string | undefined {
   const waits = pods.flatMap(waitOf);
@@ -34,29 +35,29 @@ export function startTrouble(pods: readonly unknown[], events: readonly unknown[
   return told.length === 0 ? undefined : told.join('; ');
 }
 
-type Said = { readonly reason: string; readonly message: string };
-const textOf = ({ reason, message }: Said): string => (message === '' ? reason : `${reason}: ${message}`);
+type Reason = { readonly reason: string; readonly message: string };
+const textOf = ({ reason, message }: Reason): string => (message === '' ? reason : `${reason}: ${message}`);
 const timesOf = (reason: string, all: readonly string[]): number => all.filter((each) => each === reason).length;
 
-/** Why a pod waits: its first container that says so, or that no node takes it. */
-function waitOf(pod: unknown): Said[] {
+/** Why a pod waits: the first container with a waiting reason, or a failed PodScheduled condition. */
+function waitOf(pod: unknown): Reason[] {
   const status = field(pod, 'status');
   for (const statuses of [field(status, 'initContainerStatuses'), field(status, 'containerStatuses')]) {
     for (const container of listOf(statuses)) {
-      const said = saidBy(field(field(container, 'state'), 'waiting'));
+      const said = reasonOf(field(field(container, 'state'), 'waiting'));
       if (said !== undefined) return [said];
     }
   }
   const condition = listOf(field(status, 'conditions')).find(
     (each) => field(each, 'type') === 'PodScheduled' && field(each, 'status') === 'False',
   );
-  const said = saidBy(condition);
+  const said = reasonOf(condition);
   return said === undefined ? [] : [said];
 }
 
-function warningOf(event: unknown): (Said & { readonly atMs: number })[] {
+function warningOf(event: unknown): (Reason & { readonly atMs: number })[] {
   if (field(event, 'type') !== 'Warning') return [];
-  const said = saidBy(event);
+  const said = reasonOf(event);
   const times = ['lastTimestamp', 'eventTime', 'firstTimestamp'].map((name) => field(event, name));
   const time = times.find((each) => typeof each === 'string');
   return said === undefined ? [] : [{ ...said, atMs: (typeof time === 'string' && Date.parse(time)) || 0 }];
@@ -64,10 +65,10 @@ function warningOf(event: unknown): (Said & { readonly atMs: number })[] {
 
 const REASON_LENGTH_MAX = 64;
 const MESSAGE_LENGTH_MAX = 256;
-/** Of a list that somebody else has made. */
-const LOOKED_AT_MAX = 20;
+/** Items read of a list that the worker cluster returned. */
+const ITEMS_MAX = 20;
 
-function saidBy(object: unknown): Said | undefined {
+function reasonOf(object: unknown): Reason | undefined {
   const reason = field(object, 'reason');
   if (typeof reason !== 'string' || reason === '') return undefined;
   const message = field(object, 'message');
@@ -77,4 +78,4 @@ function saidBy(object: unknown): Said | undefined {
   };
 }
 const field = (object: unknown, name: string): unknown => (isJsonObject(object) ? object[name] : undefined);
-const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, LOOKED_AT_MAX) : []);
+const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, ITEMS_MAX) : []);

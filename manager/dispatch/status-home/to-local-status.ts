@@ -7,12 +7,12 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
 import { areIndexLists, indexesBelow, sizeOf, textOf } from '../../api/index-list.ts';
 
-/** What becomes of the status of a Job on the manager cluster. */
+/** The inputs of a Job's status on the manager cluster. */
 export type HomeStatusInput = {
   readonly local: DeepReadonly<Job>;
-  /** Status of the copy; undefined when there is no copy, so that nothing runs. */
+  /** Status of the copy; undefined when there is no copy, so that no pod runs. */
   readonly remote: DeepReadonly<JobStatus> | undefined;
-  /** Conditions of ours to set; those of ours that are already there stay. */
+  /** Conditions of Switchyard to set; those that the Job already has stay. */
   readonly own: readonly OwnCondition[];
   /** Epoch milliseconds. */
   readonly nowMs: number;
@@ -24,25 +24,26 @@ export type OwnCondition = {
   readonly message: string;
 };
 
-/** A verdict is announced by its interim condition and carried out by its terminal one. */
+/** An interim condition announces a verdict, its terminal condition carries it out. */
 const VERDICTS = [
   { interim: 'FailureTarget', terminal: 'Failed' },
   { interim: 'SuccessCriteriaMet', terminal: 'Complete' },
 ] as const;
 type Verdict = (typeof VERDICTS)[number];
-/** Types of all conditions that say how a Job ends. */
+/** Types of all conditions that end a Job. */
 export const VERDICT_TYPES: readonly string[] = VERDICTS.flatMap(({ interim, terminal }) => [interim, terminal]);
 
 /**
- * The status that a Job gets from its copy. The API server polices every status write of a Job with `managedBy` (KEP-4368), judging the
- * next status against the present one, so this is no assignment. S-numbers name its rules. In order:
+ * The status of a Job, from the status of its copy. The API server validates every status write of a Job with `managedBy` (KEP-4368)
+ * against the present status, so this is no assignment. S-numbers name its rules. In order:
  *
  *  1. A finished Job keeps its status for good.
- *  2. A verdict that stands at home binds (S22, S27): no later copy can overturn it.
- *  3. Finished: interim beside terminal condition (S8, S9), nothing active, terminating or uncounted (S10, S12, S18), times in order (S5-S7, S11).
+ *  2. A verdict at home binds (S22, S27): no later copy can overturn it.
+ *  3. Finished: interim beside terminal condition (S8, S9), nothing active, terminating or uncounted (S10, S12, S18), times in order
+ *     (S5-S7, S11).
  *  4. Running, suspended or gone: counters never fall (S23, S24), startTime only changes on suspension or resumption (S26).
  *
- * Fields and conditions unknown to us are carried along.
+ * Fields and conditions that this version does not know are carried along.
  */
 export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInput): JobStatus {
   if (isFinished(local.status)) return copyOf(local.status); // 1
@@ -55,11 +56,11 @@ export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInp
   return normal(finished || remote === undefined ? atRest(restricted(status, local)) : restricted(status, local));
 }
 
-/** The status of a Job whose verdict is known at home while its copy is gone: the verdict is carried out, nothing is run again. */
+/** The status of a Job whose verdict is known at home while its copy is gone: the verdict is carried out, and no pod runs again. */
 export const carryOutVerdict = (local: DeepReadonly<Job>, nowMs: number): JobStatus =>
   toLocalStatus({ local, remote: withTerminal(local.status, nowMs), own: [], nowMs });
 
-/** A status whose verdict is carried out: its terminal condition stands beside the interim one. Without a verdict it stays as it is. */
+/** A status with its verdict carried out: the terminal condition beside the interim one. A status without a verdict stays as it is. */
 export function withTerminal(status: DeepReadonly<JobStatus> | undefined, nowMs: number): DeepReadonly<JobStatus> | undefined {
   const verdict = VERDICTS.find((each) => hasTrueCondition(status?.conditions, each.interim));
   const interim = verdict && findTrueCondition(status?.conditions, verdict.interim);
@@ -68,7 +69,10 @@ export function withTerminal(status: DeepReadonly<JobStatus> | undefined, nowMs:
   return { ...status, conditions: [...(status?.conditions ?? []), terminal] };
 }
 
-/** The status of a Job that is ended from here, for this reason, while nothing of it runs; `told` is what was last heard of it. A verdict that stands already wins. */
+/**
+ * The status of a Job that this manager fails, for this reason, while no pod of it runs; `told` is the last known status of its copy. An
+ * earlier verdict wins.
+ */
 export function failedStatus(
   local: DeepReadonly<Job>,
   told: DeepReadonly<JobStatus> | undefined,
@@ -81,7 +85,7 @@ export function failedStatus(
   return toLocalStatus({ local, remote, own, nowMs });
 }
 
-/** What is known of a Job of which nothing runs any more, though its cluster could not say so. */
+/** The status of a Job of which no pod runs any more, though its cluster could not report so. */
 export function withoutPods(status: DeepReadonly<JobStatus> | undefined, nowMs: number): JobStatus {
   const { startTime: _start, ...told } = copyOf(status);
   const others = (told.conditions ?? []).filter(({ type }) => type !== 'Suspended');
@@ -89,10 +93,12 @@ export function withoutPods(status: DeepReadonly<JobStatus> | undefined, nowMs: 
   return atRest({ ...told, conditions });
 }
 
-/** The end is certain, though pods may still be stopping: an interim or a terminal condition says so. */
+/** The Job has an interim or a terminal condition: its end is certain, though pods may still be terminating. */
 export const hasVerdict = (status: DeepReadonly<JobStatus> | undefined): boolean => verdictOf(status) !== undefined;
 
-/** Failure is looked at first: where both stand (S4, S20), the copy's own API server was not policing, and claims of success are weaker. */
+/**
+ * Failure is checked first: where both are true (S4, S20), the API server of the copy did not validate, and a claim of success is weaker.
+ */
 const verdictOf = (status: DeepReadonly<JobStatus> | undefined): Verdict | undefined =>
   VERDICTS.find(({ terminal }) => hasTrueCondition(status?.conditions, terminal)) ??
   VERDICTS.find(({ interim }) => hasTrueCondition(status?.conditions, interim));
@@ -112,7 +118,7 @@ function jobConditions(
   ];
 }
 
-/** The conditions of one verdict. The half that the copy does not show is made from the half that it shows. */
+/** The conditions of one verdict. When the copy has only one of the two, the other is made from it. */
 function verdictConditions(
   home: DeepReadonly<JobStatus> | undefined,
   remote: DeepReadonly<JobStatus> | undefined,
@@ -128,7 +134,10 @@ function verdictConditions(
   return copiesOf([{ ...stated, type: interim }, ...(finished ? [{ ...end, type: terminal }] : [])]);
 }
 
-/** The copy's word, if it has one; else what follows from the original: a fresh copy of a Job that was suspended does not know it resumed. */
+/**
+ * The condition of the copy, if it has one; else what follows from the Job: a new copy of a Job that was suspended has no condition of its
+ * resumption.
+ */
 function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined, nowMs: number): JobCondition[] {
   const told = findCondition(remote?.conditions, 'Suspended');
   if (told !== undefined) return copiesOf([told]);
@@ -145,7 +154,7 @@ function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobSt
 const ourConditions = (status: DeepReadonly<JobStatus> | undefined): JobCondition[] =>
   copiesOf((status?.conditions ?? []).filter(({ type }) => isOurs(type)));
 
-/** Sets conditions of ours; the transition time moves only when the status does. */
+/** Sets conditions of Switchyard; the transition time changes only with the status. */
 function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], nowMs: number): JobCondition[] {
   return own.reduce((all, { type, status, reason, message }) => {
     const present = findCondition(all, type);
@@ -156,10 +165,10 @@ function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], nowMs
   }, conditions);
 }
 
-/** S23, S24. A copy made anew may count from less, and for as long the higher number stands. */
+/** S23, S24. A new copy may count from less; until it has caught up, the higher number stays. */
 function counters(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined): Pick<JobStatus, 'failed' | 'succeeded'> {
   const highest = (field: 'failed' | 'succeeded'): number => Math.max(local.status?.[field] ?? 0, remote?.[field] ?? 0);
-  // An elastic Indexed Job that shrinks forgets the indexes beyond its end.
+  // An elastic Indexed Job that shrinks drops the indexes beyond its end.
   const elastic = local.spec.completionMode === 'Indexed' && local.spec.completions === local.spec.parallelism;
   return { failed: highest('failed'), succeeded: elastic && remote !== undefined ? completeIndexes(local, remote) : highest('succeeded') };
 }
@@ -176,7 +185,7 @@ function times(
   const ended = remote?.completionTime ?? timeOf(terminal) ?? toWireTime(nowMs);
   const neverStarted = local.spec.suspend === true && local.spec.completions === 0;
   const started = startTime ?? (neverStarted ? undefined : ended); // S11
-  // S7: where the start was told by another cluster, its clock may be ahead.
+  // S7: a start time from another cluster may be ahead, as its clock may be.
   const completed = started !== undefined && isAfter(started, ended) ? started : ended;
   return whatIsSet({ startTime: started, completionTime: terminal.type === 'Complete' ? completed : undefined }); // S5, S6
 }
@@ -201,7 +210,10 @@ function nextStartTime(
   return resuming ? told : (present ?? told);
 }
 
-/** Finished, or without a copy: nothing runs, stops or waits to be counted. What the copy never mentioned stays out. */
+/**
+ * The status of a finished Job, or of a Job without a copy: no pod is active, terminating or uncounted. Fields that the copy lacks stay
+ * absent.
+ */
 function atRest(status: JobStatus): JobStatus {
   return {
     ...status,
@@ -212,7 +224,7 @@ function atRest(status: JobStatus): JobStatus {
   };
 }
 
-/** S15, S16, S19: what an API server older than these rules let through. */
+/** S15, S16, S19: values that an API server older than these rules accepts. */
 function restricted(status: JobStatus, local: DeepReadonly<Job>): JobStatus {
   const { completedIndexes: _completed, failedIndexes: _failed, ...rest } = status;
   const { completedIndexes, failedIndexes } = indexLists(status, local);
@@ -225,8 +237,8 @@ function restricted(status: JobStatus, local: DeepReadonly<Job>): JobStatus {
 }
 
 /**
- * S13, S14, S17: lists that could not be written would keep all else from being written, too. Those at home then stay. They stay also while
- * there is no copy, or one that does not know of them yet: the next one starts from them.
+ * S13, S14, S17: invalid lists would make the API server reject the whole status, so the lists at home stay. The lists at home stay also
+ * while there is no copy, or a copy without them: the next copy starts from them.
  */
 function indexLists(status: JobStatus, local: DeepReadonly<Job>): Pick<DeepReadonly<JobStatus>, 'completedIndexes' | 'failedIndexes'> {
   const present = local.status ?? {};
@@ -236,7 +248,9 @@ function indexLists(status: JobStatus, local: DeepReadonly<Job>): Pick<DeepReado
   return areIndexLists(status.completedIndexes ?? '', status.failedIndexes ?? '', completions) ? indexListsOf(local, status) : present;
 }
 
-/** An elastic Job (KEP-3715) that was shrunk at home before its copy heard of it: what the copy did beyond the new end is no part of the Job any more. */
+/**
+ * An elastic Job (KEP-3715) that shrank at home before its copy did: indexes of the copy beyond the new end are no longer part of the Job.
+ */
 function shortened(remote: DeepReadonly<JobStatus>, { spec }: DeepReadonly<Job>): DeepReadonly<JobStatus> {
   const { completions } = spec;
   const { completedIndexes, failedIndexes } = remote;
@@ -247,11 +261,11 @@ function shortened(remote: DeepReadonly<JobStatus>, { spec }: DeepReadonly<Job>)
   return { ...remote, completedIndexes: textOf(completed), ...failed, succeeded: sizeOf(completed) };
 }
 
-/** The lists are good ones of a Job with more completions. */
+/** The lists are valid for a Job with more completions. */
 const isLonger = (completed: string, failed: string, completions: number): boolean =>
   !areIndexLists(completed, failed, completions) && areIndexLists(completed, failed, Number.POSITIVE_INFINITY);
 
-/** As the API server gives it back: what is zero, empty or absent is left out. */
+/** The status as the API server returns it: without zero, empty or absent values. */
 function normal(status: JobStatus): JobStatus {
   const omitted = (field: string, value: unknown): boolean =>
     !isPresent(value) ||
@@ -270,12 +284,12 @@ const condition = (type: string, status: 'True' | 'False', reason: string, messa
 });
 
 const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';
-/** No worker cluster has a say in them: those of Switchyard, and those by which admission checks say whether it may run. */
+/** Conditions that no worker cluster may set: those of Switchyard, and those of admission checks. */
 const isOurs = (type: string): boolean => Object.hasOwn(SwitchyardCondition, type) || isCheckType(type);
 const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;
 const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
 const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
 
-/** What is in them stays shared with the cache: it is written to the API server, and changed by nobody. */
+/** A shallow copy: the contents stay shared with the cache, are written to the API server, and are never changed. */
 const copyOf = (status: DeepReadonly<JobStatus> | undefined): JobStatus => ({ ...(status as JobStatus | undefined) });
 const copiesOf = (conditions: readonly DeepReadonly<JobCondition>[]): JobCondition[] => conditions.map((each) => ({ ...each }));

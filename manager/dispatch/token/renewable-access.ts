@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClusterAccess, Credentials } from '../../../shared/kube/cluster-access.ts';
 import type { WorkerAccess, WorkerCredentials } from './worker-access.ts';
 
-/** Access to a worker cluster whose credentials may be replaced while connections and caches stay. */
+/** Access to a worker cluster whose credentials can change while its connections and caches stay. */
 export interface RenewableAccess extends ClusterAccess {
   renew(credentials: WorkerCredentials): void;
 }
 
-/** `onRefused`: the cluster has answered 401 to the credentials that are given out. Called once for each of them. */
+/** `onRefused`: the cluster has answered the present credentials with 401. Called once for each credentials. */
 export function renewableAccess(cluster: string, { endpoint, credentials }: WorkerAccess, onRefused: () => void): RenewableAccess {
   const { server, caPem, tlsServerName } = endpoint;
   const connectable = ({ token, certificate }: WorkerCredentials): Credentials => ({
@@ -32,7 +32,7 @@ export function renewableAccess(cluster: string, { endpoint, credentials }: Work
       onRefused();
     },
     renew(next) {
-      // The same ones, refused, are not to be asked for again and again.
+      // Refused credentials that did not change are not retried.
       if (isDeepStrictEqual(next, known)) return;
       known = next;
       current = connectable(next);

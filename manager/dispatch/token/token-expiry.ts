@@ -1,9 +1,9 @@
-/** Longer ones are not looked into: those that Kubernetes makes take a tenth of it. */
+/** Longer tokens are not parsed: tokens of Kubernetes have a tenth of this length. */
 const TOKEN_CHARACTERS_MAX = 16_384;
 
 /**
- * When a token says that it expires (`exp` of a JSON Web Token), as epoch milliseconds; undefined for one that does not say. It is believed without
- * looking at the signature: it decides when to look for the next token, nothing else.
+ * The expiry of a token (`exp` of a JSON Web Token), as epoch milliseconds; undefined for a token without one. The signature is not
+ * checked, because the expiry decides when to read the next token, and nothing else.
  */
 export function tokenExpiryMs(token: string): number | undefined {
   const parts = token.split('.', 4);
@@ -17,15 +17,15 @@ function claimsIn(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // Something else with two dots in it.
+    // Another text with two dots.
     return undefined;
   }
 }
 
-/** How long before its end a token is to have been replaced: a request on the way and a clock that is a little off. */
+/** How long before its expiry a token is replaced: covers a request in flight and a small clock difference. */
 const MARGIN_MS = 10_000;
 
-/** How long the Secret of this token may go unread: `usualMs`, less where the token ends before, never less than `leastMs`. */
+/** Milliseconds until the Secret of this token is read again: `usualMs`, less where the token expires before, never less than `leastMs`. */
 export function nextLookMs(token: string | undefined, nowMs: number, { usualMs, leastMs }: { usualMs: number; leastMs: number }): number {
   const expiryMs = token === undefined ? undefined : tokenExpiryMs(token);
   if (expiryMs === undefined) return usualMs;

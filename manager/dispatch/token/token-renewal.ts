@@ -24,56 +24,56 @@ import {
 
 export type TokenRenewalDeps = {
   readonly home: WriteClient;
-  /** How long a token is good for that is asked for, 0: none is renewed. */
+  /** Life of a requested token, in milliseconds; 0: no token is renewed. */
   readonly lifeMs: number;
-  /** A cluster is to be looked at: another token is to be used. */
+  /** The token of a cluster has changed: the cluster is to be reconciled. */
   readonly onRenewed: (cluster: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<DispatchMetrics, 'tokenExpires' | 'workqueues'>;
 };
 
-/** Where the kubeconfig of a cluster stands. */
+/** The Secret and the key of a cluster's kubeconfig. */
 export type TokenSecret = { readonly secret: DeepReadonly<Secret>; readonly key: string };
 
 /**
- * Keeps the tokens by which the manager reaches worker clusters from ending: has a new one issued at half of the life of each (TokenRequest, on that cluster, for the account itself), and
- * puts it beside the kubeconfig it came from. Nothing of it stands in the way of anything else.
+ * Renews the tokens of worker clusters before they expire. At half of its life each token is replaced by a new one (TokenRequest, on that
+ * cluster, for the account itself), which is stored in the Secret of its kubeconfig. A failure of this blocks nothing else.
  */
 export interface TokenRenewal {
-  /** The access that a Secret gives, with the newest token that is known. */
+  /** The access of a Secret with the newest token known. */
   newest(cluster: string, access: WorkerAccess, where: TokenSecret): WorkerAccess;
-  /** Through this client the token of a cluster is renewed; undefined: through none. */
+  /** Sets the client that renews the token of a cluster; undefined: the token is not renewed. */
   connected(cluster: string, client: RawClient | undefined): void;
-  /** The cluster has answered 401 to what it was last given. */
+  /** The cluster has answered its present token with 401. */
   refused(cluster: string): void;
-  /** What to do about that. */
+  /** The remedy for a refused token. */
   advice(cluster: string): string;
   forget(cluster: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What may not be done is tried again after this time. */
+/** Pause after an answer of 403 or 404. */
 const FORBIDDEN_MS = 600_000;
 const RETRY = { baseDelayMs: 5_000, maxDelayMs: 300_000 };
 const CONCURRENCY = 8;
-/** Of the token request: a cluster that does not answer keeps nobody waiting. */
+/** Bound of a TokenRequest's answer, because a worker cluster can send any amount. */
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** The least that a TokenRequest may ask for. */
+/** The shortest life that a TokenRequest accepts, in seconds. */
 const LIFE_MIN_S = 600;
 
 type Known = {
   readonly endpoint: string;
   readonly secret: ObjectKey & { readonly resourceVersion: string };
   readonly key: string;
-  /** In the Secret. */
+  /** The renewed token in the Secret. */
   readonly stored: RenewedToken | undefined;
   readonly used: string | undefined;
-  /** When it is to be renewed, on the clock's `monotonic`. */
+  /** When the token is to be renewed, on the clock's `monotonic`. */
   readonly dueMs: number;
 };
 
-/** Nothing starts before `run`. */
+/** Sends nothing before `run`. */
 export function createTokenRenewal(deps: TokenRenewalDeps): TokenRenewal {
   return new Renewal(deps);
 }
@@ -83,10 +83,10 @@ class Renewal implements TokenRenewal {
   readonly #queue: Workqueue;
   readonly #known = new Map<string, Known>();
   readonly #clients = new Map<string, RawClient>();
-  /** The last one that was issued here. */
+  /** The last token issued for each cluster by this process. */
   readonly #issued = new Map<string, RenewedToken>();
   readonly #refused = new Map<string, Set<string>>();
-  /** Before this, on the clock's `monotonic`, it is not tried again to keep one in its Secret. */
+  /** Earliest next attempt to store a token in its Secret, on the clock's `monotonic`. */
   readonly #saveAfterMs = new Map<string, number>();
 
   constructor(deps: TokenRenewalDeps) {
@@ -134,8 +134,8 @@ class Renewal implements TokenRenewal {
   refused(cluster: string): void {
     const used = this.#known.get(cluster)?.used;
     if (used === undefined) return;
-    // Of a few: those before have long been replaced.
-    const refused = [...(this.#refused.get(cluster) ?? []), used].slice(-REFUSED_KEPT);
+    // A few are enough: older tokens were replaced long ago.
+    const refused = [...(this.#refused.get(cluster) ?? []), used].slice(-REFUSED_MAX);
     this.#refused.set(cluster, new Set(refused));
   }
 
@@ -157,7 +157,7 @@ class Renewal implements TokenRenewal {
     await runController({ name: 'worker-tokens', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log: this.#deps.log });
   }
 
-  /** 1. Puts what was issued where a restart finds it. 2. Has the next one issued when that is due. */
+  /** 1. Stores an issued token in the Secret, where a restart finds it. 2. Requests the next token when it is due. */
   async #reconcile(cluster: string, signal: AbortSignal): Promise<ReconcileResult> {
     const known = this.#known.get(cluster);
     const client = this.#clients.get(cluster);
@@ -192,16 +192,16 @@ class Renewal implements TokenRenewal {
       return { requeueAfterMs: FORBIDDEN_MS };
     }
     const issued = token === undefined ? undefined : accountTokenIn(token);
-    // The cluster may be anybody's.
+    // A worker cluster can return the token of any account.
     if (token === undefined || issued?.namespace !== own.namespace || issued.name !== own.name)
       throw new Error(`worker cluster ${cluster} has answered a TokenRequest with no token of the account`);
     this.#issued.set(cluster, { endpoint: known.endpoint, token });
     log.info('the token of a worker cluster was renewed', { cluster, ends: issued.expiryMs && new Date(issued.expiryMs).toISOString() });
-    // The Secret is read, the token chosen and used, and put into the Secret.
+    // The next reconcile reads the Secret, chooses the token, uses it, and stores it in the Secret.
     onRenewed(cluster);
   }
 
-  /** Whether what is used was issued here and stands nowhere else. */
+  /** The token in use was issued by this process and is not in the Secret. */
   #isUnsaved(cluster: string): boolean {
     const known = this.#known.get(cluster);
     const issued = this.#issued.get(cluster);
@@ -219,7 +219,7 @@ class Renewal implements TokenRenewal {
       await this.#deps.home.patch(SECRETS, where, { type: 'merge', body: { metadata: { resourceVersion }, data } }, options);
     } catch (error) {
       if (signal.aborted) return;
-      // It is read again before long, and this is tried on what it then is.
+      // The Secret is read again soon, and the next attempt uses its new version.
       if (isConflict(error) || isNotFound(error)) return;
       this.#saveAfterMs.set(cluster, this.#deps.clock.monotonic() + FORBIDDEN_MS);
       this.#deps.log.warn('the renewed token of a worker cluster cannot be kept in its Secret', { cluster, secret: where, error });
@@ -227,7 +227,7 @@ class Renewal implements TokenRenewal {
   }
 }
 
-const REFUSED_KEPT = 8;
+const REFUSED_MAX = 8;
 
 function tokenIn(answer: string): string | undefined {
   const { status } = JSON.parse(answer) as { readonly status?: { readonly token?: unknown } | null };

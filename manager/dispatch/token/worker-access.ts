@@ -3,13 +3,13 @@ import { KubeconfigError } from '../../../shared/kube/kubeconfig/kubeconfig-erro
 import { readYamlDocument } from '../../../shared/kube/kubeconfig/yaml-document.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
-/** All that a kubeconfig in a Secret can say of a worker cluster. */
+/** All that a kubeconfig in a Secret can say about a worker cluster. */
 export type WorkerAccess = { readonly endpoint: WorkerEndpoint; readonly credentials: WorkerCredentials };
 
 export type WorkerEndpoint = {
   /** An https URL without a trailing slash. */
   readonly server: string;
-  /** Absent: the authorities that this program trusts anyway. */
+  /** Absent: the certificate authorities that this process trusts. */
   readonly caPem?: string;
   readonly tlsServerName?: string;
 };
@@ -21,13 +21,13 @@ export type WorkerCredentials = {
 };
 
 const ORIGIN = 'the kubeconfig';
-/** Several times what kubectl writes with the longest of certificates. */
+/** Several times the length that kubectl writes with the longest certificates. */
 const CHARACTERS_MAX = 128 * 1024;
 
 /**
- * Reads the access to a worker cluster from the kubeconfig of a Secret: what the current context names, built anew from the few fields
- * that are allowed. Whoever may write the Secret must not make the manager read files, run programs, go through a proxy, or talk to a server without
- * checking its certificate. Throws {@link KubeconfigError} naming field and remedy; nothing that stands in the text stands in the message.
+ * Reads the access to a worker cluster from the kubeconfig of a Secret: the current context, rebuilt from the few fields that are allowed.
+ * A user who may write the Secret must not make the manager read files, run programs, use a proxy, or connect to a server without a check
+ * of its certificate. Throws {@link KubeconfigError} with field and remedy; the message contains no text of the kubeconfig.
  */
 export function readWorkerAccess(kubeconfig: string): WorkerAccess {
   if (kubeconfig.length > CHARACTERS_MAX)
@@ -47,12 +47,12 @@ export function readWorkerAccess(kubeconfig: string): WorkerAccess {
   return { endpoint: endpointOf(named('cluster')), credentials: credentialsOf(named('user')) };
 }
 
-/** `extensions` hold what other programs have noted, `namespace` a default: neither is read. */
+/** `extensions` are notes of other programs, `namespace` is a default: neither is read. */
 const CONTEXT_FIELDS = ['cluster', 'user', 'namespace', 'extensions'];
 const CLUSTER_FIELDS = ['server', 'certificate-authority-data', 'tls-server-name', 'extensions', 'disable-compression'];
 const USER_FIELDS = ['token', 'client-certificate-data', 'client-key-data', 'extensions'];
 
-/** Fields that a kubeconfig may have elsewhere, and what to do instead. Only these are named in messages: any other name may be anything. */
+/** Fields that other kubeconfigs may have, with their remedies. Messages name only these fields: any other name may contain anything. */
 const REFUSED_FIELDS: Readonly<Record<string, string>> = {
   'certificate-authority': 'write the certificate itself into certificate-authority-data',
   'insecure-skip-tls-verify': 'write the certificate of its authority into certificate-authority-data',
@@ -71,9 +71,9 @@ const REFUSED_FIELDS: Readonly<Record<string, string>> = {
   'as-user-extra': 'use credentials of the user itself',
 };
 
-/** Throws unless every field that says something is allowed. */
+/** Throws unless every field with a value is allowed. */
 function onlyFields(fields: Fields, allowed: readonly string[]): void {
-  const refused = fields.names().find((name) => !allowed.includes(name) && !saysNothing(fields.value(name)));
+  const refused = fields.names().find((name) => !allowed.includes(name) && !isEmptyValue(fields.value(name)));
   if (refused === undefined) return;
   const remedy = Object.hasOwn(REFUSED_FIELDS, refused) ? REFUSED_FIELDS[refused] : undefined;
   throw remedy === undefined
@@ -81,11 +81,11 @@ function onlyFields(fields: Fields, allowed: readonly string[]): void {
     : fields.problem(refused, `is not allowed in a Secret; ${remedy}`);
 }
 
-const saysNothing = (value: unknown): boolean => value === undefined || value === '' || value === false;
+const isEmptyValue = (value: unknown): boolean => value === undefined || value === '' || value === false;
 
 type EntryName = { readonly list: string; readonly entry: string; readonly name: string | undefined; readonly named: string };
 
-/** The entry of this name. Those that have another are not looked into. */
+/** The entry of this name. Entries of other names are not read. */
 function entryOf(document: Fields, { list, entry, name, named }: EntryName): Fields {
   if (name === undefined) throw new KubeconfigError(`${ORIGIN}: ${named} is not set; name an entry of ${list}`);
   const found = document.records(list).filter((each) => each.value('name') === name);
@@ -143,14 +143,14 @@ function tokenOf(user: Fields): string | undefined {
   throw user.problem('token', 'holds spaces, line breaks or other characters that no token has; write the token alone, on one line');
 }
 
-/** What is no PEM would be ignored by the TLS library without a word, or complained about much later. */
+/** The TLS library ignores a text that is no PEM, or fails with it much later. */
 function pemOf(fields: Fields, name: string, begins: RegExp): string | undefined {
   const pem = fields.base64(name);
   if (pem === undefined || begins.test(pem)) return pem;
   throw fields.problem(name, 'is no PEM file of the right kind, without a passphrase; write what `base64 -w0 FILE` prints of it');
 }
 
-/** The same, with what is wrong as a value. */
+/** Like {@link readWorkerAccess}, with the error as a value. */
 export function accessOrProblem(kubeconfig: string): WorkerAccess | KubeconfigError {
   try {
     return readWorkerAccess(kubeconfig);

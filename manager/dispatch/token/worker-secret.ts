@@ -5,22 +5,22 @@ import type { ReadClient } from '../../../shared/kube/client.ts';
 import type { WorkerClusterSpec } from '../../api/worker-cluster.ts';
 import type { ConfigurationProblem } from '../cluster/cluster-status.ts';
 
-/** The Secret with the kubeconfig of a worker cluster, as it was read. */
+/** The Secret with the kubeconfig of a worker cluster, as read. */
 export type WorkerSecret =
   | {
       readonly kind: 'Secret';
       readonly secret: DeepReadonly<Secret>;
       readonly key: string;
-      /** As it stands there, in base64. */
+      /** The base64 text of the Secret. */
       readonly kubeconfig: string;
-      /** Of that text: the same for the same. */
+      /** The version of the text: equal for the same Secret, resourceVersion and key. */
       readonly version: string;
-      /** For messages. */
+      /** Names Secret and key, for messages. */
       readonly where: string;
     }
   | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
 
-/** Reads it where the spec says; `secretsNamespace` is the only one that it may be in, where it is given. */
+/** Reads the Secret that the spec names. It must be in `secretsNamespace`, where that is set. */
 export async function readWorkerSecret(
   home: Pick<ReadClient, 'get'>,
   { kubeconfigSecretRef: reference }: DeepReadonly<Pick<WorkerClusterSpec, 'kubeconfigSecretRef'>>,

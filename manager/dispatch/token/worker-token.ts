@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { WorkerEndpoint } from './worker-access.ts';
 
-/** A token of a ServiceAccount, as it says of itself: all of it is believed without looking at the signature, and decides when to renew, nothing else. */
+/**
+ * A ServiceAccount token with its own claims. The claims are read without a check of the signature, because they decide when to renew the
+ * token, and nothing else.
+ */
 export type AccountToken = {
   readonly token: string;
   readonly namespace: string;
   readonly name: string;
-  /** Undefined where it does not say. */
+  /** Undefined where the token has no `iat`. */
   readonly issuedMs: number | undefined;
-  /** Undefined: it never ends. */
+  /** Undefined: the token does not expire. */
   readonly expiryMs: number | undefined;
 };
 
-/** Longer ones are not looked into: those that Kubernetes makes take a tenth of it. */
+/** Longer tokens are not parsed: tokens of Kubernetes have a tenth of this length. */
 const CHARACTERS_MAX = 16_384;
 const SUBJECT = /^system:serviceaccount:([a-z0-9][-a-z0-9]{0,62}):([a-z0-9][-a-z0-9.]{0,252})$/;
 
-/** Undefined for a token of another kind, which only whoever has issued it can renew. */
+/** Undefined for a token of another kind, which only its issuer can renew. */
 export function accountTokenIn(token: string): AccountToken | undefined {
   const parts = token.split('.', 4);
   if (token.length > CHARACTERS_MAX || parts.length !== 3) return undefined;
@@ -34,27 +37,27 @@ function claimsIn(json: string): { readonly sub?: unknown; readonly iat?: unknow
     const claims: unknown = JSON.parse(json);
     return typeof claims === 'object' && claims !== null ? claims : {};
   } catch {
-    return {}; // something else with two dots in it
+    return {}; // Another text with two dots.
   }
 }
 
-/** A token that the manager has had issued, and for which server: it is shown to no other. */
+/** A token that was issued for the manager, and the server that issued it: the token is sent to no other server. */
 export type RenewedToken = { readonly endpoint: string; readonly token: string };
 
 export const endpointDigest = (endpoint: WorkerEndpoint): string => createHash('sha256').update(JSON.stringify(endpoint)).digest('hex');
 
-/** The key of the Secret beside that of the kubeconfig. */
+/** The key in the Secret next to that of the kubeconfig. */
 export const renewedKey = (key: string): string => `${key}.renewed`;
 export const renewedText = (renewed: RenewedToken): string => JSON.stringify(renewed);
 
-/** Undefined where there is none, or nothing that could be shown. */
+/** Undefined where there is no renewed token, or the text is malformed. */
 export function readRenewed(text: string | undefined): RenewedToken | undefined {
   if (text === undefined || text.length > 2 * CHARACTERS_MAX) return undefined;
   const { endpoint, token } = renewedIn(text);
   return typeof endpoint === 'string' && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) ? { endpoint, token } : undefined;
 }
 
-/** What stands beside the kubeconfig of that key; the values of `data` are base64. */
+/** The renewed token of that kubeconfig key; the values of `data` are base64. */
 export function storedToken(data: Readonly<Record<string, string>> | undefined, key: string): RenewedToken | undefined {
   const encoded = data?.[renewedKey(key)];
   return readRenewed(encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8'));
@@ -65,31 +68,31 @@ function renewedIn(text: string): { readonly endpoint?: unknown; readonly token?
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
-    return {}; // somebody has written over it: the token of the kubeconfig counts
+    return {}; // The text was overwritten: the token of the kubeconfig is used.
   }
 }
 
 export type TokenChoice = {
-  /** Of the kubeconfig. */
+  /** The token of the kubeconfig. */
   readonly given: string;
   readonly endpoint: string;
-  /** Those that were renewed, in the Secret and in memory. */
+  /** The renewed tokens of the Secret and of memory. */
   readonly renewed: readonly (RenewedToken | undefined)[];
-  /** Those that the cluster has answered 401 to. */
+  /** Tokens that the cluster has answered with 401. */
   readonly refused: ReadonlySet<string>;
   readonly nowMs: number;
 };
 
 /**
- * The token to use: of the account's own, for this server, that have not ended and were not refused, the one that was issued last. So one that somebody puts into the
- * kubeconfig counts from then on, and an old kubeconfig, as GitOps or a backup brings back, changes nothing. Where all have ended, by a clock that may be wrong, or were
- * refused, it is the last one all the same.
+ * The token to use. Of the tokens of the same account and server that have not expired and were not refused, the last issued wins. A new
+ * token in the kubeconfig is thus used at once, while an old kubeconfig, restored by GitOps or a backup, changes nothing. Where every token
+ * has expired, by a clock that may be wrong, or was refused, the last issued is used all the same.
  */
 export function chooseToken({ given, endpoint, renewed, refused, nowMs }: TokenChoice): string {
   const own = accountTokenIn(given);
   if (own === undefined) return given;
   const others = renewed.flatMap((each) => (each?.endpoint === endpoint ? (accountTokenIn(each.token) ?? []) : []));
-  // Of those of one second the last of `renewed`.
+  // Of tokens issued in the same second the last of `renewed` wins.
   const candidates = [...others.filter(({ namespace, name }) => namespace === own.namespace && name === own.name).toReversed(), own];
   const worth = ({ token, expiryMs }: AccountToken): number =>
     refused.has(token) ? 0 : expiryMs === undefined || expiryMs > nowMs ? 2 : 1;
@@ -97,12 +100,13 @@ export function chooseToken({ given, endpoint, renewed, refused, nowMs }: TokenC
   return best.token;
 }
 
-/** One that does not say when it was issued is older than all others. */
+/** A token without `iat` counts as the oldest. */
 const issued = ({ issuedMs = 0 }: AccountToken): number => issuedMs;
 
 /**
- * In how long a token is to be renewed: at half of its life, and at once where it never ends, or is good for far longer than it need be. `lifeMs` is how long a new one is good
- * for. A clock that is behind that of the cluster puts it off by no more than half of that life, counted from when the token was first seen here.
+ * Milliseconds until a token is to be renewed: at half of its life; at once where it does not expire, or lives far longer than needed.
+ * `lifeMs` is the life of a new token. A clock behind that of the cluster delays the renewal by at most half of that life from when the
+ * token was first seen.
  */
 export function renewalInMs({ issuedMs, expiryMs }: AccountToken, nowMs: number, lifeMs: number): number {
   if (expiryMs === undefined) return 0;
@@ -111,7 +115,7 @@ export function renewalInMs({ issuedMs, expiryMs }: AccountToken, nowMs: number,
   return Math.max(0, Math.min(ownLifeMs / 2, expiryMs - ownLifeMs / 2 - nowMs));
 }
 
-/** What to do about a cluster that answers 401. */
+/** The remedy for a cluster that answers with 401. */
 export function refusedAdvice(token: string | undefined, cluster: string, nowMs: number): string {
   const join = `run \`switchyard clusters join CONTEXT --name ${cluster}\` again, or put a new token into its kubeconfig`;
   const { expiryMs } = (token === undefined ? undefined : accountTokenIn(token)) ?? {};

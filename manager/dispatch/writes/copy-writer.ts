@@ -23,42 +23,39 @@ import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import type { FinishedWork } from '../status-home/finished-work.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
 
-/** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
+/** Writes to one worker cluster. Each method is safe to repeat and touches only objects of this manager. */
 export interface CopyWriter {
   /**
-   * Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. While an
-   * earlier create of it `mayBeMadeYet`, no refusal is one for good.
+   * Creates the copy, in the namespace of its original and nowhere else. An existing copy counts as created. While an earlier create is
+   * unanswered (`mayBeMadeYet`), no refusal is final.
    */
   create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
   /**
-   * Gives this very version of a copy the marks back that it is known by; 409 when somebody has written to it meanwhile. Its cluster may
-   * drop them again, or refuse them: what it has is returned.
+   * Restores the marks that identify a copy on this version of it; 409 when the copy has changed meanwhile. The cluster may drop or refuse
+   * them: returns the copy as the cluster has it.
    */
   mark(copy: Job, marks: CopyMarks): Promise<Job>;
-  /** What stands under this name now, whosever it is. */
+  /** The Job of this name now, whether it is a copy or not. */
   find(key: ObjectKey): Promise<Job | undefined>;
-  /**
-   * Names of the first pods of the copy of this name that have not ended, whether the copy is there or not: a user can delete it and leave
-   * them.
-   */
+  /** Names of the first pods of this copy that have not ended. The copy itself may be gone: a user can delete it and orphan its pods. */
   runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
-  /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
+  /** Writes finished work to the status of this version of a suspended copy; 409 when its Job controller has written to it meanwhile. */
   seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
-  /** Takes the condition Suspended of this very version of the copy back; 409 when its Job controller has written to it meanwhile. */
+  /** Sets the condition Suspended of this version of the copy to False; 409 when its Job controller has written to it meanwhile. */
   takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
-  /** Carries out either of the two. */
-  tell(action: StatusAction): Promise<Job>;
-  /** What the worker has kept of the copy: the ends of logs of its pods; undefined where there is nothing. */
+  /** Carries out {@link seed} or {@link takeBackSuspended}. */
+  writeStatus(action: StatusAction): Promise<Job>;
+  /** The log tails that the worker keeps of the copy's pods; undefined where there is none. */
   tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
-  /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
+  /** Deletes this object by its UID: `Foreground` keeps it until its pods are gone, `Background` does not. */
   delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
 
 /** A write to the status of a suspended copy. */
 type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
 
-/** The cluster answered, and the answer is no. The Job is told why. */
+/** The cluster refused the write. The Job reports the problem. */
 export class DispatchRefused extends Error {
   override readonly name = 'DispatchRefused';
   readonly problem: DispatchProblem;
@@ -69,20 +66,20 @@ export class DispatchRefused extends Error {
   }
 }
 
-/** What is done about a namespace that is missing on the cluster: the Job is refused, or it is made with these labels. */
+/** What to do when the namespace is missing on the cluster: refuse the Job, or create the namespace with these labels. */
 export type NamespacePolicy =
   | { readonly kind: 'Require' }
   | { readonly kind: 'Create'; readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> };
 
-/** Longest wait for an answer to one write. */
+/** Timeout of one write. */
 const WRITE_TIMEOUT_MS = 15_000;
-/** Pods that are read at a time. */
+/** Page size of pod lists. */
 const PODS_PAGE = 50;
-/** A cluster that has more pages of pods of one name, none of them the copy's, is not listed to its end. */
+/** Bounds the list of pods: a cluster could return pages without end, none with a pod of the copy. */
 const PODS_PAGES_MAX = 200;
-/** Versions of a copy that its marks are tried on at once. */
+/** Attempts to mark a copy when its version keeps changing. */
 const MARK_TRIES = 5;
-/** A copy does not wait longer for the ends of its logs to be read. */
+/** Timeout of reading log tails: a copy does not wait longer for them. */
 const TAILS_TIMEOUT_MS = 2_000;
 
 export function createCopyWriter(options: {
@@ -123,8 +120,8 @@ export function createCopyWriter(options: {
   }
 
   /**
-   * The cluster said no. Whether nothing of ours is there is another question: an earlier create may have succeeded without our hearing of
-   * it, and one that was not answered may yet. Only when neither can be is the refusal one for good.
+   * The cluster refused the create. A copy may exist all the same: an earlier create may have succeeded unanswered, or may still succeed.
+   * The refusal is final only when neither is possible.
    */
   async function afterRefusal(
     copy: Unsaved<Job>,
@@ -152,7 +149,7 @@ export function createCopyWriter(options: {
     throw new DispatchRefused(mayBeMadeYet ? told : refusalOf(epochOf(copy), told), cause);
   }
 
-  /** What a webhook dropped, or somebody took away, is put back, whatever the Job controller writes meanwhile. */
+  /** Restores marks that a webhook dropped or a user removed, with retries while the Job controller writes. */
   async function marked(present: Job, marks: CopyMarks, tries = MARK_TRIES): Promise<Job> {
     if (missingMarks(present.metadata, marks).length === 0) return present;
     try {
@@ -201,7 +198,7 @@ export function createCopyWriter(options: {
     }
   }
 
-  /** An answer that will be the same next time is a refusal; a cluster in trouble is not. */
+  /** An answer that stays the same on retry is a refusal; a failure of the cluster is not. */
   function problemOf(error: unknown): DispatchProblem | undefined {
     if (error instanceof DispatchRefused) return error.problem;
     if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 408, 409, 429].includes(error.code))
@@ -266,9 +263,8 @@ export function createCopyWriter(options: {
   }
 
   /**
-   * A Job controller that sees the suspension sets the condition again, when the pods are told to end; a write that it has made of an
-   * earlier version meets a conflict. No mark is left of the resumption: the condition that follows may be of the same second as the one
-   * before.
+   * A Job controller that sees the suspension sets the condition again once the pods are told to end; a write of it to an earlier version
+   * meets a conflict. The annotation of the resumption is removed: the condition that follows may have the same second as the one before.
    */
   async function takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job> {
     const { uid, resourceVersion } = copy.metadata;
@@ -295,11 +291,11 @@ export function createCopyWriter(options: {
     find,
     runningPods,
     takeBackSuspended,
-    tell: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
+    writeStatus: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
     update: (copy, spec, annotations) =>
       timed((signal) => {
         const { uid, resourceVersion } = copy.metadata;
-        // Whether a copy rests that is resumed here, and suspended again, is told by what is known of it now (copy-rest.ts).
+        // Whether a copy that is resumed here and suspended again rests is judged from its present version (copy-rest.ts).
         const condition = spec['suspend'] === false ? { resourceVersion } : {};
         const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
         return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
@@ -333,7 +329,7 @@ export function createCopyWriter(options: {
       try {
         await timed((signal) => client.delete(JOBS, objectKey(copy), { propagationPolicy, uid, signal }));
       } catch (error) {
-        // Gone, or another object has its name: either way this one is no more.
+        // The copy is gone, or another object has its name.
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
     },
@@ -344,7 +340,7 @@ const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotati
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
 
-/** Another manager may be there, and take the copy for its own: only a user puts that right. */
+/** Another manager may run there and take the copy for its own: only a user can resolve this. */
 export const copyOfOther = (cluster: string, other: string, origin: string): DispatchProblem => ({
   reason: DispatchedReason.NameTaken,
   message:
@@ -352,6 +348,6 @@ export const copyOfOther = (cluster: string, other: string, origin: string): Dis
     `or, where no manager of that id is and its label ${ORIGIN_LABEL} was changed, give it the value "${origin}"`,
 });
 
-/** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
+/** The server has said whether the write was carried out. After a 5xx or a timeout the write may have been carried out. */
 export const isAnswer = (error: unknown): boolean =>
   error instanceof DispatchRefused || (error instanceof ApiError && error.code < 500 && error.code !== 408);

@@ -3,18 +3,18 @@ import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, type AbilityNow } from '../cluster/cluster-ability.ts';
 
-/** Whether copies can be made on one cluster, by how creates there have ended. */
+/** Whether copies can be created on one cluster, by the results of creates there. */
 export interface CreateOutcomes {
   ability(): AbilityNow;
   succeeded(localKey: string): void;
-  /** One failed through the fault of the cluster. Returns whether no Job is to be placed there now. */
+  /** Records a create that failed through the fault of the cluster. Returns whether no Job is to be placed there now. */
   failed(localKey: string, problem: DispatchProblem): boolean;
-  /** What failed while it was out of reach says nothing of what it can do now. */
+  /** Forgets the failures: those while the cluster was out of reach do not show whether it can create copies now. */
   forget(): void;
   stop(): void;
 }
 
-/** `onTrial`: its back-off is over, and one Job may try it. */
+/** `onTrial`: the back-off of the cluster is over, and one Job may try it. */
 export function createCreateOutcomes(clock: Clock, onTrial: () => void): CreateOutcomes {
   let ability = ABLE;
   let trial: Timer | undefined;

@@ -4,22 +4,22 @@ import { objectKey } from '../../../shared/kube/keys.ts';
 import { isOlder } from '../../../shared/kube/resource-version.ts';
 
 /**
- * What we have just written and the informer has not yet seen, in front of its cache. Without it a decision made between our write and
- * its watch event would be made once more.
+ * The writes of this manager that the informer has not seen yet, laid over its cache. Without them a decision made between a write and its
+ * watch event would be made again.
  *
- * A write is forgotten as soon as the cache has processed the version that the server gave it, whatever became of the object since.
+ * A write is forgotten once the cache has processed its resourceVersion, whatever happened to the object since.
  */
 export interface OwnWrites<T extends KubeObject> {
-  /** An object as the server returned it; `name` is what it is looked up by. */
+  /** Records an object as the server returned it; `name` is the key for lookups. */
   wrote(name: string, object: T): void;
-  /** Our deletion of the object was accepted. */
+  /** Records that the server accepted the deletion of the object. */
   deleted(name: string, object: DeepReadonly<T>): void;
   /** The newest known states of the objects of this name, given those in the cache. */
   overlay(name: string, cached: readonly DeepReadonly<T>[]): readonly DeepReadonly<T>[];
   isDeleted(uid: string): boolean;
   /**
-   * Forgets the deletions of which the cache has shown nothing since the call before, and returns the names of these objects. A server that was restored from a backup
-   * has the object again, and where it is not known that it was restored, the deletion must be made once more.
+   * Forgets deletions for which the cache has shown no event since the last call, and returns the names of their objects. A server restored
+   * from a backup has the object again; where the restore is not detected, the deletion must be repeated.
    */
   forgetUnseen(): string[];
 }
@@ -30,7 +30,7 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
   const deletedUids = new Map<string, { readonly name: string; readonly object: DeepReadonly<T>; isAwaited: boolean }>();
   informer.addHandler({ deleted: (object) => deletedUids.delete(object.metadata.uid) });
   const isCached = ({ metadata }: DeepReadonly<T>): boolean => informer.get(objectKey({ metadata }))?.metadata.uid === metadata.uid;
-  /** Nobody will tell of its deletion any more. */
+  /** The informer never cached this object and will report no deletion of it. */
   const dropWritten = (name: string): void => {
     const own = written.get(name);
     written.delete(name);
@@ -43,7 +43,7 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
     },
     deleted(name, object) {
       const { uid } = object.metadata;
-      // Where the cache has lost it already, there is nothing to remember.
+      // The cache has already processed the deletion, so there is nothing to record.
       if (isCached(object) || written.get(name)?.metadata.uid === uid) deletedUids.set(uid, { name, object, isAwaited: false });
     },
     isDeleted: (uid) => deletedUids.has(uid),

@@ -7,66 +7,67 @@ import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 
-/** Writes to one cluster that fail and are tried again, as their Jobs are told of them. */
+/** Failing writes to one cluster that are retried, and the problems that their Jobs report. */
 export interface WriteTroubles {
-  /** A write for the Job has failed once more. Told: there is something new to say; `first`: of a kind that it was not told before. */
-  failed(localKey: string, trouble: Trouble, nowMs: number): { readonly told: boolean; readonly first: boolean };
-  /** What the Job is told; undefined while there is nothing to tell. */
-  told(localKey: string): DispatchProblem | undefined;
-  /** A write has succeeded, or none is needed any more. */
+  /** Records one more failed write for the Job. `reported`: the Job has a new problem to report; `first`: its reason is new for this Job. */
+  failed(localKey: string, trouble: Trouble, nowMs: number): { readonly reported: boolean; readonly first: boolean };
+  /** The problem that the Job reports; undefined while there is none. */
+  reported(localKey: string): DispatchProblem | undefined;
+  /** A write for the Job has succeeded, or is no longer needed. */
   over(localKey: string): void;
   keys(): readonly string[];
 }
-/** What fails, and how long it must go on before the Job is told. */
+/** The problem of a failing write, and how long the failure must last before the Job reports it. */
 export type Trouble = { readonly problem: DispatchProblem; readonly patienceMs: number };
 
-/** What the next tries may mend is not worth a write. */
+/** A failure that the next retries may mend is not worth a status write. */
 const PATIENCE_MS = 1_000;
-/** Conflicts and throttling belong to a cluster that works. */
+/** Conflicts and throttling are normal on a healthy cluster. */
 const USUAL_PATIENCE_MS = 10_000;
-/** Words that change all the time are told once in this time. */
-const NEWS_EVERY_MS = 10_000;
+/** A message that changes with each failure is reported once in this time. */
+const REPORT_INTERVAL_MS = 10_000;
 
-type Going = {
+type OngoingTrouble = {
   readonly sinceMs: number;
-  readonly told: DispatchProblem | undefined;
-  readonly toldMs: number;
+  readonly reported: DispatchProblem | undefined;
+  readonly reportedMs: number;
   readonly reasons: readonly string[];
 };
 
 export function createWriteTroubles(): WriteTroubles {
-  const going = new Map<string, Going>();
+  const ongoing = new Map<string, OngoingTrouble>();
   return {
     failed(localKey, { problem, patienceMs }, nowMs) {
-      const before = going.get(localKey) ?? { sinceMs: nowMs, told: undefined, toldMs: Number.NEGATIVE_INFINITY, reasons: [] };
-      const silent = nowMs - before.sinceMs < patienceMs || nowMs - before.toldMs < NEWS_EVERY_MS || isSameNews(before.told, problem);
+      const before = ongoing.get(localKey) ?? { sinceMs: nowMs, reported: undefined, reportedMs: Number.NEGATIVE_INFINITY, reasons: [] };
+      const silent =
+        nowMs - before.sinceMs < patienceMs || nowMs - before.reportedMs < REPORT_INTERVAL_MS || isSameProblem(before.reported, problem);
       if (silent) {
-        going.set(localKey, before);
-        return { told: false, first: false };
+        ongoing.set(localKey, before);
+        return { reported: false, first: false };
       }
       const first = !before.reasons.includes(problem.reason);
-      going.set(localKey, {
+      ongoing.set(localKey, {
         ...before,
-        told: problem,
-        toldMs: nowMs,
+        reported: problem,
+        reportedMs: nowMs,
         reasons: first ? [...before.reasons, problem.reason] : before.reasons,
       });
-      return { told: true, first };
+      return { reported: true, first };
     },
-    told: (localKey) => going.get(localKey)?.told,
-    over: (localKey) => void going.delete(localKey),
-    keys: () => [...going.keys()],
+    reported: (localKey) => ongoing.get(localKey)?.reported,
+    over: (localKey) => void ongoing.delete(localKey),
+    keys: () => [...ongoing.keys()],
   };
 }
 
-/** Numbers and identifiers differ from one answer to the next, and say nothing new. */
-const isSameNews = (told: DispatchProblem | undefined, { reason, message }: DispatchProblem): boolean =>
+/** Numbers and identifiers differ between answers and make no new problem. */
+const isSameProblem = (told: DispatchProblem | undefined, { reason, message }: DispatchProblem): boolean =>
   told?.reason === reason && isSameText(told.message, message);
-/** True when only numbers and identifiers differ. */
+/** True when the texts differ in numbers and identifiers alone. */
 export const isSameText = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
 const withoutNumbers = (message: string): string => message.replace(/[\da-f]*\d[\da-f]*/gi, '#');
 
-/** What to say of a write that failed, and is no refusal for good. */
+/** The problem of a failed write that is no final refusal. */
 export function troubleOf(error: unknown, cluster: string, kind: RemoteAction['kind']): Trouble {
   const { reason, words } = cause(error);
   const message = `the copy on cluster "${cluster}" cannot be ${DONE[kind]} now, which is tried again: ${words}`;

@@ -1,7 +1,7 @@
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { createEventReader } from '../../../manager/cli/submissions/server-events.ts';
-import type { YardChange } from '../../../manager/dashboard/views.ts';
+import type { OverviewChange } from '../../../manager/dashboard/views.ts';
 import { inParallel } from '../../../worker/in-parallel.ts';
 import type { Viewer } from './viewers.ts';
 
@@ -35,7 +35,7 @@ export async function openPages(
       page.bytes += chunk.byteLength;
       if (!isFirst) return;
       for (const { event, data } of eventsIn(chunk.toString()))
-        if (event === 'change') for (const { key } of (JSON.parse(data) as YardChange).jobs) seen(key, viewer);
+        if (event === 'change') for (const { key } of (JSON.parse(data) as OverviewChange).jobs) seen(key, viewer);
     });
     response.once('close', () => {
       if (!isClosed) throw new Error(`a stream of ${viewer.name} has ended`);

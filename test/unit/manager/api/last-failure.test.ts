@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { lastFailureOf, readLastFailure, tellFailedPod, tellFailure, toldEndedPods } from '../../../../manager/api/last-failure.ts';
+import {
+  lastFailureOf,
+  readLastFailure,
+  failedPodMessage,
+  failureMessage,
+  sanitizedEndedPods,
+} from '../../../../manager/api/last-failure.ts';
 import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../../../shared/api/names.ts';
 
 const saying = (pods: unknown) => ({ metadata: { annotations: { [ENDED_PODS_ANNOTATION]: JSON.stringify(pods) } } });
 const home = (value: unknown) => ({ metadata: { annotations: { [LAST_FAILURE_ANNOTATION]: JSON.stringify(value) } } });
 
 test('what a cluster says of pods steers no terminal', () => {
-  expect(toldEndedPods(saying([{ pod: 'a\u001b[2J', phase: 'Failed', exitCode: 3, lastLine: 'x\ny' }]))).toEqual([
+  expect(sanitizedEndedPods(saying([{ pod: 'a\u001b[2J', phase: 'Failed', exitCode: 3, lastLine: 'x\ny' }]))).toEqual([
     { pod: 'a [2J', phase: 'Failed', exitCode: 3, lastLine: 'x y' },
   ]);
-  expect(toldEndedPods({ metadata: {} })).toEqual([]);
+  expect(sanitizedEndedPods({ metadata: {} })).toEqual([]);
 });
 
 describe('the last failure', () => {
@@ -46,7 +52,7 @@ describe('the last failure', () => {
     [{ pod: 'b', cluster: 'east', reason: 'Evicted', message: 'disk' }, 'pod b on cluster "east" Evicted: disk'],
     [{ pod: 'b', cluster: 'east' }, 'pod b on cluster "east" was stopped'],
   ])('%j is told in a sentence', (failure, sentence) => {
-    expect(tellFailure(failure)).toBe(sentence);
-    expect(tellFailedPod(failure)).toBe(sentence.replace(` on cluster "${failure.cluster}"`, ''));
+    expect(failureMessage(failure)).toBe(sentence);
+    expect(failedPodMessage(failure)).toBe(sentence.replace(` on cluster "${failure.cluster}"`, ''));
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dispatchedMessage, isDispatched } from '../../../../manager/api/dispatch-proof.ts';
-import { hasStarted, isStartTold, startedMessage } from '../../../../manager/api/start-proof.ts';
+import { hasStarted, isStartReported, startedMessage } from '../../../../manager/api/start-proof.ts';
 import { aCondition, aRecord } from '../../../support/jobs.ts';
 
 const record = aRecord();
@@ -13,7 +13,7 @@ test('a Job has started for the very admission that is named, and for no other',
 });
 
 test('a Job that is seen running has started, though that is not noted; one that is evicted may be seen stopping', () => {
-  expect([hasStarted({ ready: 1 }, record), isStartTold({ ready: 1 }, record)]).toEqual([true, false]);
+  expect([hasStarted({ ready: 1 }, record), isStartReported({ ready: 1 }, record)]).toEqual([true, false]);
   expect(hasStarted({ active: 1 }, record)).toBe(true);
   expect(hasStarted({ active: 1, ready: 0 }, record)).toBe(false);
   expect(hasStarted({ ready: 1 }, { ...record, evicted: true })).toBe(false);

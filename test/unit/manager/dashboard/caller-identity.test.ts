@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { whoAsks } from '../../../../manager/dashboard/caller-identity.ts';
+import { claimedIdentity } from '../../../../manager/dashboard/caller-identity.ts';
 import { createAddressRanges } from '../../../../shared/kube/address-ranges.ts';
 
 const proxy = { userHeader: 'x-forwarded-user', groupsHeader: 'x-forwarded-groups', from: createAddressRanges(['10.0.0.0/8']) };
 const asks = (headers: Record<string, string>, address = '10.1.2.3', trusted: typeof proxy | 'None' = proxy) =>
-  whoAsks({ authorization: headers['authorization'], address, header: (name) => headers[name] }, trusted === 'None' ? undefined : trusted);
+  claimedIdentity(
+    { authorization: headers['authorization'], address, header: (name) => headers[name] },
+    trusted === 'None' ? undefined : trusted,
+  );
 const refused = expect.objectContaining({ kind: 'Refused', status: 401 }) as unknown;
 
 describe('who asks', () => {

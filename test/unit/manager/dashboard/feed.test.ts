@@ -6,9 +6,9 @@ import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { createEventReader } from '../../../../manager/cli/submissions/server-events.ts';
 import { createFeeds, type FeedEvent, type Feeds } from '../../../../manager/dashboard/feed.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
-import { changed, type Yard } from '../../../../manager/dashboard/page/yard-model.ts';
+import { changed, type Overview } from '../../../../manager/dashboard/page/overview-model.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
-import type { YardChange } from '../../../../manager/dashboard/views.ts';
+import type { OverviewChange } from '../../../../manager/dashboard/views.ts';
 import type { Job, KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../../../shared/api/names.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
@@ -88,10 +88,10 @@ function aPage(feeds: Feeds, rights: Rights, lastEventId?: string) {
   return {
     frames,
     events,
-    changes: (): YardChange[] => events().map(({ data }) => JSON.parse(data) as YardChange),
-    yard: (): Yard =>
-      events().reduce<Yard>(
-        (yard, { event, data }) => changed(event === 'yard' ? new Map() : yard, JSON.parse(data) as YardChange),
+    changes: (): OverviewChange[] => events().map(({ data }) => JSON.parse(data) as OverviewChange),
+    yard: (): Overview =>
+      events().reduce<Overview>(
+        (yard, { event, data }) => changed(event === 'yard' ? new Map() : yard, JSON.parse(data) as OverviewChange),
         new Map(),
       ),
     async leave() {
@@ -169,7 +169,7 @@ test('whoever reads so slowly that what comes next is no longer kept is sent the
   const read = async () => {
     const { value } = (await reading.next()) as IteratorYieldResult<FeedEvent>;
     const [{ event, data } = expect.fail()] = createEventReader()(Buffer.from(value.frame).toString());
-    return { event, change: JSON.parse(data) as YardChange };
+    return { event, change: JSON.parse(data) as OverviewChange };
   };
   expect((await read()).event).toBe('yard');
   // Ten minutes of changes are kept.

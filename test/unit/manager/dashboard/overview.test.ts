@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { amountIn, byImportance, fillOf, shareOf, sumOf } from '../../../../manager/dashboard/fill.ts';
-import { clusterTrack } from '../../../../manager/dashboard/cluster-row.ts';
+import { clusterItem } from '../../../../manager/dashboard/cluster-row.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { cohortNodes, queueNode } from '../../../../manager/dashboard/queue-tree.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
@@ -66,7 +66,7 @@ describe('how full something is', () => {
 describe('a cluster as a track', () => {
   const held = new Map([['cpu', amountIn('cpu', '2')]]);
   test('tells how it is in one word, what its Jobs ask for, and nothing of resources that nobody asks for', () => {
-    const track = clusterTrack(cluster('east', {}, { roundTripMs: 1234, version: 'v1.36.2' }), held, 3, []);
+    const track = clusterItem(cluster('east', {}, { roundTripMs: 1234, version: 'v1.36.2' }), held, 3, []);
     expect(track).toMatchObject({ name: 'east', state: 'Ready', health: 'Good', jobs: 3, roundTripMs: 1200, version: 'v1.36.2' });
     expect(track.fills.map(({ resource, share }) => [resource, share])).toEqual([
       ['cpu', 0.25],
@@ -76,7 +76,7 @@ describe('a cluster as a track', () => {
 
   test('says what is wrong with it, the worst first', () => {
     const stateOf = (parts: object, status: object = {}) => {
-      const { state, health } = clusterTrack(cluster('east', parts, status), held, 0, []);
+      const { state, health } = clusterItem(cluster('east', parts, status), held, 0, []);
       return [state, health];
     };
     const notReady = { conditions: [{ type: 'Ready', status: 'False', reason: 'ConnectionFailed', message: 'refused' }] };
@@ -84,7 +84,7 @@ describe('a cluster as a track', () => {
     expect(stateOf({}, notReady)).toEqual(['Not ready', 'Bad']);
     expect(stateOf({ state: 'Cordoned' }, { ...notReady, lostSince: '2026-01-01T00:00:00Z' })).toEqual(['Lost', 'Bad']);
     expect(stateOf({}, { conditions: [] })).toEqual(['Not known yet', 'Idle']);
-    expect(clusterTrack(cluster('east', {}, notReady), held, 0, []).problem).toBe('ConnectionFailed: refused');
+    expect(clusterItem(cluster('east', {}, notReady), held, 0, []).problem).toBe('ConnectionFailed: refused');
   });
 });
 

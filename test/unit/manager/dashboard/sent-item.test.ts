@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { linesOf, receivedItem, sentItem } from '../../../../manager/dashboard/sent-item.ts';
-import type { JobLine, YardItem } from '../../../../manager/dashboard/views.ts';
+import type { JobLine, OverviewItem } from '../../../../manager/dashboard/views.ts';
 import { aLine } from './lines.ts';
 
 const lines: readonly JobLine[] = [aLine({ key: 'team/a' }), aLine({ key: 'team/b', state: 'Running' })];
-const items: readonly YardItem[] = [
+const items: readonly OverviewItem[] = [
   { kind: 'Cluster', name: 'east', health: 'Good', state: 'Ready', fills: [], jobs: 7, running: lines },
   { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 2, admitted: 0, quota: [], first: lines },
   { kind: 'LocalQueue', key: 'team/main', clusterQueue: 'main', waiting: 2, first: lines },

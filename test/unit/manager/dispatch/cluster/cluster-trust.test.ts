@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createTrips, tellsOfTrip, type Trips } from '../../../../../manager/dispatch/cluster/cluster-trust.ts';
+import { createTrips, reportsTrip, type Trips } from '../../../../../manager/dispatch/cluster/cluster-trust.ts';
 import type { Job, JobCondition } from '../../../../../shared/api/kubernetes.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
@@ -91,5 +91,5 @@ test.each<[string, Job, Job, boolean]>([
   ['that it is stopped again', copy(fenced('True', 'c')), copy(fenced('False', 'b')), true],
   ['that it was stopped again in the meantime, and goes on', copy(fenced('False', 'd')), copy(fenced('False', 'b')), true],
 ])('a copy that tells %s', (_, now, before, expected) => {
-  expect(tellsOfTrip(now, before)).toBe(expected);
+  expect(reportsTrip(now, before)).toBe(expected);
 });

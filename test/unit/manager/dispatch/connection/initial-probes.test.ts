@@ -45,7 +45,7 @@ test('all is settled when each cluster is known or gone, and after ten seconds w
   const first = createInitialProbes(clock, () => names);
   let settled = 0;
   const { signal } = new AbortController();
-  void first.settled(signal).then(() => settled++);
+  void first.reported(signal).then(() => settled++);
   first.agreed('eu');
   first.agreed('us');
   await clock.advance(1_000);
@@ -55,7 +55,7 @@ test('all is settled when each cluster is known or gone, and after ten seconds w
   await clock.advance(0);
   expect(settled).toBe(1);
   void createInitialProbes(clock, () => ['silent'])
-    .settled(signal)
+    .reported(signal)
     .then(() => settled++);
   await clock.advance(9_000);
   expect(settled).toBe(1);

@@ -25,7 +25,7 @@ test('a cluster that does not answer is asked ever less often, and that is no er
     metrics: { added: () => undefined, got: () => undefined, done: () => undefined, retried: () => undefined },
     log: { ...silentLogger, debug: tell('debug'), warn: tell('warn'), error: tell('error') },
     copyOf: () => copy,
-    onTold: tell('the Job'),
+    onAnswer: tell('the Job'),
   });
   const stop = new AbortController();
   const running = inquiries.run(stop.signal);

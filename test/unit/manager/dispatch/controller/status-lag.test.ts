@@ -13,11 +13,11 @@ test('the lag is from the first that was heard of a copy to the write of its Job
   await clock.advance(2_000);
   lag.heard('team/sum', 'east');
   await clock.advance(1_000);
-  lag.looked('team/sum');
+  lag.observed('team/sum');
   lag.written('team/sum');
   lag.heard('team/idle', 'east');
-  lag.looked('team/idle');
-  lag.settled('team/idle');
+  lag.observed('team/idle');
+  lag.unneeded('team/idle');
   lag.written('team/idle');
   const text = await registry.metrics();
   expect(text).toContain('switchyard_status_lag_seconds_sum{cluster="east"} 3');
@@ -30,18 +30,18 @@ test('what is heard while an earlier change is written is of the next write, and
   const { dispatch } = createManagerMetrics(registry);
   const lag = createStatusLag({ metrics: dispatch, clock });
   lag.heard('team/sum', 'east');
-  lag.looked('team/sum');
+  lag.observed('team/sum');
   await clock.advance(1_000);
   // Not yet: its write is put off. Another change comes meanwhile.
   lag.heard('team/sum', 'east');
-  lag.looked('team/sum');
+  lag.observed('team/sum');
   await clock.advance(1_000);
   // The write is under way.
   lag.heard('team/sum', 'east');
   await clock.advance(500);
   lag.written('team/sum');
   expect(await registry.metrics()).toContain('switchyard_status_lag_seconds_sum{cluster="east"} 2.5');
-  lag.looked('team/sum');
+  lag.observed('team/sum');
   await clock.advance(3_000);
   lag.written('team/sum');
   const text = await registry.metrics();

@@ -26,7 +26,7 @@ function aHome(known: string, version: string, clusters: Record<string, 'Shown' 
     clusters: () => [...world.clusters].map(([name, is]) => ({ name, shown: is === 'Shown', givenUp: is === 'GivenUp' })),
     onUnanswered: () => world.unanswered++,
     onMissing: (missing) => world.missing.push(missing),
-    onTurn: () => world.turns++,
+    onProblemChanged: () => world.turns++,
   });
   const settle = (): Promise<boolean> => history.settle(new AbortController().signal);
   const lateWritesAreOver = (): Promise<void> => clock.advance(LATE_WRITE_MS);
@@ -35,27 +35,27 @@ function aHome(known: string, version: string, clusters: Record<string, 'Shown' 
 
 test('nothing is asked while clusters tell of nothing newer than our own caches have seen', async () => {
   const { world, history, settle } = aHome('100', '100', { a: 'Dark' });
-  history.told('');
-  history.told('90');
-  history.told('100');
+  history.takeStoredVersion('');
+  history.takeStoredVersion('90');
+  history.takeStoredVersion('100');
   expect(await settle()).toBe(true);
-  expect([world.asked, history.problem(), history.toTell()]).toEqual([0, undefined, '100']);
+  expect([world.asked, history.problem(), history.versionToStore()]).toEqual([0, undefined, '100']);
 });
 
 test('caches that lag are no restore: our home is asked once, and clusters keep what they had', async () => {
   const { world, history, settle } = aHome('100', '130', { a: 'Dark', b: 'Dark' });
-  history.told('120');
-  expect(history.toTell()).toBe('120');
+  history.takeStoredVersion('120');
+  expect(history.versionToStore()).toBe('120');
   expect(await Promise.all([settle(), settle()])).toEqual([true, true]);
   expect(await settle()).toBe(true);
-  expect([world.asked, history.problem(), history.toTell()]).toEqual([1, undefined, '120']);
+  expect([world.asked, history.problem(), history.versionToStore()]).toEqual([1, undefined, '120']);
   world.known = '140';
-  expect(history.toTell()).toBe('140');
+  expect(history.versionToStore()).toBe('140');
 });
 
 test('a home that knows less than a cluster was told was restored: nothing is set going until each cluster has been seen, or was given up', async () => {
   const { world, history, settle, lateWritesAreOver } = aHome('100', '105', { a: 'Dark', b: 'Dark', c: 'Dark' });
-  history.told('120');
+  history.takeStoredVersion('120');
   expect(await settle()).toBe(true);
   await lateWritesAreOver();
   expect(history.problem()).toEqual({ reason: 'HomeRestored', message: expect.stringContaining('not seen yet: "a", "b", "c" (') });
@@ -75,7 +75,7 @@ test('a home that knows less than a cluster was told was restored: nothing is se
 
 test('a cluster that shows what it has at once counts as seen when nothing of the leader before can arrive there any more', async () => {
   const { world, history, settle, lateWritesAreOver } = aHome('100', '105', { a: 'Shown', b: 'Shown' });
-  history.told('120');
+  history.takeStoredVersion('120');
   await settle();
   history.clustersChanged();
   expect(history.problem()?.message).toContain('not seen yet: "a", "b" (');
@@ -85,26 +85,26 @@ test('a cluster that shows what it has at once counts as seen when nothing of th
 
 test('while not all were seen clusters keep more than our home comes to, for whoever leads next; then what is so', async () => {
   const { world, history, settle, lateWritesAreOver } = aHome('100', '105', { a: 'Dark' });
-  history.told('120');
+  history.takeStoredVersion('120');
   await settle();
   await lateWritesAreOver();
   world.known = '500';
-  const told = history.toTell();
+  const told = history.versionToStore();
   expect(told).toBe('100500');
   const next = aHome('500', '90000', { a: 'Dark' });
-  next.history.told(told);
+  next.history.takeStoredVersion(told);
   await next.settle();
   expect(next.history.problem()?.reason).toBe('HomeRestored');
   // What a cluster was told once and shows much later counts for nothing.
   const later = aHome('110000', '110000', { a: 'Dark' });
-  later.history.told(told);
+  later.history.takeStoredVersion(told);
   await later.settle();
   expect(later.history.problem()).toBeUndefined();
   world.clusters.set('a', 'Shown');
   history.clustersChanged();
-  expect(history.toTell()).toBe('500');
+  expect(history.versionToStore()).toBe('500');
   // What was told before that is over.
-  history.told(told);
+  history.takeStoredVersion(told);
   await settle();
   expect([world.asked, history.problem()]).toEqual([1, undefined]);
 });
@@ -112,7 +112,7 @@ test('while not all were seen clusters keep more than our home comes to, for who
 test('a home that does not answer settles nothing, and is asked again', async () => {
   const { world, history, settle } = aHome('100', '105', { a: 'Dark' });
   world.answers = false;
-  history.told('120');
+  history.takeStoredVersion('120');
   expect(await settle()).toBe(false);
   expect([world.unanswered, history.problem()]).toEqual([1, undefined]);
   world.answers = true;
@@ -122,9 +122,9 @@ test('a home that does not answer settles nothing, and is asked again', async ()
 
 test('what is told while our home is being asked is asked for anew', async () => {
   const { world, history, settle } = aHome('100', '125', { a: 'Dark' });
-  history.told('120');
+  history.takeStoredVersion('120');
   const first = settle();
-  history.told('130');
+  history.takeStoredVersion('130');
   await first;
   expect(world.asked).toBe(2);
   expect(history.problem()?.reason).toBe('HomeRestored');
@@ -132,7 +132,7 @@ test('what is told while our home is being asked is asked for anew', async () =>
 
 test('of many clusters a few are named', async () => {
   const { history, settle } = aHome('1', '1', Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [name, 'Dark'])));
-  history.told('2');
+  history.takeStoredVersion('2');
   await settle();
   expect(history.problem()?.message).toContain('"e" and 2 more');
 });

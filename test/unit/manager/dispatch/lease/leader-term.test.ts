@@ -11,7 +11,7 @@ const term = (seed: number, homeUid: string | undefined = 'home-1') =>
     origin: 'm1',
     keys: { current: Buffer.alloc(32, 'k'), others: [] },
     homeUID: () => homeUid,
-    homeHistory: { told: (version) => told.push(version), toTell: () => '12' },
+    homeHistory: { takeStoredVersion: (version) => told.push(version), versionToStore: () => '12' },
     random: seededRandom(seed),
   });
 
@@ -26,7 +26,7 @@ test('nobody holds anything while it is not known which cluster is home', () => 
     origin: 'm1',
     keys: { current: Buffer.alloc(32, 'k'), others: [] },
     homeUID: () => undefined,
-    homeHistory: { told: () => undefined, toTell: () => '' },
+    homeHistory: { takeStoredVersion: () => undefined, versionToStore: () => '' },
     random: seededRandom(1),
   });
   expect(unknown.holder()).toBeUndefined();
@@ -40,8 +40,8 @@ test('what was held is remembered by the cluster', () => {
 
 test('a version is sealed for its own manager cluster', () => {
   const sealed = term(1).homeVersion();
-  term(2).homeVersionTold(sealed);
-  term(2, 'home-2').homeVersionTold(sealed);
+  term(2).takeHomeVersion(sealed);
+  term(2, 'home-2').takeHomeVersion(sealed);
   expect(told).toEqual(['12', '']);
   expect([term(2).isHomeVersion(sealed), term(2, 'home-2').isHomeVersion(sealed)]).toEqual([true, false]);
 });

@@ -26,11 +26,11 @@ test('a worker may be starting for 40 seconds, and its absence is told after a m
   expect(absence.found(NONE)).toMatchObject({ mayStart: true });
   await clock.advance(1);
   expect(absence.found(NONE)).toMatchObject({ mayStart: false });
-  expect(absence.told()).toBeUndefined();
+  expect(absence.reason()).toBeUndefined();
   await clock.advance(20_000);
   absence.found(NONE);
   absence.found(NONE);
-  expect(absence.told()).toMatch(/^no worker has announced itself in Lease leases\/worker/);
+  expect(absence.reason()).toMatch(/^no worker has announced itself in Lease leases\/worker/);
   expect(changes).toBe(1);
 });
 
@@ -40,19 +40,19 @@ test('one that is back within a minute is never missed, and one that is back lat
   absence.found(BEATING);
   await clock.advance(5_000);
   absence.found(NONE);
-  expect([absence.told(), changes]).toEqual([undefined, 0]);
+  expect([absence.reason(), changes]).toEqual([undefined, 0]);
   await clock.advance(60_000);
   absence.found(NONE);
-  expect(absence.told()).toBeDefined();
+  expect(absence.reason()).toBeDefined();
   absence.found(BEATING);
-  expect([absence.told(), changes]).toEqual([undefined, 2]);
+  expect([absence.reason(), changes]).toEqual([undefined, 2]);
 });
 
 test('while the cluster is out of reach what was told stays', async () => {
   absence.found(NONE);
   await clock.advance(60_000);
   absence.found(NONE);
-  const told = absence.told();
+  const told = absence.reason();
   absence.found({ kind: 'OutOfSight' });
-  expect([absence.told(), changes]).toEqual([told, 1]);
+  expect([absence.reason(), changes]).toEqual([told, 1]);
 });

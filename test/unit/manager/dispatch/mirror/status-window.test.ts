@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellsLossOnly } from '../../../../../manager/dispatch/mirror/lost-place.ts';
+import { reportsLossOnly } from '../../../../../manager/dispatch/mirror/lost-place.ts';
 import { createStatusWindow } from '../../../../../manager/dispatch/mirror/status-window.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
@@ -76,5 +76,5 @@ test.each([
   ],
   ['nothing new', saying('dispatched to cluster "eu-1"')],
 ])('%s is not taken for news of a loss', (_, status) => {
-  expect(tellsLossOnly(aRunningJob().status, status)).toBe(false);
+  expect(reportsLossOnly(aRunningJob().status, status)).toBe(false);
 });

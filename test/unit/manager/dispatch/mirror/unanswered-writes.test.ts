@@ -73,7 +73,7 @@ describe('a write', () => {
     expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Waiting', forMs: 1 });
     await clock.advance(1);
     expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Look' });
-    doubts.settled(KEY);
+    doubts.resolved(KEY);
     expect(doubts.of(KEY, OLD)).toEqual({ kind: 'None' });
   });
 
@@ -101,7 +101,7 @@ describe('a write', () => {
     const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
     doubts.sent(KEY);
     doubts.lost(KEY);
-    doubts.settled(KEY);
+    doubts.resolved(KEY);
     expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
     await clock.advance(LATE_WRITE_MS);
     expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Look' });
@@ -113,7 +113,7 @@ describe('a write', () => {
     doubts.lost(KEY);
     await clock.advance(LATE_WRITE_MS);
     doubts.sent(KEY);
-    doubts.settled(KEY);
+    doubts.resolved(KEY);
     expect(doubts.of(KEY, OLD).kind).toBe('Waiting');
   });
 });

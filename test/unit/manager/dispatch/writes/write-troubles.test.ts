@@ -11,21 +11,21 @@ const trouble = (message: string, reason: Trouble['problem']['reason'] = 'Cluste
 describe('what is told of writes that fail', () => {
   test('nothing where the next try succeeds within a second', () => {
     const troubles = createWriteTroubles();
-    expect(troubles.failed('a/b', trouble('down'), 0)).toEqual({ told: false, first: false });
-    expect(troubles.failed('a/b', trouble('down'), 999).told).toBe(false);
-    expect(troubles.told('a/b')).toBeUndefined();
+    expect(troubles.failed('a/b', trouble('down'), 0)).toEqual({ reported: false, first: false });
+    expect(troubles.failed('a/b', trouble('down'), 999).reported).toBe(false);
+    expect(troubles.reported('a/b')).toBeUndefined();
     troubles.over('a/b');
     expect(troubles.keys()).toEqual([]);
-    expect(troubles.failed('a/b', trouble('down'), 1_500).told).toBe(false);
+    expect(troubles.failed('a/b', trouble('down'), 1_500).reported).toBe(false);
   });
 
   test('once what is the same but for its numbers', () => {
     const troubles = createWriteTroubles();
     troubles.failed('a/b', trouble('port 1'), 0);
-    expect(troubles.failed('a/b', trouble('port 2'), 1_000)).toEqual({ told: true, first: true });
+    expect(troubles.failed('a/b', trouble('port 2'), 1_000)).toEqual({ reported: true, first: true });
     for (let second = 2; second < 100; second++)
-      expect(troubles.failed('a/b', trouble(`port ${second}f`), second * 1_000).told).toBe(false);
-    expect(troubles.told('a/b')?.message).toBe('port 2');
+      expect(troubles.failed('a/b', trouble(`port ${second}f`), second * 1_000).reported).toBe(false);
+    expect(troubles.reported('a/b')?.message).toBe('port 2');
   });
 
   test('at most once in ten seconds where the words change all the time, and as news where the reason was not told before', () => {
@@ -34,7 +34,7 @@ describe('what is told of writes that fail', () => {
     for (let ms = 0; ms <= 60_000; ms += 500) {
       const turn = (ms / 500) % 2 === 0;
       const news = troubles.failed('a/b', trouble(turn ? 'down' : 'away', turn ? 'ClusterError' : 'NoAnswer'), ms);
-      if (news.told) told.push(`${ms} ${news.first}`);
+      if (news.reported) told.push(`${ms} ${news.first}`);
     }
     expect(told.length).toBeLessThanOrEqual(6);
     expect(told.filter((each) => each.endsWith('true'))).toHaveLength(2);
@@ -44,8 +44,8 @@ describe('what is told of writes that fail', () => {
     const troubles = createWriteTroubles();
     const busy = trouble('busy', 'Throttled', 10_000);
     troubles.failed('a/b', busy, 0);
-    expect(troubles.failed('a/b', busy, 9_999).told).toBe(false);
-    expect(troubles.failed('a/b', busy, 10_000).told).toBe(true);
+    expect(troubles.failed('a/b', busy, 9_999).reported).toBe(false);
+    expect(troubles.failed('a/b', busy, 10_000).reported).toBe(true);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CohortNode, QueueNode, SentItem, YardItem } from '../../../../../manager/dashboard/views.ts';
+import type { CohortNode, QueueNode, SentItem, OverviewItem } from '../../../../../manager/dashboard/views.ts';
 import {
   changed,
   clustersIn,
@@ -9,8 +9,8 @@ import {
   totalsIn,
   treeOf,
   type TreeNode,
-  type Yard,
-} from '../../../../../manager/dashboard/page/yard-model.ts';
+  type Overview,
+} from '../../../../../manager/dashboard/page/overview-model.ts';
 import { aLine } from '../lines.ts';
 
 const cohort = (name: string, parent?: string): CohortNode => ({ kind: 'Cohort', name, quota: [], ...(parent && { parent }) });
@@ -25,7 +25,8 @@ const queue = (name: string, cohortName?: string): QueueNode => ({
   first: [],
   ...(cohortName && { cohort: cohortName }),
 });
-const yardOf = (...items: readonly (CohortNode | QueueNode)[]): Yard => new Map(items.map((item) => [`${item.kind}/${item.name}`, item]));
+const yardOf = (...items: readonly (CohortNode | QueueNode)[]): Overview =>
+  new Map(items.map((item) => [`${item.kind}/${item.name}`, item]));
 const shape = (nodes: readonly TreeNode[]): unknown[] =>
   nodes.map(({ cohort: node, queues, children }) => [node?.name, queues.map(({ name }) => name), ...shape(children)]);
 
@@ -42,7 +43,7 @@ test('a change replaces what it names, drops what is gone, and leaves the rest t
   expect(totalsIn(next)).toBeDefined();
   expect([endedIn(next), clustersIn(next), localQueuesIn(next)]).toEqual([undefined, [], []]);
   const same = changed(yard, NOTHING);
-  expect(same.get('Queue/a')).toBe(yard.get('Queue/a') as YardItem);
+  expect(same.get('Queue/a')).toBe(yard.get('Queue/a') as OverviewItem);
 });
 
 test('a Job that is listed somewhere is shown as it was told of last, wherever it is listed by then', () => {

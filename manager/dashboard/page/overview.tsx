@@ -1,14 +1,14 @@
-import type { ClusterTrack, LocalQueueNode, QueueNode } from '../views.ts';
+import type { ClusterItem, LocalQueueNode, QueueNode } from '../views.ts';
 import { useFlow } from './flow.tsx';
-import { HealthDot, Meter, Notice, Wagons } from './parts.tsx';
+import { HealthDot, Meter, Notice, JobChips } from './parts.tsx';
 import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, yard } from './state.tsx';
-import { PastYardView, YardTimeLine } from './time-line.tsx';
+import { PastOverviewView, OverviewTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
-import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './yard-model.ts';
+import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './overview-model.ts';
 
 /** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
-export function YardPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
+export function OverviewPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
   const all = yard.value ?? new Map();
   const root = useFlow(all);
   const tree = treeOf(all);
@@ -23,13 +23,13 @@ export function YardPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number 
   return (
     <div class="yard" ref={root}>
       <h1 class="hidden">Yard</h1>
-      <YardTimeLine hours={hours} atMs={at} />
-      {at === undefined ? <LiveYard /> : <PastYardView hours={hours} atMs={at} />}
+      <OverviewTimeLine hours={hours} atMs={at} />
+      {at === undefined ? <LiveOverview /> : <PastOverviewView hours={hours} atMs={at} />}
     </div>
   );
 }
 
-function LiveYard() {
+function LiveOverview() {
   const all = yard.value ?? new Map();
   const tree = treeOf(all);
   const alone = localQueuesIn(all);
@@ -57,7 +57,7 @@ function LiveYard() {
       <section class="clusters" aria-labelledby="clusters-head">
         <h2 id="clusters-head">Clusters</h2>
         {clusters.map((cluster) => (
-          <Track key={cluster.name} cluster={cluster} />
+          <ClusterRow key={cluster.name} cluster={cluster} />
         ))}
         {clusters.length === 0 && (
           <Notice
@@ -71,7 +71,7 @@ function LiveYard() {
         <h2 id="ended-head">
           Arrived <a href={jobsAt({ state: 'Complete,Failed', order: '-ended' })}>all that ended</a>
         </h2>
-        <Wagons jobs={ended} empty="Nothing has ended that is still there." />
+        <JobChips jobs={ended} empty="Nothing has ended that is still there." />
       </section>
     </>
   );
@@ -133,13 +133,13 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
 function Waiting({ jobs, count: all, more }: { readonly jobs: QueueNode['first']; readonly count: number; readonly more: string }) {
   if (jobs.length === 0) return null;
   return (
-    <Wagons jobs={jobs} isSiding>
+    <JobChips jobs={jobs} isSiding>
       {all > jobs.length && (
         <a class="more" href={more}>
           and {(all - jobs.length).toLocaleString('en')} more
         </a>
       )}
-    </Wagons>
+    </JobChips>
   );
 }
 
@@ -164,7 +164,7 @@ function LocalQueue({ queue }: { readonly queue: LocalQueueNode }) {
   );
 }
 
-function Track({ cluster }: { readonly cluster: ClusterTrack }) {
+function ClusterRow({ cluster }: { readonly cluster: ClusterItem }) {
   const { name, health, state, problem, roundTripMs, version, fills, jobs, running } = cluster;
   return (
     <article class={`track ${health.toLowerCase()}`} aria-label={`Cluster ${name}`}>
@@ -187,13 +187,13 @@ function Track({ cluster }: { readonly cluster: ClusterTrack }) {
         ))}
       </div>
       <div class="rails">
-        <Wagons jobs={running} empty="no Job of yours here">
+        <JobChips jobs={running} empty="no Job of yours here">
           {jobs > running.length && (
             <a class="more" href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>
               and {(jobs - running.length).toLocaleString('en')} more
             </a>
           )}
-        </Wagons>
+        </JobChips>
       </div>
     </article>
   );

@@ -1,16 +1,16 @@
 import { linesOf, receivedItem, sentItem } from '../sent-item.ts';
-import type { ClusterTrack, CohortNode, Ended, JobLine, LocalQueueNode, QueueNode, Totals, YardChange, YardItem } from '../views.ts';
+import type { ClusterItem, CohortNode, Ended, JobLine, LocalQueueNode, QueueNode, Totals, OverviewChange, OverviewItem } from '../views.ts';
 
-/** The yard as the page has it: items by id. */
-export type Yard = ReadonlyMap<string, YardItem>;
+/** The overview as the page has it: items by id. */
+export type Overview = ReadonlyMap<string, OverviewItem>;
 
-/** The yard after a change; what has not changed stays the same object. */
-export function changed(yard: Yard, { items, jobs, lines }: Pick<YardChange, 'items' | 'jobs' | 'lines'>): Yard {
+/** The overview after a change; what has not changed stays the same object. */
+export function changed(overview: Overview, { items, jobs, lines }: Pick<OverviewChange, 'items' | 'jobs' | 'lines'>): Overview {
   const news = new Map([...lines, ...jobs].map((line) => [line.key, line]));
-  const known = new Map([...yard.values()].flatMap(linesOf).map((line) => [line.key, line]));
+  const known = new Map([...overview.values()].flatMap(linesOf).map((line) => [line.key, line]));
   const lineOf = (key: string): JobLine | undefined => news.get(key) ?? known.get(key);
-  const next = new Map(yard);
-  for (const [id, item] of yard) if (linesOf(item).some(({ key }) => news.has(key))) next.set(id, receivedItem(sentItem(item), lineOf));
+  const next = new Map(overview);
+  for (const [id, item] of overview) if (linesOf(item).some(({ key }) => news.has(key))) next.set(id, receivedItem(sentItem(item), lineOf));
   for (const [id, item] of Object.entries(items)) {
     if (item === null) next.delete(id);
     else next.set(id, receivedItem(item, lineOf));
@@ -18,13 +18,14 @@ export function changed(yard: Yard, { items, jobs, lines }: Pick<YardChange, 'it
   return next;
 }
 
-export const itemsOf = <K extends YardItem['kind']>(yard: Yard, kind: K): Extract<YardItem, { kind: K }>[] =>
-  [...yard.values()].filter((item): item is Extract<YardItem, { kind: K }> => item.kind === kind);
+export const itemsOf = <K extends OverviewItem['kind']>(overview: Overview, kind: K): Extract<OverviewItem, { kind: K }>[] =>
+  [...overview.values()].filter((item): item is Extract<OverviewItem, { kind: K }> => item.kind === kind);
 
-export const totalsIn = (yard: Yard): Totals | undefined => itemsOf(yard, 'Totals')[0];
-export const endedIn = (yard: Yard): Ended | undefined => itemsOf(yard, 'Ended')[0];
-export const clustersIn = (yard: Yard): ClusterTrack[] => itemsOf(yard, 'Cluster').toSorted(byName);
-export const localQueuesIn = (yard: Yard): LocalQueueNode[] => itemsOf(yard, 'LocalQueue').toSorted((a, b) => (a.key < b.key ? -1 : 1));
+export const totalsIn = (overview: Overview): Totals | undefined => itemsOf(overview, 'Totals')[0];
+export const endedIn = (overview: Overview): Ended | undefined => itemsOf(overview, 'Ended')[0];
+export const clustersIn = (overview: Overview): ClusterItem[] => itemsOf(overview, 'Cluster').toSorted(byName);
+export const localQueuesIn = (overview: Overview): LocalQueueNode[] =>
+  itemsOf(overview, 'LocalQueue').toSorted((a, b) => (a.key < b.key ? -1 : 1));
 
 /** A cohort with what is in it; the one without a name has the queues that are in none. */
 export type TreeNode = {
@@ -34,9 +35,9 @@ export type TreeNode = {
 };
 
 /** The tree of cohorts from its roots on. A cohort whose parents go round in a circle is a root. */
-export function treeOf(yard: Yard): readonly TreeNode[] {
-  const cohorts = itemsOf(yard, 'Cohort').toSorted(byName);
-  const queues = Map.groupBy(itemsOf(yard, 'Queue').toSorted(byName), ({ cohort }) => cohort ?? '');
+export function treeOf(overview: Overview): readonly TreeNode[] {
+  const cohorts = itemsOf(overview, 'Cohort').toSorted(byName);
+  const queues = Map.groupBy(itemsOf(overview, 'Queue').toSorted(byName), ({ cohort }) => cohort ?? '');
   const byCohort = new Map(cohorts.map((cohort) => [cohort.name, cohort]));
   const isRoot = (cohort: CohortNode): boolean => {
     const seen = new Set<string>();
