@@ -222,7 +222,7 @@ export function createAdmission({
   };
 
   /** Examines pending Jobs in namespaces with changed LimitRanges, or with changed RuntimeClasses. */
-  const adjustAnew = (): void => {
+  const reexamineAdjusted = (): void => {
     const { namespaces, runtimeClasses } = stale;
     if (namespaces.size + runtimeClasses.size === 0) return;
     const [concernedNamespaces, concernedClasses] = [new Set(namespaces), new Set(runtimeClasses)];
@@ -238,14 +238,14 @@ export function createAdmission({
   };
 
   const refresh = (): void => {
-    adjustAnew();
+    reexamineAdjusted();
     if (stale.priorities || stale.queueing || stale.clusters) recorder?.setup();
     if (stale.priorities) {
       stale.priorities = false;
       const before = priorityClasses;
       const next = priorityClassesOf(informers.workloadPriorityClasses.list(), informers.priorityClasses.list());
       priorityClasses = next;
-      const concerned = ({ priorityWish }: Workload): boolean => worth(priorityWish, before) !== worth(priorityWish, next);
+      const concerned = ({ priorityWish }: Workload): boolean => classValue(priorityWish, before) !== classValue(priorityWish, next);
       watcher.requeue(concerned);
       cache.reprioritize(concerned);
     }
@@ -253,10 +253,10 @@ export function createAdmission({
       stale.queueing = false;
       const before = cache.queueing();
       const next = queueingSetup(informers, deps.fairSharing);
-      const { tried, rerouted } = changeOf(changedObjects, before, next);
+      const { tried, requeued: rerouted } = changeOf(changedObjects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();
-      evictionController.recheckAdmissions(allChanged ? undefined : standingOn(changedObjects));
+      evictionController.recheckAdmissions(allChanged ? undefined : affectedBy(changedObjects));
       if (allChanged) {
         queues.wakeAll();
         watcher.requeue();
@@ -456,7 +456,7 @@ const setupObjects = (informers: AdmissionInformers): SetupObjects => ({
 });
 
 /** The value of a wish by classes alone, without the bounds of the queue. */
-function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {
+function classValue(wish: PriorityWish, classes: PriorityClasses): number | undefined {
   const resolved = resolvePriority(wish, classes, undefined);
   return resolved.kind === 'Priority' ? resolved.value : undefined;
 }
@@ -475,7 +475,7 @@ function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], ledSinc
 }
 
 /** Selects reservations whose admission may have become invalid or valid. */
-const standingOn =
+const affectedBy =
   ({ clusterQueues, resourceFlavors, namespaces }: ChangedObjects) =>
   ({ workload, record }: Reservation): boolean =>
     clusterQueues.has(record.clusterQueue) ||
