@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import type { Effect, EffectKind, Standing, WhatIf } from '../insight/what-if/what-if.ts';
+import type { Effect, EffectKind, JobState, WhatIf } from '../insight/what-if/what-if.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { namespaceOf } from './job-line.ts';
 import type { WhatIfView } from './views.ts';
@@ -48,7 +48,7 @@ function jobOf({ job, kind, without, with: standing }: Effect, may: VisibleNames
   return { key: job, kind, ...omitUndefined({ without: without && standingInWords(without, may) }), with: standingInWords(standing, may) };
 }
 
-function standingInWords(standing: Standing, may: VisibleNames): string {
+function standingInWords(standing: JobState, may: VisibleNames): string {
   switch (standing.kind) {
     case 'Admitted':
       return may.cluster(standing.cluster) ? `runs on ${standing.cluster}` : 'runs';

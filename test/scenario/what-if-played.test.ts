@@ -1,6 +1,6 @@
 /** Goal: what what-if foretells is what the manager then does: the same changes are made for real, and whoever is suspended stops. Generated worlds, replayable by seed. */
 import { expect, test } from 'vitest';
-import { standings, whatIf } from '../../manager/insight/what-if/what-if.ts';
+import { jobStates, whatIf } from '../../manager/insight/what-if/what-if.ts';
 import { runToFixpoint } from '../../manager/insight/world/simulate-evictions.ts';
 import { readWorld } from '../../manager/cli/explain/world-reader.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
@@ -116,7 +116,7 @@ async function placesOf(world: AdmissionWorld): Promise<Readonly<Record<string, 
 }
 const placesIn = (settlement: ReturnType<typeof runToFixpoint>): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    [...standings(settlement)].flatMap(([job, standing]) => (standing.kind === 'Admitted' ? [[job, placeOf(standing)] as const] : [])),
+    [...jobStates(settlement)].flatMap(([job, standing]) => (standing.kind === 'Admitted' ? [[job, placeOf(standing)] as const] : [])),
   );
 const placeOf = ({ cluster, flavors }: { readonly cluster?: string; readonly flavors?: Readonly<Record<string, string>> }): string =>
   `${cluster ?? ''} ${flavors?.['cpu'] ?? ''}`;

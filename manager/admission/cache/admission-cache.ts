@@ -239,7 +239,7 @@ export function createAdmissionCache(
       const concerned = concernedBy(setup, next);
       setup = next;
       // Usage per ClusterQueue is indexed, so the cost does not depend on the number of reservations.
-      usage = usage.keeping(isClusterHolder);
+      usage = usage.restrictedTo(isClusterHolder);
       for (const [clusterQueue, key, amount] of admitted.quotas()) {
         const node = next.tree.clusterQueues.get(clusterQueue);
         if (node !== undefined) addUsage(node, usage, key, amount);

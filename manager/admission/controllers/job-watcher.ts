@@ -14,7 +14,7 @@ import { ZERO } from '../../api/amount.ts';
 import { isSameAdmission, type AdmissionCache } from '../cache/admission-cache.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import type { AdmissionRetries } from '../snapshot/admission-retries.ts';
-import { cannotStartStory } from '../workload/cannot-start.ts';
+import { cannotStartMessage } from '../workload/cannot-start.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
 import { timeIsUp } from '../cache/execution-time.ts';
 import { createSlicedPass } from '../cache/sliced-pass.ts';
@@ -205,7 +205,7 @@ export function createJobWatcher(deps: {
   const reviewCannotStart = (workload: Workload): void => {
     const { key, record } = workload;
     const maxMoves = cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
-    const message = record === undefined || maxMoves === undefined ? undefined : cannotStartStory(record, maxMoves);
+    const message = record === undefined || maxMoves === undefined ? undefined : cannotStartMessage(record, maxMoves);
     if (message === undefined || workload.started || workload.cannotStart === message || record?.fail !== undefined) toReport.delete(key);
     else toReport.set(key, { workload, message });
   };

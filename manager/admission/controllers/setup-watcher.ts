@@ -204,7 +204,7 @@ class Watcher implements SetupWatcher {
     const before = this.#priorityClasses;
     const next = priorityClassesOf(informers.workloadPriorityClasses.list(), informers.priorityClasses.list());
     this.#priorityClasses = next;
-    const concerned = ({ priorityWish }: Workload): boolean => worth(priorityWish, before) !== worth(priorityWish, next);
+    const concerned = ({ priorityWish }: Workload): boolean => classValue(priorityWish, before) !== classValue(priorityWish, next);
     watcher.requeue(concerned);
     cache.reprioritize(concerned);
   }
@@ -214,7 +214,7 @@ class Watcher implements SetupWatcher {
     this.#stale.queueing = false;
     const before = cache.queueing();
     const next = buildQueueingSetup(queueingObjects(informers), fairSharing);
-    const { tried, rerouted } = changeOf(this.#changed, before, next);
+    const { tried, requeued } = changeOf(this.#changed, before, next);
     cache.setQueueing(next);
     queues.usageChanged();
     evictionController.recheckAdmissions(this.#allChanged ? undefined : affectedBy(this.#changed));
@@ -223,7 +223,7 @@ class Watcher implements SetupWatcher {
       watcher.requeue();
     } else {
       queues.wakeAll(tried);
-      if (rerouted !== undefined) watcher.requeue(rerouted);
+      if (requeued !== undefined) watcher.requeue(requeued);
     }
     this.#allChanged = false;
     this.#changed = noChangedObjects();
@@ -265,7 +265,7 @@ function onChange<T extends KubeObject>(
 }
 
 /** The value of a wish by classes alone, without the bounds of the queue. */
-function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {
+function classValue(wish: PriorityWish, classes: PriorityClasses): number | undefined {
   const resolved = resolvePriority(wish, classes, undefined);
   return resolved.kind === 'Priority' ? resolved.value : undefined;
 }

@@ -5,7 +5,7 @@ import { FailReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { backoffMs, refusedRecord } from '../workload/avoidance.ts';
-import { cannotStartStory } from '../workload/cannot-start.ts';
+import { cannotStartMessage } from '../workload/cannot-start.ts';
 import type { Eviction } from './evictions.ts';
 import { endedRecord } from '../cache/execution-time.ts';
 import { requeuedRecord, type RequeuingTimestamp } from './requeuing.ts';
@@ -42,6 +42,6 @@ const avoiding = (
 /** Why the Job fails, if it has started on no cluster. */
 function failureOf(record: AdmissionRecord, cache: Pick<AdmissionCache, 'queueing'>): AdmissionRecord['fail'] {
   const queue = cache.queueing().queues.get(record.clusterQueue);
-  const message = queue?.onCannotStart === 'Fail' ? cannotStartStory(record, queue.maxMoves) : undefined;
+  const message = queue?.onCannotStart === 'Fail' ? cannotStartMessage(record, queue.maxMoves) : undefined;
   return message === undefined ? undefined : { reason: FailReason.CannotStart, message };
 }

@@ -107,7 +107,7 @@ function preempted(displaced: ReturnType<AdmissionCache['displaced']>): Eviction
     const { assumed, workload } = reservation;
     if (assumed || !hasPlace(workload)) return [];
     const message = preemptedMessage(preemptedBy(displacement.by, displacement.rule, workload.namespace));
-    return [{ reservation, reason: EvictionReason.Preempted, message, told: JobEventReason.Preempted, displacement }];
+    return [{ reservation, reason: EvictionReason.Preempted, message, event: JobEventReason.Preempted, displacement }];
   });
 }
 
@@ -136,7 +136,7 @@ export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction
     reason: EvictionReason.StartTimeout,
     message: `it has not started on cluster ${reservation.record.cluster} within ${formatDurationMs(timeoutMs)}`,
     refusal: AvoidedReason.NotStarted,
-    told: JobEventReason.Evicted,
+    event: JobEventReason.Evicted,
   }));
 
 /** Workloads whose maximum execution time is used up wait until a user extends it. */
@@ -145,7 +145,7 @@ export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Evict
     reservation,
     reason: EvictionReason.MaximumExecutionTimeExceeded,
     message: `it has run for the ${seconds}s in all that its label ${MAX_EXEC_TIME_LABEL} allows`,
-    told: JobEventReason.MaximumExecutionTimeExceeded,
+    event: JobEventReason.MaximumExecutionTimeExceeded,
   }));
 
 /** Stopping a queue also ends its reservations, as in Kueue. */

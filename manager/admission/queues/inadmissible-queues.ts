@@ -55,7 +55,7 @@ export class InadmissibleQueues {
   }
 
   /** A claim has ended. A Workload that did not fit before does not fit by that, but some Workloads were not nominated because of it. */
-  unkept(root: string | undefined): void {
+  claimEnded(root: string | undefined): void {
     if (root !== undefined) this.#freedRoots.add(root);
     this.#isRoomFreed = true;
   }

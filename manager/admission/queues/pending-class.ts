@@ -19,7 +19,7 @@ export class PendingClass {
   /** Failures that hold until queues or clusters change. */
   #hopeless: Failure[] = [];
   /** The last result for nominated Workloads, by scheduling hash. It outlives the failure on which it rests. */
-  readonly #told = new Map<string, Inadmissibility>();
+  readonly #results = new Map<string, Inadmissibility>();
   /** When a retry is scheduled, in epoch milliseconds. */
   retryAtMs: number | undefined;
 
@@ -94,8 +94,8 @@ export class PendingClass {
     const failure = { amounts: this.#vectorOf(queued), by: queued, inadmissibility };
     const list = inadmissibility.waitsFor === 'setup' ? this.#hopeless : this.#failures;
     if (!isKnown(list, failure.amounts, queued)) list.push(failure);
-    if (this.#told.size > 2 * this.#tree.size + TOLD_MIN) this.#told.clear();
-    this.#told.set(queued.workload.schedulingHash, inadmissibility);
+    if (this.#results.size > 2 * this.#tree.size + RESULTS_MIN) this.#results.clear();
+    this.#results.set(queued.workload.schedulingHash, inadmissibility);
   }
 
   /** Drops the failures for which `hasEnded` is true. True if there were any. */
@@ -108,8 +108,8 @@ export class PendingClass {
   }
 
   /** The last result for this Workload, or for one with the same scheduling hash; undefined if neither was nominated. */
-  toldOf({ workload }: QueuedWorkload): Inadmissibility | undefined {
-    return this.#told.get(workload.schedulingHash);
+  lastResult({ workload }: QueuedWorkload): Inadmissibility | undefined {
+    return this.#results.get(workload.schedulingHash);
   }
 
   /** The smallest requests with which the Workload may be admitted. */
@@ -121,7 +121,7 @@ export class PendingClass {
 
 type Failure = { readonly amounts: Vector; readonly by: QueuedWorkload; readonly inadmissibility: Inadmissibility };
 
-const TOLD_MIN = 16;
+const RESULTS_MIN = 16;
 
 /**
  * A failure also covers later Workloads with the same or larger requests. It does not cover earlier ones, because fewer claims may go

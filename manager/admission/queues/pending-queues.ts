@@ -33,7 +33,7 @@ export interface PendingQueues {
   /** The heads of the first ClusterQueues in order that have one, `most` at most. The Workloads stay pending. */
   heads(bounds?: CapacityBounds, most?: number): Head[];
   /** All claims, in order. `borrowingOf`: the height in the cohort tree up to which a claim borrows now. */
-  standing(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
+  claims(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
   /**
    * Records that a head does not fit, which covers later Workloads of its class with the same or larger requests; a StrictFIFO queue is
    * blocked. The cost does not depend on the number of pending Workloads. Returns a retry to call at `retryAtMs`, unless one is scheduled
@@ -78,20 +78,20 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   /** ClusterQueues of which a claim of another queue has blocked a Workload. */
   const behindOthers = new Set<PendingQueue>();
   /** ClusterQueues whose first Workload would get a claim if a place were left. */
-  const withoutPlace = new IndexedHeap<{ readonly queue: PendingQueue; readonly nominated: Nominated }>(
+  const awaitingClaim = new IndexedHeap<{ readonly queue: PendingQueue; readonly nominated: Nominated }>(
     ({ queue }) => queue.name,
     (a, b) => compareNominated(a.nominated, b.nominated),
   );
   const claims = createClaimsByQueue(({ clusterQueue }) => {
     // The claimed capacity is free for other Workloads.
-    parked.unkept(queues.get(clusterQueue)?.seen?.root);
+    parked.claimEnded(queues.get(clusterQueue)?.seen?.root);
     for (const queue of behindOthers) forgive(queue, isBehindOthers);
     behindOthers.clear();
-    giveTheNextAPlace();
+    placeNextClaim();
   });
 
   /** No Workload of the queue is nominated: the queue is parked, or its Workloads never fit. */
-  const rests = (queue: PendingQueue): boolean => queue.parked !== undefined || !ready.has(queue.name);
+  const isInactive = (queue: PendingQueue): boolean => queue.parked !== undefined || !ready.has(queue.name);
 
   const queueNamed = (name: string): PendingQueue => {
     const known = queues.get(name);
@@ -117,12 +117,12 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     activate(queue);
   };
 
-  const giveTheNextAPlace = (): void => {
-    const first = withoutPlace.peek();
+  const placeNextClaim = (): void => {
+    const first = awaitingClaim.peek();
     if (first === undefined) return;
     const { queue: next, nominated } = first;
     if (!claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing)) return;
-    withoutPlace.delete(next.name);
+    awaitingClaim.delete(next.name);
     next.considered = undefined;
     forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
   };
@@ -134,7 +134,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const { queue, queued } = entry;
     const wasFirst = queue.strict && queue.first() === queued;
     queue.delete(entry);
-    if (withoutPlace.get(queue.name)?.nominated.head === queued) withoutPlace.delete(queue.name);
+    if (awaitingClaim.get(queue.name)?.nominated.head === queued) awaitingClaim.delete(queue.name);
     // The next Workload may get a claim, and a StrictFIFO queue is no longer blocked.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
     else if (queue.parked !== undefined) parked.changed(queue);
@@ -155,7 +155,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const first = queue.first();
     if (first === undefined) return { waitsForRoom: false };
     const hasFailed = entries.get(first.workload.key)?.class.hasFailed(first) === true;
-    if (queue.considered !== first && !hasFailed && mayHaveAPlace(queue, first, bounds)) return { candidate: first, waitsForRoom: false };
+    if (queue.considered !== first && !hasFailed && mayGetClaim(queue, first, bounds)) return { candidate: first, waitsForRoom: false };
     let waitsForRoom = false;
     let candidate: QueuedWorkload | undefined;
     const preemptor = claims.get(queue.name)?.claim.preempts === true ? claims.get(queue.name) : undefined;
@@ -174,11 +174,11 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     return candidate === undefined ? { waitsForRoom } : { candidate, waitsForRoom };
   };
 
-  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, bounds: CapacityBounds): boolean => {
+  const mayGetClaim = (queue: PendingQueue, first: QueuedWorkload, bounds: CapacityBounds): boolean => {
     const head = { clusterQueue: queue.name, queued: first };
     const borrowing = bounds.borrowing(queue.name, first.workload.requests);
     if (claims.hasPlaceFor(head, borrowing)) return true;
-    withoutPlace.set({ queue, nominated: { head: first, borrowing } });
+    awaitingClaim.set({ queue, nominated: { head: first, borrowing } });
     queue.considered = first;
     return false;
   };
@@ -229,7 +229,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     firstInOrder: (clusterQueue, most) => queues.get(clusterQueue)?.firstInOrder(most) ?? [],
     isParked: (clusterQueue) => {
       const queue = queues.get(clusterQueue);
-      return queue !== undefined && rests(queue);
+      return queue !== undefined && isInactive(queue);
     },
     get: (key) => {
       const entry = entries.get(key);
@@ -278,7 +278,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       for (const queue of [...taken, ...closed]) ready.set(queue);
       return heads;
     },
-    standing: (borrowingOf) => {
+    claims: (borrowingOf) => {
       for (const standing of borrowingOf === undefined ? [] : claims.all()) {
         const borrowing = borrowingOf?.(standing) ?? 0;
         if (borrowing !== standing.claim.borrowing) claims.set({ ...standing, claim: { ...standing.claim, borrowing } });
@@ -294,11 +294,11 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       if (queue.first() === queued) queue.considered = queued;
       if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
       const { claim, retryAtMs } = inadmissibility;
-      withoutPlace.delete(queue.name);
+      awaitingClaim.delete(queue.name);
       if (claim === undefined) {
         if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
       } else if (!claims.set({ clusterQueue: queue.name, queued, claim })) {
-        withoutPlace.set({ queue, nominated: { head: queued, borrowing: claim.borrowing } });
+        awaitingClaim.set({ queue, nominated: { head: queued, borrowing: claim.borrowing } });
       }
       activate(queue);
       if (retryAtMs === undefined || retryAtMs === entry.class.retryAtMs) return undefined;
@@ -309,14 +309,14 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       const { queue, queued } = entry;
-      const told = entry.class.toldOf(queued);
+      const result = entry.class.lastResult(queued);
       const standing = claims.get(queue.name);
       const preemptor = standing?.claim.preempts === true ? standing.queued : undefined;
-      if ((!queue.strict && preemptor === undefined) || told?.waitsFor === 'setup') return told;
+      if ((!queue.strict && preemptor === undefined) || result?.waitsFor === 'setup') return result;
       const first = preemptor ?? queue.first();
       const goesBefore = first === undefined || queue.compare(queued, first) <= 0;
-      const blocks = goesBefore ? undefined : entries.get(first.workload.key)?.class.toldOf(first);
-      return blocks === undefined ? told : behind(queue, blocks);
+      const blocks = goesBefore ? undefined : entries.get(first.workload.key)?.class.lastResult(first);
+      return blocks === undefined ? result : behind(queue, blocks);
     },
     wake: (roots) => {
       for (const root of roots) parked.quotaFreed(root);
@@ -348,7 +348,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       new Map(
         [...queues.values()].map((queue) => [
           queue.name,
-          rests(queue) ? { active: 0, inadmissible: queue.size } : { active: queue.size, inadmissible: 0 },
+          isInactive(queue) ? { active: 0, inadmissible: queue.size } : { active: queue.size, inadmissible: 0 },
         ]),
       ),
     position: (key) => {

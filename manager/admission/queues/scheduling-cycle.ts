@@ -37,16 +37,16 @@ const HEADS_MAX = 64;
 /** One scheduling cycle: takes the heads, decides, and updates the queues. */
 export function runCycle({ cache, queues, admit, at, decided }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
   const snapshot = cache.snapshot();
-  const standing = queues.standing((each) => reachOf(each, snapshot));
+  const claims = queues.claims((each) => reachOf(each, snapshot));
   // Fair sharing compares all heads, so it needs all of them.
   const atMost = snapshot.fairSharing === undefined ? most : Number.POSITIVE_INFINITY;
-  const heads = queues.heads(createCapacityBounds(snapshot, standing), atMost);
+  const heads = queues.heads(createCapacityBounds(snapshot, claims), atMost);
   if (heads.length === 0) return { tried: 0, admitted: 0, displaces: false, progressed: false };
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
   let admitted = 0;
   let others = 0;
   let displaces = false;
-  const decisions = schedule(snapshot, heads, nowMs, standing);
+  const decisions = schedule(snapshot, heads, nowMs, claims);
   decided?.(decisions);
   for (const decision of decisions) {
     const { clusterQueue, queued } = decision.head;

@@ -1,5 +1,5 @@
 import type { AdmissionCache } from '../cache/admission-cache.ts';
-import { isKept } from '../scheduling/admit.ts';
+import { behindClaims } from '../scheduling/admit.ts';
 import { nominateLargest } from '../scheduling/partial-admission.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
@@ -13,11 +13,11 @@ export function waitingReason(
   key: string,
   nowMs: number,
 ): InadmissibleReason | undefined {
-  const told = queues.inadmissibilityOf(key);
-  const head = told === undefined ? queues.get(key) : undefined;
-  if (head === undefined || !queues.isParked(head.clusterQueue)) return told;
+  const known = queues.inadmissibilityOf(key);
+  const head = known === undefined ? queues.get(key) : undefined;
+  if (head === undefined || !queues.isParked(head.clusterQueue)) return known;
   const outcome = nominateLargest(cache.snapshot(), head, nowMs);
   if (outcome.kind === 'Inadmissible') return outcome;
   if (outcome.kind === 'ReservingHead') return outcome.decision;
-  return outcome.kind === 'Requeue' ? undefined : isKept(head, 'cluster');
+  return outcome.kind === 'Requeue' ? undefined : behindClaims(head, 'cluster');
 }

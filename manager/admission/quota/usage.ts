@@ -62,11 +62,11 @@ export class Usage {
   }
 
   /** A new usage with the amounts of the holders that `isKept` selects. */
-  keeping(isKept: (holder: string) => boolean): Usage {
+  restrictedTo(selects: (holder: string) => boolean): Usage {
     const { rows, keys } = this.#axes;
     const kept = createUsage();
     for (const holder of rows.keys()) {
-      if (!isKept(holder)) continue;
+      if (!selects(holder)) continue;
       for (const key of keys.keys()) {
         const amount = this.get(holder, key);
         if (amount !== ZERO) kept.set(holder, key, amount);

@@ -20,13 +20,13 @@ export type Cycle = {
   /** Usage without claims. */
   readonly unclaimed: Usage;
   /** Claims by ClusterQueue. */
-  readonly claims: Map<string, { readonly claimed: Claimed; readonly anew: () => Claimed | undefined }>;
+  readonly claims: Map<string, { readonly claimed: Claimed; readonly recompute: () => Claimed | undefined }>;
   /** Keys of the Workloads that this cycle preempts: their usage is gone from `snapshot`, and still counts in `unclaimed`. */
   readonly displaced: Set<string>;
   /** ClusterQueues that preempt in this cycle. */
   readonly preemptors: Set<string>;
   /** Claims of earlier cycles exist: a head that they block now stays blocked in the next cycle. */
-  readonly hasStanding: boolean;
+  readonly hasEarlierClaims: boolean;
   readonly nowMs: number;
 };
 
@@ -40,9 +40,9 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   if (own !== undefined) release(own.claimed, snapshot.usage);
   const placement = placementNow(cycle, fit);
   if (placement !== undefined) take(cycle, head.queued.workload, queue, placement);
-  const missing = placement === undefined ? whatIsKept(cycle, fit) : undefined;
+  const missing = placement === undefined ? blockedByClaims(cycle, fit) : undefined;
   if (own !== undefined) {
-    const claimed = own.anew() ?? own.claimed;
+    const claimed = own.recompute() ?? own.claimed;
     reserve(claimed, snapshot.usage);
     claims.set(head.clusterQueue, { ...own, claimed });
   }
@@ -55,7 +55,7 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
     kind: 'ReservingHead',
     groups: flavors.map((flavor) => [flavor]),
     flavors,
-    decision: isKept(head, missing),
+    decision: behindClaims(head, missing),
   });
 }
 
@@ -63,13 +63,13 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
  * Reserves what a ReservingHead claims. Each ClusterQueue has one claim per cycle, that of its first ReservingHead or preemptor: a
  * second claim would only take from the queue's own quota.
  */
-export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: ReservingHead): Decision {
-  const { head, decision } = creditor;
-  const kept = (): Claimed | undefined => claimedBy(creditor, snapshot, nowMs);
-  const claimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue) ? undefined : kept();
+export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, reserving: ReservingHead): Decision {
+  const { head, decision } = reserving;
+  const compute = (): Claimed | undefined => claimedBy(reserving, snapshot, nowMs);
+  const claimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue) ? undefined : compute();
   if (claimed === undefined) return decision;
   reserve(claimed, snapshot.usage);
-  claims.set(head.clusterQueue, { claimed, anew: kept });
+  claims.set(head.clusterQueue, { claimed, recompute: compute });
   return Object.assign(decision, { claim: claimed.claim });
 }
 
@@ -86,7 +86,7 @@ function placementNow(cycle: Cycle, fit: Fit): Placed | undefined {
   return isFree ? placement : undefined;
 }
 
-function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): Placed | undefined {
+function placementLeft({ snapshot, hasEarlierClaims, nowMs }: Cycle, { head, queue, placement }: Fit): Placed | undefined {
   const { workload } = head.queued;
   if (hasQuota(queue, snapshot.usage, placement.flavors)) {
     if (stillHolds(placement, workload, snapshot, nowMs)) return placement;
@@ -95,7 +95,7 @@ function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, p
     const elsewhere = placeIn(snapshot, workload, options, nowMs);
     if (elsewhere.kind === 'Placed') return elsewhere;
   }
-  if (!hasStanding) return undefined;
+  if (!hasEarlierClaims) return undefined;
   // Claims of earlier cycles block the nominee in the next cycle too, so other flavors are tried now.
   const options = assignFlavors(workload, queue, snapshot.usage);
   const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
@@ -103,15 +103,15 @@ function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, p
 }
 
 /** What a nominee waits for if claims alone block it, in this cycle and the next; undefined if anything else does. */
-function whatIsKept({ snapshot, unclaimed, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): WaitsFor | undefined {
-  if (!hasStanding) return undefined;
+function blockedByClaims({ snapshot, unclaimed, hasEarlierClaims, nowMs }: Cycle, { head, queue, placement }: Fit): WaitsFor | undefined {
+  if (!hasEarlierClaims) return undefined;
   const options = placement.flavors.map((flavor) => [flavor]);
   if (!hasQuota(queue, unclaimed, placement.flavors)) return undefined;
   if (placeIn({ ...snapshot, usage: unclaimed }, head.queued.workload, options, nowMs).kind !== 'Placed') return undefined;
   return hasQuota(queue, snapshot.usage, placement.flavors) ? 'cluster' : 'quota';
 }
 
-export const isKept = (head: Head, waitsFor: WaitsFor): Inadmissible => ({
+export const behindClaims = (head: Head, waitsFor: WaitsFor): Inadmissible => ({
   kind: 'Inadmissible',
   head,
   waitsFor,

@@ -54,15 +54,15 @@ type Obstacle = 'quota' | 'cluster' | undefined;
 
 type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing'>;
 
-/** `standing`: the claims, in order. */
-export function createCapacityBounds(snapshot: Surroundings, standing: readonly ClaimOfHead[] = []): CapacityBounds {
+/** `claims`: the claims, in order. */
+export function createCapacityBounds(snapshot: Surroundings, claims: readonly ClaimOfHead[] = []): CapacityBounds {
   const { queues, clusters, usage, admitted } = snapshot;
   const free = levelOf(usage);
-  const keptFrom = createKept(snapshot, free, standing);
+  const levelFor = createClaimLevels(snapshot, free, claims);
   const nothingUsed = levelOf(undefined);
   const displaceableBy = createDisplaceable(usage, admitted);
   /** ClusterQueues whose claim waits for preempted Workloads to stop. Their Workloads are nominated as long as that may succeed. */
-  const preempting = new Set(standing.flatMap(({ clusterQueue, claim }) => (claim.preempts === true ? [clusterQueue] : [])));
+  const preempting = new Set(claims.flatMap(({ clusterQueue, claim }) => (claim.preempts === true ? [clusterQueue] : [])));
   const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {
     for (let index = 0; index < resources.length; index++) {
       if ((amounts[index] ?? 0) > mostRoom(level, clusters, usage, resources[index] ?? '')) return false;
@@ -88,11 +88,11 @@ export function createCapacityBounds(snapshot: Surroundings, standing: readonly 
       const displaceable = mayPreempt(queue) ? displaceableBy(queue, from?.priority ?? Number.POSITIVE_INFINITY) : undefined;
       if (displaceable?.isAny === true) return obstacleBefore(displaceable, queue, resources, amounts);
       const obstacle = obstacleAt(free, queue, resources, amounts);
-      if (obstacle !== undefined || from === undefined || keptFrom === undefined) return obstacle;
-      const kept = keptFrom(clusterQueue, from, leastReach(queue, resources, amounts, usage));
-      return kept === free ? undefined : obstacleAt(kept, queue, resources, amounts);
+      if (obstacle !== undefined || from === undefined || levelFor === undefined) return obstacle;
+      const claimed = levelFor(clusterQueue, from, leastReach(queue, resources, amounts, usage));
+      return claimed === free ? undefined : obstacleAt(claimed, queue, resources, amounts);
     },
-    hasRoom: (resources, amounts, from, borrowing) => isWithinRoom(keptFrom?.(undefined, from, borrowing) ?? free, resources, amounts),
+    hasRoom: (resources, amounts, from, borrowing) => isWithinRoom(levelFor?.(undefined, from, borrowing) ?? free, resources, amounts),
     mayDisplace: (clusterQueue) => {
       const queue = queues.get(clusterQueue);
       return queue !== undefined && mayPreempt(queue);
@@ -113,13 +113,13 @@ const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() })
  * the order is known only after nomination. Then no claim counts that may go after `from`, and none at all for a queue with a claim of its
  * own.
  */
-function createKept(
+function createClaimLevels(
   { queues, usage, fairSharing }: Surroundings,
   free: Level,
-  standing: readonly ClaimOfHead[],
+  claims: readonly ClaimOfHead[],
 ): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
   // Claims of preemptors are left out: they mostly cover what their targets still hold.
-  const fixed = standing.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
+  const fixed = claims.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
   if (fixed.length === 0) return undefined;
   /** Claims in order as far as computed, and levels by the number of claims that count. */
   const kept: Claimed[] = [];

@@ -11,7 +11,7 @@ export type ClaimOfHead = Head & { readonly claim: Claim };
  */
 export interface ClaimsByQueue {
   /** Replaces the claim of a ClusterQueue. False when no place is left for it. */
-  set(standing: ClaimOfHead): boolean;
+  set(entry: ClaimOfHead): boolean;
   /** Removes and returns the claim of a ClusterQueue. */
   delete(clusterQueue: string): ClaimOfHead | undefined;
   get(clusterQueue: string): ClaimOfHead | undefined;
@@ -31,18 +31,18 @@ export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
  * Claims of preemptors always get a place, because Workloads have been stopped for them. `onEnd` is called for each claim that loses
  * its place, or whose cluster or flavors change.
  */
-export function createClaimsByQueue(onEnd: (standing: ClaimOfHead) => void): ClaimsByQueue {
+export function createClaimsByQueue(onEnd: (entry: ClaimOfHead) => void): ClaimsByQueue {
   const byQueue = new Map<string, ClaimOfHead>();
   let ordered: readonly ClaimOfHead[] = [];
   const sort = (): void => {
     ordered = [...byQueue.values()].sort(compareClaims);
   };
   const remove = (clusterQueue: string): ClaimOfHead | undefined => {
-    const standing = byQueue.get(clusterQueue);
-    if (standing === undefined) return undefined;
+    const entry = byQueue.get(clusterQueue);
+    if (entry === undefined) return undefined;
     byQueue.delete(clusterQueue);
     sort();
-    return standing;
+    return entry;
   };
   /** The last claim that may lose its place to another. */
   const lastOf = (): ClaimOfHead | undefined => {
@@ -55,15 +55,15 @@ export function createClaimsByQueue(onEnd: (standing: ClaimOfHead) => void): Cla
     return last !== undefined && compareNominated({ head: queued, borrowing }, { head: last.queued, borrowing: last.claim.borrowing }) < 0;
   };
   return {
-    set: (standing) => {
-      const { clusterQueue, claim } = standing;
+    set: (entry) => {
+      const { clusterQueue, claim } = entry;
       const before = remove(clusterQueue);
-      const fits = claim.preempts === true || hasPlaceFor(standing, claim.borrowing);
+      const fits = claim.preempts === true || hasPlaceFor(entry, claim.borrowing);
       if (fits) {
-        byQueue.set(clusterQueue, standing);
+        byQueue.set(clusterQueue, entry);
         sort();
         const last = byQueue.size > CLAIMS_MAX ? lastOf() : undefined;
-        if (last !== undefined && last !== standing) {
+        if (last !== undefined && last !== entry) {
           remove(last.clusterQueue);
           onEnd(last);
         }
@@ -72,9 +72,9 @@ export function createClaimsByQueue(onEnd: (standing: ClaimOfHead) => void): Cla
       return fits;
     },
     delete: (clusterQueue) => {
-      const standing = remove(clusterQueue);
-      if (standing !== undefined) onEnd(standing);
-      return standing;
+      const entry = remove(clusterQueue);
+      if (entry !== undefined) onEnd(entry);
+      return entry;
     },
     get: (clusterQueue) => byQueue.get(clusterQueue),
     all: () => ordered,

@@ -1,5 +1,5 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
-import { hasQuota, isKept, type Cycle } from './admit.ts';
+import { hasQuota, behindClaims, type Cycle } from './admit.ts';
 import type { Admitted, AdmittedIndex } from '../workload/admitted-index.ts';
 import type { Decision } from './decision.ts';
 import { charge } from '../flavors/holding.ts';
@@ -12,7 +12,7 @@ import { shortagesOn, takeAway, usageWithout, type Victim } from '../preemption/
  * counts as used for later nominees. Only the first nominee of a ClusterQueue preempts, as in Kueue; the others wait behind it.
  */
 export function preempt(cycle: Cycle, nominee: Preemptive): Decision | ReservingHead {
-  if (cycle.preemptors.has(nominee.head.clusterQueue)) return isKept(nominee.head, 'cluster');
+  if (cycle.preemptors.has(nominee.head.clusterQueue)) return behindClaims(nominee.head, 'cluster');
   if (isStillGood(cycle, nominee)) return reserve(cycle, nominee, nominee.victims);
   const { head } = nominee;
   const { snapshot, displaced, nowMs } = cycle;
@@ -20,7 +20,7 @@ export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Reserving
   const outcome = nominate(left, head, nowMs);
   if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
   if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
-  return outcome.kind === 'Requeue' ? isKept(head, 'cluster') : outcome;
+  return outcome.kind === 'Requeue' ? behindClaims(head, 'cluster') : outcome;
 }
 
 /**

@@ -45,12 +45,12 @@ export function planPreemption(
     const found =
       roomy === undefined
         ? fewestPreemptions(
-            standingFirst(equals, head).map((taker) => ({
+            claimedFirst(equals, head).map((taker) => ({
               taker,
               victims: findVictims({ preemptor, charges, cluster: taker.state }, world),
             })),
           )
-        : { taker: standingFirst(withRoom, head)[0] ?? roomy, victims: findVictims({ preemptor, charges, cluster: undefined }, world) };
+        : { taker: claimedFirst(withRoom, head)[0] ?? roomy, victims: findVictims({ preemptor, charges, cluster: undefined }, world) };
     if (found?.victims === undefined) continue;
     const usage = usageWithout(found.victims, world);
     return {
@@ -108,7 +108,7 @@ const isSameChoice = (a: readonly FlavorOption[], b: readonly FlavorOption[]): b
   a.every(({ rank }, group) => rank === b[group]?.rank);
 
 /** The cluster of the Workload's claim goes before clusters that are equally good. */
-const standingFirst = (all: readonly Taker[], { claim }: Head): readonly Taker[] =>
+const claimedFirst = (all: readonly Taker[], { claim }: Head): readonly Taker[] =>
   claim === undefined ? all : all.toSorted((a, b) => Number(b.cluster === claim.cluster) - Number(a.cluster === claim.cluster));
 
 const placedAt = ({ cluster, clusterUID, flavors }: Taker): Placed => ({

@@ -16,14 +16,14 @@ import type { ClaimOfHead } from './claims-by-queue.ts';
  * changes.
  * 3. Admit one by one, or preempt. Check each nominee again, because an earlier one may have taken or claimed the capacity.
  *
- * `standing`: claims of earlier cycles. Each is reserved in its turn; a preemptor's claim is nominated again like a head, because its
+ * `earlierClaims`: claims of earlier cycles. Each is reserved in its turn; a preemptor's claim is nominated again like a head, because its
  * needs change.
  */
-export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: number, standing: readonly Head[] = []): Decision[] {
+export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: number, earlierClaims: readonly Head[] = []): Decision[] {
   const decisions: Decision[] = [];
   const turns: Turn[] = [];
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
-  const others = standing.filter(({ queued }) => !tried.has(queued.workload.key));
+  const others = earlierClaims.filter(({ queued }) => !tried.has(queued.workload.key));
   for (const head of [...others, ...heads]) {
     if (isFixed(head) && !tried.has(head.queued.workload.key)) {
       const queue = snapshot.queues.get(head.clusterQueue);
@@ -41,13 +41,13 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     claims: new Map(),
     displaced: new Set(),
     preemptors: new Set(),
-    hasStanding: others.length > 0,
+    hasEarlierClaims: others.length > 0,
     nowMs,
   };
   const order = orderNominees(turns, cycle.snapshot); // 2
   for (let turn = order.next(); turn !== undefined; turn = order.next()) {
     if (turn.kind === 'Standing') {
-      stand(cycle, turn);
+      reserveAgain(cycle, turn);
       continue;
     }
     const decision = decide(cycle, turn); // 3
@@ -70,10 +70,13 @@ function decide(cycle: Cycle, nominee: Nominee): Decision {
   return outcome.kind === 'ReservingHead' ? claim(cycle, outcome) : outcome;
 }
 
-function stand({ snapshot, claims, preemptors }: Cycle, { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>): void {
+function reserveAgain(
+  { snapshot, claims, preemptors }: Cycle,
+  { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>,
+): void {
   if (claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue)) return;
-  const kept = (): Claimed => claimedAs(head.queued.workload, queue, standing, snapshot.usage);
-  const claimed = kept();
+  const compute = (): Claimed => claimedAs(head.queued.workload, queue, standing, snapshot.usage);
+  const claimed = compute();
   reserve(claimed, snapshot.usage);
-  claims.set(head.clusterQueue, { claimed, anew: kept });
+  claims.set(head.clusterQueue, { claimed, recompute: compute });
 }

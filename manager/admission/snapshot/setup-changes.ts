@@ -27,7 +27,7 @@ export type SetupChange = {
   /**
    * Selects Workloads that may belong to another ClusterQueue now, or to none, or have other requests there; undefined if there are none.
    */
-  readonly rerouted: ((workload: Pick<Workload, 'namespace' | 'queue'>) => boolean) | undefined;
+  readonly requeued: ((workload: Pick<Workload, 'namespace' | 'queue'>) => boolean) | undefined;
 };
 
 /** Determines what the changes affect, so that nothing else is examined. */
@@ -49,18 +49,18 @@ export function changeOf(changed: ChangedObjects, before: QueueingSetup, next: Q
   }
   const tried = new Set(concerned);
   for (const [name, { rootId }] of next.tree.clusterQueues) if (roots.has(rootId)) tried.add(name);
-  const isRoutedAnew = (name: string): boolean =>
+  const hasOtherRoute = (name: string): boolean =>
     changed.clusterQueues.has(name)
       ? routeOf(name, before) !== routeOf(name, next)
       : // The spec of the ClusterQueue is unchanged. A flavor may be used by thousands of them.
         !isDeepStrictEqual(before.inactive.get(name), next.inactive.get(name));
-  const routes = new Set([...concerned].filter(isRoutedAnew));
+  const routes = new Set([...concerned].filter(hasOtherRoute));
   const { localQueues, namespaces } = changed;
-  if (routes.size + localQueues.size + namespaces.size === 0) return { tried, rerouted: undefined };
+  if (routes.size + localQueues.size + namespaces.size === 0) return { tried, requeued: undefined };
   const leadsTo = (local: string, { localQueues: setups }: QueueingSetup): boolean => routes.has(setups.get(local)?.clusterQueue ?? '');
   return {
     tried,
-    rerouted: ({ namespace, queue }) => {
+    requeued: ({ namespace, queue }) => {
       if (namespaces.has(namespace)) return true;
       const local = `${namespace}/${queue ?? ''}`;
       return localQueues.has(local) || (routes.size > 0 && (leadsTo(local, before) || leadsTo(local, next)));

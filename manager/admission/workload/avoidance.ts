@@ -43,7 +43,7 @@ export function avoidance(
 /** What a cluster did to `whom`, how often in a row, and until when it is avoided, as text. */
 export function wordsFor(whom: string, reason: string, untilMs: number, times = 1): string {
   const count = times === 1 ? '' : `, ${times} times in a row`;
-  return `${DEEDS[reason] ?? 'refused'} ${whom} (${reason}${count}), avoided until ${toWireTime(untilMs)}`;
+  return `${VERBS[reason] ?? 'refused'} ${whom} (${reason}${count}), avoided until ${toWireTime(untilMs)}`;
 }
 
 /** The same for the placement in a record; undefined if that has not failed. */
@@ -52,7 +52,7 @@ export function refusalIn(record: AdmissionRecord): string | undefined {
   return avoided && `${record.cluster} ${wordsFor('it', avoided.reason, Date.parse(avoided.until), avoided.refusals)}`;
 }
 
-const DEEDS: Readonly<Record<string, string>> = { [AvoidedReason.NotStarted]: 'did not start', [AvoidedReason.Fenced]: 'kept stopping' };
+const VERBS: Readonly<Record<string, string>> = { [AvoidedReason.NotStarted]: 'did not start', [AvoidedReason.Fenced]: 'kept stopping' };
 
 /** The refusals that the next record remembers; undefined if there are none. */
 export function rememberedRefusals(

@@ -7,7 +7,7 @@ export const failedPlacements = ({ avoid }: AdmissionRecord): number =>
   Object.values(avoid ?? {}).reduce((sum, { refusals }) => sum + refusals, 0);
 
 /** The failed placements of a Job as text, if there are at least `maxMoves` in a row; otherwise undefined. */
-export function cannotStartStory(record: AdmissionRecord, maxMoves: number): string | undefined {
+export function cannotStartMessage(record: AdmissionRecord, maxMoves: number): string | undefined {
   const count = failedPlacements(record);
   if (count < maxMoves) return undefined;
   const clusters = Object.entries(record.avoid ?? {}).toSorted(([, a], [, b]) => b.epoch - a.epoch);

@@ -190,7 +190,7 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
     return record === undefined && !isUnaccountedFor(job) ? 'Finished' : 'Evicting';
   }
   if (parsed.kind === 'Record' && parsed.record.checks !== undefined && !deleted) return 'Reserved';
-  const runs = record === undefined ? tellsOfPods(job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
+  const runs = record === undefined ? showsPods(job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
   if ((runs && (record !== undefined || !deleted || isUnaccountedFor(job))) || isUnmarked(job, parsed)) return 'Evicting';
   return deleted ? 'Finished' : 'Pending';
 }
@@ -199,7 +199,7 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
  * Whether the status shows pods of a Job whose record is lost. The worker removes startTime and reports Suspended once it has acted on the
  * suspension; until then pods may run, including those of a copy without status yet.
  */
-function tellsOfPods({ status }: DeepReadonly<Job>): boolean {
+function showsPods({ status }: DeepReadonly<Job>): boolean {
   const mayRun = status?.startTime !== undefined || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
   return (mayRun && !hasTrueCondition(status?.conditions, 'Suspended')) || (status?.active ?? 0) + (status?.terminating ?? 0) > 0;
 }

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
 import type { SimulatedEviction } from '../../insight/world/simulate-evictions.ts';
-import { EffectKind, type Effect, type Standing, type WhatIf } from '../../insight/what-if/what-if.ts';
+import { EffectKind, type Effect, type JobState, type WhatIf } from '../../insight/what-if/what-if.ts';
 
 /** So many Jobs of each sort are listed. */
 const LISTED_MAX = 25;
@@ -48,7 +48,7 @@ function story({ kind, now, without, with: standing, losses }: Effect): string {
 const lossText = ({ message, preempted }: SimulatedEviction): string =>
   preempted === undefined ? message : `preempted for ${preempted.by} of ${preempted.clusterQueue} (${preempted.rule})`;
 
-function ending(standing: Standing, without: Standing | undefined): string {
+function ending(standing: JobState, without: JobState | undefined): string {
   switch (standing.kind) {
     case 'Admitted': {
       const { cluster, clusterQueue, flavors, pods } = standing;

@@ -30,7 +30,7 @@ export type Stage = {
 export type Lane = { readonly clusterQueue: string; readonly strict: boolean; readonly waiting: readonly QueuedWorkload[] };
 
 /** Random run times, in milliseconds or epoch milliseconds. */
-export type Fate = {
+export type Durations = {
   /** When a running Workload ends, in epoch milliseconds. */
   readonly endMs: (reservation: Reservation) => number;
   /** How long an admitted Workload holds its quota, in milliseconds. */
@@ -40,7 +40,7 @@ export type Fate = {
 };
 
 /** The outcome for the target. */
-export type Course =
+export type TrialResult =
   | { readonly kind: 'Admitted'; readonly atMs: number }
   /** The limit of ends was reached: the target still waits, and `admittedBefore` of the Workloads before it were admitted. */
   | { readonly kind: 'CutOff'; readonly atMs: number; readonly admittedBefore: number }
@@ -51,7 +51,7 @@ export type Course =
 export const ENDS_MAX = 128;
 
 /** An event: a Workload ends, or stops and is pending again, or a retry is due. */
-type Happening = { readonly key: string; readonly atMs: number; readonly kind: 'End' | 'Stop'; readonly retry?: () => void };
+type SimulatedEvent = { readonly key: string; readonly atMs: number; readonly kind: 'End' | 'Stop'; readonly retry?: () => void };
 
 /** Ends simulated in one slice. */
 const SLICE = 4;
@@ -60,10 +60,10 @@ const SLICE = 4;
  * Simulates admission: runs the manager's scheduling cycles, lets the next Workload end, and so on, until the target is admitted. No
  * Workloads are added. The work is sliced into steps of some milliseconds.
  */
-export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course> {
+export function* simulating(stage: Stage, durations: Durations): Generator<undefined, TrialResult> {
   const { cache, lanes, target } = stage;
   const queues = createPendingQueues(stage.usageOf);
-  const happenings = new IndexedHeap<Happening>(
+  const events = new IndexedHeap<SimulatedEvent>(
     ({ key }) => key,
     (a, b) => a.atMs - b.atMs || (a.key < b.key ? -1 : 1),
   );
@@ -79,11 +79,11 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
     queues.delete(key);
     cache.assume(workload, record);
     assumed.set(key, workload);
-    happenings.set({ key, kind: 'End', atMs: nowMs + fate.holdMs(workload, record) });
+    events.set({ key, kind: 'End', atMs: nowMs + durations.holdMs(workload, record) });
     if (stage.before.has(key)) admittedBefore++;
     if (key === target) admittedMs = nowMs;
   };
-  const settle = (): void => {
+  const scheduleAll = (): void => {
     let most = 1;
     for (;;) {
       const result = runCycle(
@@ -94,7 +94,7 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
             admit(head.queued.workload, record);
             return true;
           },
-          at: (atMs, retry) => happenings.set({ key: `retry ${retries++}`, kind: 'Stop', atMs, retry }),
+          at: (atMs, retry) => events.set({ key: `retry ${retries++}`, kind: 'Stop', atMs, retry }),
         },
         nowMs,
         most,
@@ -104,12 +104,12 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
     }
     for (const { reservation } of cache.displaced()) {
       const { workload } = reservation;
-      const known = happenings.get(workload.key);
-      const atMs = nowMs + fate.stopMs(workload);
-      if (known?.kind !== 'Stop' && (known === undefined || known.atMs > atMs)) happenings.set({ key: workload.key, kind: 'Stop', atMs });
+      const known = events.get(workload.key);
+      const atMs = nowMs + durations.stopMs(workload);
+      if (known?.kind !== 'Stop' && (known === undefined || known.atMs > atMs)) events.set({ key: workload.key, kind: 'Stop', atMs });
     }
   };
-  const leave = ({ key, kind, retry }: Happening): void => {
+  const leave = ({ key, kind, retry }: SimulatedEvent): void => {
     if (retry !== undefined) return retry();
     const gone = cache.forget(key);
     if (gone === undefined) return;
@@ -122,19 +122,19 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
     const entry = queueEntry(workload, 0, { queueing: cache.queueing(), priorityClasses: stage.priorityClasses });
     if (!('reason' in entry)) putInQueue(queues, cache, entry);
   };
-  function* play(): Generator<undefined, Course> {
-    settle();
+  function* play(): Generator<undefined, TrialResult> {
+    scheduleAll();
     for (let ends = 0; admittedMs === undefined; ) {
       if (ends >= ENDS_MAX) return { kind: 'CutOff', atMs: nowMs, admittedBefore };
-      const next = happenings.peek();
+      const next = events.peek();
       if (next === undefined) return { kind: 'Never' };
       nowMs = Math.max(nowMs, next.atMs);
-      for (let due: Happening | undefined = next; due !== undefined && due.atMs <= nowMs; due = happenings.peek()) {
-        happenings.delete(due.key);
+      for (let due: SimulatedEvent | undefined = next; due !== undefined && due.atMs <= nowMs; due = events.peek()) {
+        events.delete(due.key);
         leave(due);
         ends++;
       }
-      settle();
+      scheduleAll();
       if (ends % SLICE === 0) yield;
     }
     return { kind: 'Admitted', atMs: admittedMs };
@@ -142,28 +142,28 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
 
   for (const { waiting, ...queue } of lanes) for (const queued of waiting) putInQueue(queues, cache, { ...queue, queued });
   yield;
-  for (const each of firstEnds(stage, fate)) happenings.set(each);
+  for (const each of firstEnds(stage, durations)) events.set(each);
   yield;
-  const course = yield* play();
+  const result = yield* play();
   cache.withdraw(() => false);
   for (const [key, workload] of assumed) {
     cache.forget(key);
     cache.shapes.released(workload);
   }
   for (const { workload, record } of ended) cache.admit(workload, record);
-  return course;
+  return result;
 }
 
-/** {@link playing} in one go. */
-export const playForward = (stage: Stage, fate: Fate): Course => runToEnd(playing(stage, fate));
+/** {@link simulating} in one go. */
+export const simulate = (stage: Stage, durations: Durations): TrialResult => runToEnd(simulating(stage, durations));
 
 /**
  * The first ends; later ones than the limit are not reached. A Workload that is stopping already stops soon, and is not admitted again
  * before that.
  */
-const firstEnds = ({ running, nowMs }: Stage, { endMs, stopMs }: Fate): Happening[] =>
+const firstEnds = ({ running, nowMs }: Stage, { endMs, stopMs }: Durations): SimulatedEvent[] =>
   running
-    .map((reservation): Happening => {
+    .map((reservation): SimulatedEvent => {
       const { workload } = reservation;
       if (reservation.assumed || hasPlace(workload)) return { key: workload.key, kind: 'End', atMs: endMs(reservation) };
       return { key: workload.key, kind: 'Stop', atMs: nowMs + stopMs(workload) };

@@ -1,5 +1,5 @@
 import { createAdmissionCache, type AdmissionCache } from '../../admission/cache/admission-cache.ts';
-import { ENDS_MAX, playing, type Course, type Lane, type Stage } from './admission-play.ts';
+import { ENDS_MAX, simulating, type TrialResult, type Lane, type Stage } from './admission-play.ts';
 import { capacityOf, type ClusterState } from '../../admission/quota/cluster-state.ts';
 import { createRunTimeSampler, type Basis, type Past } from './run-time-sampler.ts';
 import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
@@ -58,7 +58,7 @@ export type StartQuestion = {
  * Limits of the work for one estimate: the number of simulations, and of pending Workloads before the target, behind it, and in other
  * ClusterQueues.
  */
-const PLAYS = 40;
+const TRIALS = 40;
 const BEFORE_MAX = 256;
 const BEHIND_MAX = 32;
 const OTHERS_MAX = 256;
@@ -83,18 +83,21 @@ export function* estimating(question: StartQuestion, past: Past): Generator<unde
     if (index % SLICE === SLICE - 1) yield;
   }
   const stage = stageOf(question, cache, lanes);
-  const fates = createRunTimeSampler(stage, past);
+  const sampler = createRunTimeSampler(stage, past);
   const startsMs: number[] = [];
   let isCut = stage.before.size < question.position;
-  for (let play = 0; play < PLAYS; play++) {
+  for (let trial = 0; trial < TRIALS; trial++) {
     yield;
-    const course = yield* playing(stage, fates.of(play));
-    const unknown = fates.unknown();
+    const result = yield* simulating(stage, sampler.of(trial));
+    const unknown = sampler.unknown();
     if (unknown !== undefined) return { kind: 'Unknown', reason: 'NoHistory', message: unknown };
-    isCut ||= course.kind === 'CutOff';
-    startsMs.push(startOf(course, question));
+    isCut ||= result.kind === 'CutOff';
+    startsMs.push(startOf(result, question));
   }
-  return answer(startsMs, question, fates.basis(), [...fates.limits(), ...(isCut ? [cutOff(question.position, stage.before.size)] : [])]);
+  return answer(startsMs, question, sampler.basis(), [
+    ...sampler.limits(),
+    ...(isCut ? [cutOff(question.position, stage.before.size)] : []),
+  ]);
 }
 
 /** {@link estimating} in one go. */
@@ -122,10 +125,10 @@ function quantiles(sample: readonly number[], shares: readonly number[]): number
 }
 
 /** The start of the target. If the simulation was cut off, the remaining Workloads are assumed to follow at the same rate. */
-function startOf(course: Course, { position, nowMs }: StartQuestion): number {
-  if (course.kind === 'Admitted') return course.atMs;
-  if (course.kind === 'Never' || course.admittedBefore === 0) return Number.POSITIVE_INFINITY;
-  return nowMs + ((course.atMs - nowMs) * (position + 1)) / course.admittedBefore;
+function startOf(result: TrialResult, { position, nowMs }: StartQuestion): number {
+  if (result.kind === 'Admitted') return result.atMs;
+  if (result.kind === 'Never' || result.admittedBefore === 0) return Number.POSITIVE_INFINITY;
+  return nowMs + ((result.atMs - nowMs) * (position + 1)) / result.admittedBefore;
 }
 
 const cutOff = (position: number, before: number): string =>
@@ -140,8 +143,8 @@ function neverFits(question: StartQuestion): string | undefined {
   let admits = false;
   const admit = (): boolean => (admits = true);
   runCycle({ cache, queues, admit, at: () => undefined }, question.nowMs);
-  const told = queues.inadmissibilityOf(queued.workload.key)?.message;
-  return admits ? undefined : `also with nobody else there: ${told ?? 'its cluster queue is stopped'}`;
+  const problem = queues.inadmissibilityOf(queued.workload.key)?.message;
+  return admits ? undefined : `also with nobody else there: ${problem ?? 'its cluster queue is stopped'}`;
 }
 
 function emptyCache({ queueing, clusters, priorityClasses }: StartQuestion): AdmissionCache {

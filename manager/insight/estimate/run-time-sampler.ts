@@ -1,6 +1,6 @@
 import { seededRandom, type Random } from '../../../shared/runtime/random.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import type { Fate, Stage } from './admission-play.ts';
+import type { Durations, Stage } from './admission-play.ts';
 import { chancesOf, LONGEST_MS, type Chances } from './run-time-chances.ts';
 import { textHash } from './text-hash.ts';
 import type { History, RunFacts, RunTimes } from './run-times.ts';
@@ -13,7 +13,7 @@ export type Past = { readonly runTimes: RunTimes; readonly factsOf: (key: string
  * simulation.
  */
 export interface RunTimeSampler {
-  of(play: number): Fate;
+  of(trial: number): Durations;
   /** Why a requested run time is unknown; undefined if all are known. */
   unknown(): string | undefined;
   /** The histories that were used, the largest first. */
@@ -26,7 +26,7 @@ export type Basis = { readonly runTimes: number; readonly clusterQueue?: string;
 
 export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' | 'nowMs'>, { runTimes, factsOf }: Past): RunTimeSampler {
   const asked = new Map<string, History>();
-  const strangers = new Set<string>();
+  const queuesWithoutHistory = new Set<string>();
   let unknown: string | undefined;
   const factsCache = new Map<string, RunFacts | undefined>();
   const facts = (key: string): RunFacts | undefined => {
@@ -37,7 +37,7 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
     const history = runTimes.of(clusterQueue, facts(key)?.family ?? '');
     if (history === undefined) return undefined;
     asked.set(nameOf(history), history);
-    if (history.clusterQueue === undefined) strangers.add(clusterQueue);
+    if (history.clusterQueue === undefined) queuesWithoutHistory.add(clusterQueue);
     return history;
   };
   const elapsedMs = ({ since }: AdmissionRecord): number => Math.max(0, nowMs - Date.parse(since));
@@ -49,16 +49,16 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
     outran.set(nameOf(history), (outran.get(nameOf(history)) ?? 0) + 1);
   }
 
-  const of = (play: number): Fate => {
+  const of = (trial: number): Durations => {
     const chances = new Map<string, Chances>();
     /** The whole run time in milliseconds; undefined without history. */
     const drawn = (key: string, clusterQueue: string, ranMs: number): number | undefined => {
       const history = historyOf(key, clusterQueue);
       if (history === undefined) return undefined;
       const name = nameOf(history);
-      const known = chances.get(name) ?? chancesOf(history, outran.get(name) ?? 0, seedOf(name, play));
+      const known = chances.get(name) ?? chancesOf(history, outran.get(name) ?? 0, seedOf(name, trial));
       chances.set(name, known);
-      return known(ranMs, seedOf(key, play)());
+      return known(ranMs, seedOf(key, trial)());
     };
     const holdMs = (key: string, clusterQueue: string, ranMs: number, record?: AdmissionRecord): number => {
       const longest = facts(key)?.longestMs(record);
@@ -70,7 +70,7 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
       endMs: ({ workload, record }) =>
         Math.max(nowMs, Date.parse(record.since) + holdMs(workload.key, record.clusterQueue, elapsedMs(record), record)),
       holdMs: ({ key }, { clusterQueue }) => holdMs(key, clusterQueue, 0),
-      stopMs: ({ key, graceSeconds }) => seedOf(`${key} stops`, play)() * graceSeconds * 1000,
+      stopMs: ({ key, graceSeconds }) => seedOf(`${key} stops`, trial)() * graceSeconds * 1000,
     };
   };
 
@@ -89,9 +89,11 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
       const many = [...outran.values()].reduce((sum, count) => sum + count, 0);
       return [
         ...(many === 0 ? [] : [`${many} of ${running.length} Jobs run longer already than any that ended before`]),
-        ...(strangers.size === 0
+        ...(queuesWithoutHistory.size === 0
           ? []
-          : [`nothing has ended yet of cluster queue ${[...strangers].toSorted().slice(0, BASES_MAX).join(', ')}: others tell for it`]),
+          : [
+              `nothing has ended yet of cluster queue ${[...queuesWithoutHistory].toSorted().slice(0, BASES_MAX).join(', ')}: others tell for it`,
+            ]),
       ];
     },
   };
@@ -101,4 +103,4 @@ const BASES_MAX = 5;
 const nameOf = ({ clusterQueue, family }: Omit<History, 'runs'>): string => `${clusterQueue ?? ''} ${family ?? ''}`;
 
 /** The random numbers of a Job or history in one simulation. */
-const seedOf = (name: string, play: number): Random => seededRandom(textHash(name) ^ Math.imul(play + 1, 0x9e3779b1));
+const seedOf = (name: string, trial: number): Random => seededRandom(textHash(name) ^ Math.imul(trial + 1, 0x9e3779b1));

@@ -166,9 +166,9 @@ function leastThatRuns(missing: Requests, rivalry: readonly Requests[], runs: (b
       sums.push(new Map([...last].map(([resource, amount]) => [resource, plus(amount, asked.get(resource) ?? ZERO)])));
   }
   const last = sums.length - 1;
-  const spared = largest(0, last, (count) => (runs(sums[last - count] ?? missing) ? count : undefined));
-  if (spared === undefined) return undefined;
-  let least = sums[last - spared] ?? missing;
+  const omitted = largest(0, last, (count) => (runs(sums[last - count] ?? missing) ? count : undefined));
+  if (omitted === undefined) return undefined;
+  let least = sums[last - omitted] ?? missing;
   if (least === missing) return missing;
   for (const [resource, lowest] of missing) {
     const current = least;
@@ -270,17 +270,17 @@ function fewest(keys: readonly string[], isEnough: (keys: readonly string[]) => 
   if (keys.length === 0) return undefined;
   const spare = largest(0, keys.length - 1, (count) => (isEnough(keys.slice(0, keys.length - count)) ? count : undefined));
   if (spare === undefined || keys.length - spare > JOBS_MAX) return undefined;
-  let kept = keys.slice(0, keys.length - spare);
+  let remaining = keys.slice(0, keys.length - spare);
   // The later, smaller Jobs are omitted first. After each omission the others are tried again, because an omitted Job may take what another
   // one frees.
-  for (let before = -1; before !== kept.length; ) {
-    before = kept.length;
-    for (const key of kept.toReversed()) {
-      const others = kept.filter((each) => each !== key);
-      if (others.length > 0 && isEnough(others)) kept = others;
+  for (let before = -1; before !== remaining.length; ) {
+    before = remaining.length;
+    for (const key of remaining.toReversed()) {
+      const others = remaining.filter((each) => each !== key);
+      if (others.length > 0 && isEnough(others)) remaining = others;
     }
   }
-  return kept;
+  return remaining;
 }
 
 const positive = (amounts: readonly (readonly [string, Amount])[]): Requests => new Map(amounts.filter(([, amount]) => amount > ZERO));

@@ -29,9 +29,9 @@ export type SimulationClientDeps = {
 /** A sent world is reused for at least this long. */
 const CACHE_TTL_MS = 1_000;
 /** A sent world is also reused for this multiple of the time that sending took: at most a tenth of the manager's thread. */
-const KEPT_FACTOR = 9;
+const REUSE_FACTOR = 9;
 const SLICE_MS = 8;
-const JOBS_AT_ONCE = 100;
+const JOBS_PER_MESSAGE = 100;
 /** Finished Jobs that are sent at most, the last ones, for their run times. */
 const OVER_MAX = 2_000;
 const ANSWER_MS = 60_000;
@@ -39,7 +39,7 @@ const ANSWER_MS = 60_000;
 const IDLE_MS = 30_000;
 const MEMORY_MIB = 768;
 
-type Thread = { readonly worker: Worker; sentMs: number; keptMs: number };
+type Thread = { readonly worker: Worker; sentMs: number; reuseMs: number };
 
 export function createSimulationClient({ objects, flags, clock, log }: SimulationClientDeps): SimulationClient {
   let thread: Thread | undefined;
@@ -59,7 +59,7 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
     });
     // The thread must not keep an idle process alive.
     worker.unref();
-    const started = { worker, sentMs: Number.NEGATIVE_INFINITY, keptMs: 0 };
+    const started = { worker, sentMs: Number.NEGATIVE_INFINITY, reuseMs: 0 };
     worker.on('error', (error) => {
       log.warn('the thread that explains Jobs has failed', { error });
       if (thread === started) thread = undefined;
@@ -77,27 +77,27 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
     let spentMs = 0;
     const over: DeepReadonly<Job>[] = [];
     const open: DeepReadonly<Job>[] = [];
-    for (let from = 0; from < all.length; from += JOBS_AT_ONCE) {
+    for (let from = 0; from < all.length; from += JOBS_PER_MESSAGE) {
       const sinceMs = clock.monotonic();
-      for (const job of all.slice(from, from + JOBS_AT_ONCE)) (isFinished(job.status) ? over : open).push(job);
+      for (const job of all.slice(from, from + JOBS_PER_MESSAGE)) (isFinished(job.status) ? over : open).push(job);
       send({ kind: 'Jobs', jobs: open.splice(0) });
       spentMs += clock.monotonic() - sinceMs;
       await slices.nextWhenOver();
     }
-    for (let from = Math.max(0, over.length - OVER_MAX); from < over.length; from += JOBS_AT_ONCE) {
+    for (let from = Math.max(0, over.length - OVER_MAX); from < over.length; from += JOBS_PER_MESSAGE) {
       const sinceMs = clock.monotonic();
-      send({ kind: 'Jobs', jobs: over.slice(from, from + JOBS_AT_ONCE) });
+      send({ kind: 'Jobs', jobs: over.slice(from, from + JOBS_PER_MESSAGE) });
       spentMs += clock.monotonic() - sinceMs;
       await slices.nextWhenOver();
     }
     to.sentMs = clock.monotonic();
-    to.keptMs = Math.max(CACHE_TTL_MS, KEPT_FACTOR * spentMs);
+    to.reuseMs = Math.max(CACHE_TTL_MS, REUSE_FACTOR * spentMs);
   };
 
   const answerTo = async (question: SimulationQuery): Promise<SimulationResult> => {
     idle?.cancel();
     const asked = (thread ??= start());
-    if (clock.monotonic() - asked.sentMs > asked.keptMs) await sendWorld(asked);
+    if (clock.monotonic() - asked.sentMs > asked.reuseMs) await sendWorld(asked);
     const answered = Promise.withResolvers<FromThread>();
     const failed = (error: Error): void => answered.reject(error);
     const exited = (): void => answered.reject(new Error('the thread that explains Jobs has ended'));

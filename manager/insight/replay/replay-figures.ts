@@ -120,7 +120,7 @@ export function agreementOf(logged: readonly DatedCycle[], replayed: readonly Da
     const [before, now] = [logged[index], replayed[index]];
     if (JSON.stringify(sorted(before)) === JSON.stringify(sorted(now))) continue;
     const atMs = Math.min(before?.atMs ?? Number.POSITIVE_INFINITY, now?.atMs ?? Number.POSITIVE_INFINITY);
-    return { cycles: index, of: logged.length, first: { atMs, logged: told(before, atMs), replayed: told(now, atMs) } };
+    return { cycles: index, of: logged.length, first: { atMs, logged: describeCycle(before, atMs), replayed: describeCycle(now, atMs) } };
   }
   return { cycles: logged.length, of: logged.length };
 }
@@ -129,7 +129,7 @@ export function agreementOf(logged: readonly DatedCycle[], replayed: readonly Da
 const sorted = (cycle: DatedCycle | undefined): unknown =>
   cycle && [cycle.atMs, cycle.admitted ?? [], cycle.preempting ?? [], cycle.waiting ?? [], cycle.again ?? []];
 
-function told(cycle: DatedCycle | undefined, atMs: number): string {
+function describeCycle(cycle: DatedCycle | undefined, atMs: number): string {
   if (cycle === undefined || cycle.atMs > atMs) return 'nobody is tried';
   const { admitted = [], preempting = [], waiting = [], again = [] } = cycle;
   return [

@@ -69,7 +69,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
     else putInQueue(queues, cache, entry);
   };
 
-  const reroute = (concerned: (workload: Workload) => boolean = () => true): void => {
+  const requeue = (concerned: (workload: Workload) => boolean = () => true): void => {
     for (const { workload, arrival } of pending.values()) if (concerned(workload)) enqueue(workload, arrival);
   };
 
@@ -89,22 +89,22 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
       const before = priorityClasses;
       const next = setup.priorityClasses();
       priorityClasses = next;
-      const concerned = ({ priorityWish }: Workload): boolean => worth(priorityWish, before) !== worth(priorityWish, next);
-      reroute(concerned);
+      const concerned = ({ priorityWish }: Workload): boolean => classValue(priorityWish, before) !== classValue(priorityWish, next);
+      requeue(concerned);
       cache.reprioritize(concerned);
     }
     if (changes.queueing) {
       const before = cache.queueing();
       const next = buildQueueingSetup(setup.objects(), fairSharing);
-      const { tried, rerouted } = changeOf(changes.objects, before, next);
+      const { tried, requeued: rerouted } = changeOf(changes.objects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();
       if (isNew) {
         queues.wakeAll();
-        reroute();
+        requeue();
       } else {
         queues.wakeAll(tried);
-        if (rerouted !== undefined) reroute(rerouted);
+        if (rerouted !== undefined) requeue(rerouted);
       }
       isNew = false;
     }
@@ -112,7 +112,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
       const before = cache.clusters();
       const next = setup.clusters();
       cache.setClusters(next);
-      if (restrictions(next) !== restrictions(before)) reroute();
+      if (restrictions(next) !== restrictions(before)) requeue();
       queues.wakeAfterClusterChange();
     }
     cache.continueVisits(() => false);
@@ -141,9 +141,9 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
     refresh,
     beginPass: () => {
       refresh();
-      const spared = cache.withdraw(({ key }) => queues.has(key));
-      for (const { record } of spared) queues.wake(cache.rootOf(record.clusterQueue));
-      if (spared.length > 0) queues.wakeWaitingForCluster();
+      const withdrawn = cache.withdraw(({ key }) => queues.has(key));
+      for (const { record } of withdrawn) queues.wake(cache.rootOf(record.clusterQueue));
+      if (withdrawn.length > 0) queues.wakeWaitingForCluster();
       return [...cache.displaced()].map(({ reservation }) => reservation.workload.key);
     },
     cycle: (nowMs, most) => {
@@ -165,7 +165,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
 }
 
 /** The value of a wish by classes alone, without the bounds of the queue. */
-function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {
+function classValue(wish: PriorityWish, classes: PriorityClasses): number | undefined {
   const resolved = resolvePriority(wish, classes, undefined);
   return resolved.kind === 'Priority' ? resolved.value : undefined;
 }

@@ -17,11 +17,11 @@ export type Effect = {
   /** `namespace/name`. */
   readonly job: string;
   /** The state now; absent if the Job does not exist yet. */
-  readonly now?: Standing;
+  readonly now?: JobState;
   /** The final state without the change. Absent if the Job does not exist then. */
-  readonly without?: Standing;
+  readonly without?: JobState;
   /** The final state with the change. */
-  readonly with: Standing;
+  readonly with: JobState;
   /** The evictions of the Job with the change, in order. */
   readonly losses: readonly SimulatedEviction[];
 };
@@ -46,7 +46,7 @@ export const EffectKind = {
 } as const;
 export type EffectKind = (typeof EffectKind)[keyof typeof EffectKind];
 
-export type Standing =
+export type JobState =
   | {
       readonly kind: 'Admitted';
       readonly clusterQueue: string;
@@ -76,8 +76,8 @@ export type Standing =
  */
 export function whatIf(before: World, after: World, without: Outcome = runToFixpoint(before)): WhatIf {
   const withChange = runToFixpoint(after);
-  const now = standings({ world: before, decisions: new Map() });
-  const [ends, endsWith] = [standings(without), standings(withChange)];
+  const now = jobStates({ world: before, decisions: new Map() });
+  const [ends, endsWith] = [jobStates(without), jobStates(withChange)];
   const effects: Effect[] = [];
   let untouched = 0;
   for (const [job, standing] of endsWith) {
@@ -103,16 +103,16 @@ export function whatIf(before: World, after: World, without: Outcome = runToFixp
 }
 
 /** The state of each Job of a world, by key, without finished ones. */
-export function standings({ world, decisions }: Pick<Outcome, 'world' | 'decisions'>): ReadonlyMap<string, Standing> {
+export function jobStates({ world, decisions }: Pick<Outcome, 'world' | 'decisions'>): ReadonlyMap<string, JobState> {
   const queueing = queueingOf(world);
   const entryOf = waitingIn(world, queueing);
   const queues = [...waitingByQueue(world, queueing).values()];
   const positions = new Map(queues.flatMap((queue) => queue.map(({ queued }, position) => [queued.workload.key, position] as const)));
   return new Map(
-    world.workloads.flatMap((workload): (readonly [string, Standing])[] => {
+    world.workloads.flatMap((workload): (readonly [string, JobState])[] => {
       const { key, phase, record } = workload;
       if (phase === 'Finished') return record?.fail === undefined ? [] : [[key, { kind: 'Ends', message: record.fail.message }]];
-      if (phase !== 'Pending') return [[key, standingOf(workload)]];
+      if (phase !== 'Pending') return [[key, jobStateOf(workload)]];
       const waiting = entryOf(workload, 0);
       if ('reason' in waiting) return [[key, { kind: 'NotQueued', reason: waiting.reason, message: waiting.message }]];
       const decision = decisions.get(key);
@@ -122,13 +122,13 @@ export function standings({ world, decisions }: Pick<Outcome, 'world' | 'decisio
   );
 }
 
-function standingOf({ phase, record }: Workload): Standing {
+function jobStateOf({ phase, record }: Workload): JobState {
   if (record === undefined || (phase !== 'Admitted' && phase !== 'Reserved')) return { kind: 'Stopping', cluster: record?.cluster ?? '' };
   const { clusterQueue, cluster, flavors, parallelism } = record;
   return { kind: 'Admitted', clusterQueue, cluster, flavors, ...(parallelism === undefined ? {} : { pods: parallelism }) };
 }
 
-type Sides = { readonly now: Standing | undefined; readonly without: Standing | undefined; readonly with: Standing };
+type Sides = { readonly now: JobState | undefined; readonly without: JobState | undefined; readonly with: JobState };
 
 function kindOf(sides: Sides, losses: readonly SimulatedEviction[], otherwise: readonly SimulatedEviction[]): EffectKind | undefined {
   const { now, without, with: standing } = sides;
@@ -154,6 +154,6 @@ const movedQueue = (a: { readonly clusterQueue: string }, b: { readonly clusterQ
   a.clusterQueue === b.clusterQueue ? undefined : EffectKind.Moved;
 
 /** The distance of a Job from running. */
-const rank = ({ kind }: Standing): number => ['Admitted', 'Waiting', 'NotQueued', 'Stopping', 'Ends'].indexOf(kind);
+const rank = ({ kind }: JobState): number => ['Admitted', 'Waiting', 'NotQueued', 'Stopping', 'Ends'].indexOf(kind);
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -28,18 +28,18 @@ export type ReplayedUsageDeps = {
 export function createReplayedUsage({ policy, cache, localQueues = [], changed, now }: ReplayedUsageDeps): ReplayedUsage {
   const ledger = writtenLedger(policy, localQueues);
   let sampledMs: number | undefined;
-  const tell = (reservation: Reservation): void => changed(reservation.record.clusterQueue, localQueueOf(reservation.workload));
+  const notify = (reservation: Reservation): void => changed(reservation.record.clusterQueue, localQueueOf(reservation.workload));
   return {
     holdings: {
       held: (reservation) => {
         const { workload, held, record } = reservation;
         if (workload.queue !== undefined && ledger.admitted(localQueueOf(reservation.workload), workload.key, held, record, now()))
-          tell(reservation);
+          notify(reservation);
       },
       // An assumed admission counts as admitted, because no write fails here.
       released: (reservation) => {
         ledger.ended(reservation.workload.key, now());
-        tell(reservation);
+        notify(reservation);
       },
     },
     usageOf: (localQueue) => {

@@ -49,14 +49,14 @@ export function runToFixpoint(start: World): Outcome {
   for (let round = 1; ; round++) {
     const queueing = queueingOf(world);
     const cache = cacheOf(world, queueing);
-    const told = new Map<string, AdmissionRecord>();
+    const evicted = new Map<string, AdmissionRecord>();
     for (const eviction of evictionsIn(world, queueing, cache)) {
       const { key } = eviction.reservation.workload;
-      if (told.has(key)) continue;
-      told.set(key, evictedRecord(eviction, cache, DEFAULT_REQUEUING_TIMESTAMP, world.nowMs));
+      if (evicted.has(key)) continue;
+      evicted.set(key, evictedRecord(eviction, cache, DEFAULT_REQUEUING_TIMESTAMP, world.nowMs));
       note(key, { reason: eviction.reason, message: eviction.message });
     }
-    world = withWorkloads(world, (workload) => leaving(workload, told.get(workload.key))); // 1
+    world = withWorkloads(world, (workload) => leaving(workload, evicted.get(workload.key))); // 1
     const decisions = scheduleUntilIdle(world); // 2
     const admitted = new Map<string, AdmissionRecord>();
     for (const [key, decision] of decisions) {
@@ -65,12 +65,12 @@ export function runToFixpoint(start: World): Outcome {
       for (const { admitted: victim, rule } of decision.victims) {
         const { reservation } = victim;
         const { workload } = reservation;
-        if (told.has(workload.key) || !hasPlace(workload) || reservation.assumed) continue;
+        if (evicted.has(workload.key) || !hasPlace(workload) || reservation.assumed) continue;
         const by = { key, uid: decision.head.queued.workload.uid, clusterQueue: decision.head.clusterQueue };
         const preempted = { by: key, clusterQueue: by.clusterQueue, rule };
         const message = preemptedMessage(preempted);
         const eviction = { reservation, reason: EvictionReason.Preempted, message, displacement: { by, rule } };
-        told.set(workload.key, evictedRecord(eviction, cache, DEFAULT_REQUEUING_TIMESTAMP, world.nowMs));
+        evicted.set(workload.key, evictedRecord(eviction, cache, DEFAULT_REQUEUING_TIMESTAMP, world.nowMs));
         note(workload.key, { reason: EvictionReason.Preempted, message, preempted });
       }
     }
@@ -79,10 +79,10 @@ export function runToFixpoint(start: World): Outcome {
     world = withWorkloads({ ...world, nowMs: world.nowMs + ROUND_MS }, (workload) => {
       const record = admitted.get(workload.key);
       if (record !== undefined) return placed(workload, record);
-      const isLeaving = workload.phase === 'Evicting' || workload.phase === 'Unrecorded' || told.has(workload.key);
+      const isLeaving = workload.phase === 'Evicting' || workload.phase === 'Unrecorded' || evicted.has(workload.key);
       if (!isLeaving || !canStop(workload, before, queueing)) return workload;
       moved = true;
-      return stopped(workload, told.get(workload.key) ?? workload.record, before);
+      return stopped(workload, evicted.get(workload.key) ?? workload.record, before);
     }); // 3
     if (!moved || round === ROUNDS_MAX) return { world, decisions, evictions, isFixpoint: !moved };
   }
@@ -128,7 +128,7 @@ function lostIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): E
   if (world.losses === undefined || world.losses.size === 0) return [];
   return [...cache.reservations()].flatMap((reservation): Eviction[] => {
     const { workload, record } = reservation;
-    const judgement = fateOf(workload, record, world, queueing);
+    const judgement = judgementOf(workload, record, world, queueing);
     if (workload.phase !== 'Admitted' || judgement?.kind !== 'FencedOff') return [];
     const message = `${record.cluster}: ${judgement.message}`;
     const ends = queueing.queues.get(record.clusterQueue)?.onLoss.onClusterLost === 'Fail';
@@ -138,7 +138,7 @@ function lostIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): E
 }
 
 /** The judgement about a Workload on a lost cluster; undefined if its cluster is not lost. */
-function fateOf({ graceSeconds }: Workload, record: AdmissionRecord, world: World, queueing: QueueingSetup) {
+function judgementOf({ graceSeconds }: Workload, record: AdmissionRecord, world: World, queueing: QueueingSetup) {
   const loss = world.losses?.get(record.cluster);
   if (loss === undefined) return undefined;
   const job = fencedJob(graceSeconds, record, queueing.queues.get(record.clusterQueue)?.onLoss);
@@ -148,8 +148,8 @@ function fateOf({ graceSeconds }: Workload, record: AdmissionRecord, world: Worl
 /** Whether a Workload can be known to stop: not on an unreachable cluster, unless its fence has stopped it. */
 function canStop(workload: Workload, world: World, queueing: QueueingSetup): boolean {
   const { record } = workload;
-  const fate = record && fateOf(workload, record, world, queueing);
-  return fate === undefined || fate.kind === 'FencedOff';
+  const judgement = record && judgementOf(workload, record, world, queueing);
+  return judgement === undefined || judgement.kind === 'FencedOff';
 }
 
 const leaving = (workload: Workload, record: AdmissionRecord | undefined): Workload =>

@@ -64,7 +64,7 @@ test('an unsteady cluster is left by those that could run on a steady one, unles
       reason: 'ClusterUnsteady',
       message: 'cluster eu-1 has stopped it again and again, because its worker did not hear of the manager',
       refusal: 'Fenced',
-      told: 'Evicted',
+      event: 'Evicted',
     },
   ]);
   expect(at([unsteady])).toEqual([]);
@@ -88,7 +88,7 @@ test('one that is to give its place up for another is evicted once its admission
       reservation: { workload: { name: 'a' } },
       reason: 'Preempted',
       message: 'preempted by Job team/train of cluster queue cq (InClusterQueue: it goes first in the same cluster queue)',
-      told: 'Preempted',
+      event: 'Preempted',
       displacement: { by: { key: 'team/train' } },
     },
   ]);

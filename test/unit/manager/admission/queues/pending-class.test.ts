@@ -22,7 +22,12 @@ test('with one that does not fit those after it are passed over that ask for as 
   const { waiting, next, fail, entries } = aClass(['4', '6', '4', '3']);
   fail(0, short);
   expect(next()).toBe('3');
-  expect(entries.map((entry) => waiting.toldOf(entry)?.reason)).toEqual(['InsufficientQuota', undefined, 'InsufficientQuota', undefined]);
+  expect(entries.map((entry) => waiting.lastResult(entry)?.reason)).toEqual([
+    'InsufficientQuota',
+    undefined,
+    'InsufficientQuota',
+    undefined,
+  ]);
   waiting.forgive(({ waitsFor }) => waitsFor === 'quota');
   expect(next()).toBe('0');
 });

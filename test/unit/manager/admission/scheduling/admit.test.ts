@@ -11,7 +11,7 @@ const aCycle = (snapshot: Snapshot, hasStanding = false): Cycle => ({
   claims: new Map(),
   displaced: new Set(),
   preemptors: new Set(),
-  hasStanding,
+  hasEarlierClaims: hasStanding,
   nowMs: 0,
 });
 const fitting = (snapshot: Snapshot, name: string) => {

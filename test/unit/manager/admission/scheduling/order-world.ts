@@ -28,7 +28,7 @@ export function anOrderWorld(parts: Partial<QueueingObjects>, clusters: readonly
     running,
     /** Those that wait although they fit what is neither in use nor kept for others: each is looked at, as if nothing were known. */
     fitting: (): string[] => {
-      const standing = queues.standing();
+      const standing = queues.claims();
       const blocked = new Set<string>();
       const inOrder = [...waiting].toSorted(([, a], [, b]) => compareQueued(a.entry, b.entry));
       return inOrder.flatMap(([name, { clusterQueue, entry }]) => {

@@ -22,7 +22,7 @@ const setup = (parts: Partial<QueueingObjects>) =>
   );
 const before = setup({});
 const change = (changed: Partial<ChangedObjects>, parts: Partial<QueueingObjects> = {}) => {
-  const { tried, rerouted } = changeOf({ ...noChangedObjects(), ...changed }, before, setup(parts));
+  const { tried, requeued: rerouted } = changeOf({ ...noChangedObjects(), ...changed }, before, setup(parts));
   const concerns = (queue: string, namespace = 'team') => rerouted?.({ namespace, queue }) ?? false;
   return { tried: [...tried].toSorted(), concerns, isRerouted: rerouted !== undefined };
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cannotStartStory, failedPlacements } from '../../../../../manager/admission/workload/cannot-start.ts';
+import { cannotStartMessage, failedPlacements } from '../../../../../manager/admission/workload/cannot-start.ts';
 import { aRecord } from '../../../../support/jobs.ts';
 
 const record = aRecord({
@@ -11,12 +11,12 @@ const record = aRecord({
 
 test('after as many failed placements as are allowed the story tells of each cluster, the last one first', () => {
   expect(failedPlacements(record)).toBe(4);
-  expect(cannotStartStory(record, 4)).toBe(
+  expect(cannotStartMessage(record, 4)).toBe(
     '4 placements in a row came to nothing: eu-1: NotStarted, 3 times, last at 2026-01-01T00:10:00Z; us-2: Refused at 2026-01-01T00:01:00Z',
   );
 });
 
 test('before that there is nothing to tell', () => {
-  expect(cannotStartStory(record, 5)).toBeUndefined();
-  expect(cannotStartStory(aRecord(), 1)).toBeUndefined();
+  expect(cannotStartMessage(record, 5)).toBeUndefined();
+  expect(cannotStartMessage(aRecord(), 1)).toBeUndefined();
 });

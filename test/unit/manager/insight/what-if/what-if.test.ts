@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { standings, whatIf, type WhatIf } from '../../../../../manager/insight/what-if/what-if.ts';
+import { jobStates, whatIf, type WhatIf } from '../../../../../manager/insight/what-if/what-if.ts';
 import { withMoreQuota } from '../../../../../manager/insight/explain/smallest-changes.ts';
 import { scheduleUntilIdle } from '../../../../../manager/insight/world/schedule-until-idle.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
@@ -114,7 +114,7 @@ describe('what if', () => {
       expect(outcome, `round ${round}`).toEqual({ effects: [], untouched: world.workloads.length, settled: true });
       const admitted = [...scheduleUntilIdle(world)].flatMap(([key, { kind }]) => (kind === 'Admit' ? [key] : []));
       const more = { ...world, workloads: world.workloads.filter(({ phase }) => phase === 'Pending') };
-      const now = new Set([...standings({ world, decisions: new Map() })].flatMap(([key, { kind }]) => (kind === 'Waiting' ? [key] : [])));
+      const now = new Set([...jobStates({ world, decisions: new Map() })].flatMap(([key, { kind }]) => (kind === 'Waiting' ? [key] : [])));
       expect(new Set(more.workloads.map(({ key }) => key))).toEqual(now);
       const closed = { ...world, clusters: places.map((place) => ({ ...place, closed: 'cordoned' })) };
       const gained = whatIf(closed, world).effects.flatMap(({ kind, job }) => (kind === 'Admitted' ? [job] : []));

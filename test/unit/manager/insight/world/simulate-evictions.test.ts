@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runToFixpoint } from '../../../../../manager/insight/world/simulate-evictions.ts';
-import { standings } from '../../../../../manager/insight/what-if/what-if.ts';
+import { jobStates } from '../../../../../manager/insight/what-if/what-if.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
 import { aWorld, holding } from '../explain/explained-world.ts';
 import { aCluster, aClusterQueue, aWorkload } from '../../admission/setup.ts';
@@ -11,7 +11,7 @@ const pod = new Map([['high', 10]]);
 const high = { priorityWish: { podClass: 'high' } };
 const placesIn = (world: World): Record<string, string> =>
   Object.fromEntries(
-    [...standings(runToFixpoint(world))].map(([key, standing]) => [
+    [...jobStates(runToFixpoint(world))].map(([key, standing]) => [
       key.slice('team/'.length),
       standing.kind === 'Admitted' ? standing.cluster : standing.kind,
     ]),
@@ -32,8 +32,8 @@ describe('what becomes of a world in the end', () => {
     const queue = aClusterQueue('main', { default: '2' }, { preemption: { withinClusterQueue: 'LowerPriority' } });
     const world = aWorld([queue], both, [holding('low', '2'), aWorkload('first', { cpu: '2' }, high)]);
     const end = runToFixpoint({ ...world, priorityClasses: { workload: new Map(), pod, fallback: 0 } });
-    expect(standings(end).get('team/first')).toMatchObject({ kind: 'Admitted' });
-    expect(standings(end).get('team/low')).toMatchObject({ kind: 'Waiting', position: 0 });
+    expect(jobStates(end).get('team/first')).toMatchObject({ kind: 'Admitted' });
+    expect(jobStates(end).get('team/low')).toMatchObject({ kind: 'Waiting', position: 0 });
     expect(end.evictions.get('team/low')).toMatchObject([
       { reason: 'Preempted', preempted: { by: 'team/first', clusterQueue: 'main', rule: 'InClusterQueue' } },
     ]);
@@ -88,7 +88,7 @@ describe('what becomes of a world in the end', () => {
     const end = runToFixpoint(aWorld([main], both, waiting));
     const again = runToFixpoint(end.world);
     expect(end.isFixpoint).toBe(true);
-    expect(standings(again)).toEqual(standings(end));
+    expect(jobStates(again)).toEqual(jobStates(end));
     expect(again.evictions.size).toBe(0);
   });
 });
