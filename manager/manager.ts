@@ -1,161 +1,62 @@
-import type { Registry } from 'prom-client';
 import manifest from '../package.json' with { type: 'json' };
-import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
-import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject } from '../shared/api/kubernetes.ts';
 import { JOBS, type Resource } from '../shared/api/resources.ts';
+import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
+import { createEventRecorder } from '../shared/kube/event-recorder.ts';
+import { fencedClient } from '../shared/kube/fenced-client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { parseKey } from '../shared/kube/keys.ts';
-import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
-import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createLeaseHold } from '../shared/kube/lease-hold.ts';
 import { createRevisionTracker } from '../shared/kube/revision-tracker.ts';
-import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
-import { createEventRecorder } from '../shared/kube/event-recorder.ts';
-import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
-import type { Logger } from '../shared/runtime/logger.ts';
+import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
+import { endsWithin } from '../shared/runtime/clock.ts';
+import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
-import type { Random } from '../shared/runtime/random.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
-import type { TraceDestination } from '../shared/runtime/tracing-flags.ts';
-import type { Tracing } from './dispatch/copy/remote-job.ts';
 import { aborted, allOrNone, onAbort } from '../shared/runtime/tasks.ts';
-import type { FairSharingConfig } from './admission/fair-sharing/fair-strategy.ts';
-import type { UsagePolicy } from './admission/fair-sharing/local-queue-usage.ts';
-import type { RequeuingTimestamp } from './admission/eviction/requeuing.ts';
 import { createAdmission } from './admission/admission.ts';
-import type { LineSink } from './admission/decision-log/decision-recorder.ts';
-import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
+import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
+import { DEFAULT_JOB_RULES } from './api/job-rules.ts';
+import { LOCAL_QUEUES } from './api/local-queue.ts';
+import { createLostClusters } from './api/lost-clusters.ts';
+import { createNamespaceIdentities } from './api/namespace-identities.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import type { RecordKeys } from './api/record-seal.ts';
-import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
-import { LOCAL_QUEUES } from './api/local-queue.ts';
-import { createNamespaceIdentities } from './api/namespace-identities.ts';
-import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
-import type { AuditLog } from './audit/audit-log.ts';
 import { createWriteAudit } from './audit/write-audit.ts';
-import type { DecisionLogFile } from './process/decision-log-file.ts';
+import { createCanary } from './canary/canary.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config/config.ts';
-import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
-import { onCopyEnded } from './process/on-copy-ended.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
-import { caughtUp, synced } from './process/awaited-informers.ts';
-import { createCanary, type CanaryConfig } from './canary/canary.ts';
+import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
+import { createHistoryWriter } from './history/history-writer.ts';
+import { createHistory } from './history/history.ts';
+import { createNamespaceHistory } from './history/namespace-history.ts';
+import { createStartEstimates } from './insight/estimate/start-estimates.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
-import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
+import { clusterGauges } from './metrics/cluster-gauges.ts';
+import { createManagerMetrics } from './metrics/metrics.ts';
+import { createSeriesKeeper } from './metrics/series-keeper.ts';
+import { caughtUp, synced } from './process/awaited-informers.ts';
+import { HOME } from './process/client-factory.ts';
 import { createHomeInformers } from './process/home-informers.ts';
 import { createIdentityAlarm } from './process/identity-alarm.ts';
 import { clusterIdentity } from './process/identity.ts';
-import { createManagerDashboard, SHOWN_LABELS_MAX, type DashboardService } from './process/manager-dashboard.ts';
-import { createManagerMetrics } from './metrics/metrics.ts';
-import { HOME } from './process/client-factory.ts';
-import type { ApiMetrics } from './http/api-metrics.ts';
-import type { RedisMetrics } from './submission/redis-metrics.ts';
-import { clusterGauges } from './metrics/cluster-gauges.ts';
-import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
-import type { ApiServer } from './http/server.ts';
-import type { DoorOf } from './http/submission-routes.ts';
-import type { Identities } from './policy/writer.ts';
-import { leadWhenElected, type Election } from './process/lead-when-elected.ts';
+import { leadWhenElected } from './process/lead-when-elected.ts';
+import { createManagerDashboard, SHOWN_LABELS_MAX } from './process/manager-dashboard.ts';
+import type { ManagerDeps } from './process/manager-deps.ts';
+import { onCopyEnded } from './process/on-copy-ended.ts';
 import { recordKeys } from './process/record-key.ts';
 import { claimRecords } from './process/record-origin.ts';
-import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
-import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
+import { serveWebhook } from './process/serve-webhook.ts';
 import { createJobTracer } from './story/job-tracer.ts';
-import { createOverrideAlarm } from './story/override-alarm.ts';
 import { createLifecycleEvents } from './story/lifecycle-events.ts';
+import { createOverrideAlarm } from './story/override-alarm.ts';
 import { tracedLog } from './story/traced-log.ts';
-import type { RedisProbe } from './submission/redis-probe.ts';
+import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
+import { createSubmissions } from './submission/submissions.ts';
 import type { TenantRules } from './submission/tenant.ts';
-import { createStartEstimates } from './insight/estimate/start-estimates.ts';
-import { createHistory } from './history/history.ts';
-import { createNamespaceHistory, type NamespaceHistory } from './history/namespace-history.ts';
-import { createHistoryWriter } from './history/history-writer.ts';
-import type { KeyValueStore } from './history/key-value-store.ts';
-import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
-import { serveWebhook, type WebhookListener } from './process/serve-webhook.ts';
-import { createSeriesKeeper } from './metrics/series-keeper.ts';
-
-export type ManagerDeps = {
-  /** The manager cluster. */
-  readonly client: KubeClient;
-  /** Connects to a worker cluster. */
-  readonly connectCluster: (cluster: string, access: ClusterAccess) => KubeClient;
-  /** Where submissions come from; absent: Jobs come through the API alone. */
-  readonly submissions?: SubmissionSource;
-  /** Looks after the Redis of the submissions; absent: nobody does. */
-  readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
-  /** Serves submissions over HTTP; absent: nobody does. */
-  readonly serveApi?: ((served: ServedApi) => Promise<ApiServer>) | undefined;
-  /** How the dashboard is served; absent: not by this manager. */
-  readonly dashboard?: ((metrics: ApiMetrics) => DashboardService) | undefined;
-  /** The Secret with the key that seals admission records; made where it is absent. */
-  readonly recordKeySecret: ObjectKey;
-  /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
-  readonly managerId?: string;
-  /** Absent: this manager is the only one. */
-  readonly leaderElection?: Election;
-  /** How the admission webhook is served; absent: not by this manager. */
-  readonly webhook?: WebhookListener;
-  /** Looks after the certificates of this manager's servers; absent: somebody else does. */
-  readonly certificates?: Pick<CertificateKeeper, 'run' | 'problem' | 'warnings'> | undefined;
-  /** Users that the webhook knows beside the manager's own; absent: none. */
-  readonly knownUsers?: Identities;
-  /** Writes under way at once to each worker cluster. */
-  readonly concurrentDispatches: number;
-  /** After this time the Jobs of a lost cluster run elsewhere, 0: never; absent: the default of the flag. */
-  readonly workerLostTimeoutMs?: number;
-  /** Of the sidecar of pod fences; absent: that of Switchyard. */
-  readonly podFenceImage?: string | undefined;
-  /** By which age a Job queues again that did not start in time; absent: the default of the flag. */
-  readonly requeuingTimestamp?: RequeuingTimestamp;
-  /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
-  readonly renewIntervalMs?: number;
-  /** How long tokens of worker clusters are good for that are renewed, 0: none is; absent: the default of the flag. */
-  readonly tokenLifeMs?: number;
-  /** Where the Secrets of WorkerClusters are; absent: anywhere. */
-  readonly clusterSecretsNamespace?: string | undefined;
-  /** How idle quota and ClusterQueues are shared; absent: by priority and age. */
-  readonly fairSharing?: FairSharingConfig | undefined;
-  readonly admissionFairSharing?: UsagePolicy | undefined;
-  /** Where all that admission sees and decides is written down; absent: nowhere. The caller closes it. */
-  readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
-  /** Says who did what; absent: none is kept. The caller closes it. */
-  readonly audit?: AuditLog | undefined;
-  /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
-  readonly storyEventQps?: number;
-  /** LocalQueues that have figures of their own; absent: the default of the flag. */
-  readonly metricsLocalQueuesMax?: number;
-  /** Where traces of Jobs go, of how many, and whether their pods are told; absent: nowhere. */
-  readonly tracing?: (TraceDestination & Tracing) | undefined;
-  /** Where it is kept what became of Jobs, and how much; absent: nowhere. The caller closes it. */
-  readonly history?: { readonly store: KeyValueStore; readonly limits: { readonly ageMs: number; readonly bytesMax: number } } | undefined;
-  /** Sends canaries through every cluster; absent: nobody does. */
-  readonly canary?: CanaryConfig | undefined;
-  /** What a Job may be; absent: as the flags have it by default. */
-  readonly jobRules?: JobRules;
-  /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
-  readonly memoryPerClusterBytes?: number;
-  /** What part of their grace periods live invariants give; absent: all. For simulations, whose stories are short. */
-  readonly invariantPatience?: number;
-  /** It leads from now on. */
-  readonly onLeading?: () => void;
-  readonly registry: Registry;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-};
-
-/** What is served over HTTP. */
-export type ServedApi = {
-  readonly doorOf: DoorOf;
-  /** Absent: none is kept. */
-  readonly history: NamespaceHistory | undefined;
-  /** The UID of the namespace that a name means now. */
-  readonly uidOf: (namespace: string) => string | undefined;
-  readonly metrics: ApiMetrics;
-};
 
 /** One manager, in this process. */
 export interface Manager {
@@ -170,10 +71,14 @@ export interface Manager {
 }
 
 const OWN_IMAGE = `ghcr.io/switchyard/switchyard:${manifest.version}`;
+
 const OURSELVES = { 'service.name': 'switchyard-manager', 'service.version': manifest.version };
+
 const FLUSH_MS = 3_000;
+
 /** The text of a submission may say in more words what the Job says in its own. */
 const BYTES_PER_JOB_BYTE = 2;
+
 const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
 
 /**

@@ -166,7 +166,7 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/monitoring': [],
   'shared/monitoring/dashboards': [],
   'worker/job': ['apply', 'claim', 'controller', 'observe', 'orphan-pods', 'tracking-finalizer', 'triggers'],
-  'worker/logs': ['tail-keeper', 'tail-store'],
+  'worker/logs': ['tail-keeper', 'tail-store', 'tail-sweep'],
   'worker/trace': [],
 };
 

@@ -15,7 +15,7 @@ import {
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
-import { durationOrZero, shaped } from '../shared/runtime/value-shape.ts';
+import { durationOrZero, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
 import { TRACING_FLAGS } from '../shared/runtime/tracing-flags.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
@@ -62,6 +62,8 @@ export type WorkerConfig = WorkerSettings &
 /** Renewals come every ten seconds (the manager's --fence-renew-interval), and one or the other may be late. */
 const FENCE_AFTER_MS_MIN = 5_000;
 
+const NAMESPACE: ValueShape = { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' };
+
 const FLAGS = {
   ...CONFIG_FILE_FLAGS,
   kubeconfig: {
@@ -91,7 +93,11 @@ const FLAGS = {
     about: 'how long events of pods are gathered before their Job is synced',
     parse: durationMs,
   },
-  namespace: { value: 'NAME', about: 'the only namespace to look at; default: all', parse: text },
+  namespace: {
+    value: 'NAMESPACE,...',
+    about: 'the only namespaces in which Jobs are run, which the worker alone needs rights in; default: all',
+    parse: shaped({ anyOf: [{ type: 'array', minItems: 1, items: NAMESPACE }, NAMESPACE] }, namespaces),
+  },
   'denied-namespaces': deniedNamespacesFlag(
     `no pods are created for Jobs of these namespaces; no part of a worker that replaces the built-in controller (--controller-name ${BUILT_IN_JOB_CONTROLLER_NAME})`,
   ),
@@ -104,12 +110,13 @@ const FLAGS = {
   'lease-namespace': {
     value: 'NAME',
     fallback: DEFAULT_LEASE_NAMESPACE,
-    about: 'namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster',
+    about:
+      'namespace of the Leases by which worker and managers know of each other, and of the ends of logs: spec.leaseNamespace of the WorkerCluster',
     parse: text,
   },
   'former-lease-namespace': {
     value: 'NAME',
-    about: `keep those Leases in this namespace as well, where managers of an earlier release look for them: ${FORMER_LEASE_NAMESPACE} (docs/fencing.md)`,
+    about: `keep those Leases in this namespace as well, and ends of logs beside copies, where managers of an earlier release look for them: ${FORMER_LEASE_NAMESPACE} (docs/fencing.md)`,
     parse: text,
   },
   'keep-logs': {
@@ -151,7 +158,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     concurrentJobSyncs: flags['concurrent-job-syncs'],
     concurrentTtlSyncs: flags['concurrent-ttl-after-finished-syncs'],
     batchPeriodMs: flags['job-batch-period'],
-    namespace: flags.namespace ?? '',
+    namespaces: flags.namespace ?? [],
     // The cluster's own Jobs are run in its own namespaces.
     deniedNamespaces: flags['controller-name'] === BUILT_IN_JOB_CONTROLLER_NAME ? [] : flags['denied-namespaces'],
     fenceAfterMs: flags['fence-after'],
@@ -191,3 +198,14 @@ function controllers(given: string): readonly WorkerController[] {
   if (chosen.length === 0) throw new FlagError(`names no controller; choose from ${WORKER_CONTROLLERS.join(', ')}`);
   return chosen;
 }
+
+function namespaces(given: string): readonly string[] {
+  const names = [...new Set(given.split(',').map((each) => each.trim()))];
+  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each));
+  if (wrong === undefined) return names;
+  throw new FlagError(`${JSON.stringify(wrong)} is no namespace; write names with commas between them, such as team-a,team-b`);
+}
+
+/** Where the ends of logs are kept; undefined: beside copies, because a manager of an earlier release looks there alone. */
+export const tailsNamespace = ({ leaseNamespace, formerLeaseNamespace }: FenceSettings): string | undefined =>
+  formerLeaseNamespace === undefined ? leaseNamespace : undefined;

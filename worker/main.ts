@@ -29,7 +29,7 @@ import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
 import { traceDestination, type TraceDestination } from '../shared/runtime/tracing-flags.ts';
-import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
+import { tailsNamespace, WORKER_PROGRAM, type WorkerConfig } from './config.ts';
 import { createElectedWorker } from './elected-worker.ts';
 import { createWorker } from './worker.ts';
 
@@ -104,7 +104,7 @@ async function serve(
     log,
     settings: config,
     spans,
-    logs: { client: newClient(), keepLogs: config.keepLogs, tailBytes: config.logTailBytes },
+    logs: { client: newClient(), namespace: tailsNamespace(config), keepLogs: config.keepLogs, tailBytes: config.logTailBytes },
     presence: { client: newClient(0), identity: hostname(), version: manifest.version, settings: config },
   };
   const { leaderElection } = config;

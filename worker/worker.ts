@@ -1,17 +1,17 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
 import { isDeepStrictEqual } from 'node:util';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
-import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, ObjectKey, Pod } from '../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
-import type { KubeClient, RawClient, WriteClient } from '../shared/kube/client.ts';
+import type { KubeClient, RawClient, ReadClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
 import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
 import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
-import { createInformer } from '../shared/kube/informer.ts';
-import { formatKey, keyOfObject } from '../shared/kube/keys.ts';
+import type { Informer } from '../shared/kube/informer.ts';
+import { formatKey, keyOfObject, parseKey } from '../shared/kube/keys.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
@@ -35,7 +35,9 @@ import type { KeepLogs } from './logs/keep-rule.ts';
 import { spanTriggers } from './trace/span-triggers.ts';
 import { createTailKeeper, TAIL_RESULTS } from './logs/tail-keeper.ts';
 import { createTailStore } from './logs/tail-store.ts';
+import { createTailSweep } from './logs/tail-sweep.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
+import { createWatchedNamespaces } from './watched-namespaces.ts';
 import { fromZero } from '../shared/runtime/zero-series.ts';
 
 export const WORKER_CONTROLLERS = ['job', 'ttl-after-finished'] as const;
@@ -49,8 +51,8 @@ export type WorkerSettings = {
   readonly concurrentTtlSyncs: number;
   /** Syncs that pods ask for are gathered over this time. */
   readonly batchPeriodMs: number;
-  /** '': all namespaces. */
-  readonly namespace: string;
+  /** The only ones to look at; empty: all. */
+  readonly namespaces: readonly string[];
   /** Namespaces in which no pods are created: names, or beginnings of names and `*`. Absent: none. */
   readonly deniedNamespaces?: readonly string[];
 };
@@ -74,7 +76,9 @@ export type WorkerDeps = {
 
 /** `client` reads logs and stores them; one with its own rate limit keeps them from delaying pods. */
 export type Logs = {
-  readonly client: RawClient & Pick<WriteClient, 'create' | 'patch'>;
+  readonly client: RawClient & Pick<ReadClient, 'list'> & Pick<WriteClient, 'create' | 'patch' | 'delete'>;
+  /** Where they are put; undefined: beside each copy, where managers of an earlier release look. */
+  readonly namespace: string | undefined;
   /** Of Jobs that say nothing. */
   readonly keepLogs: KeepLogs;
   /** Of one log. */
@@ -94,6 +98,7 @@ export interface Worker {
 
 const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const RENEWAL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 10_000 };
+const TAIL_RETRIES: RateLimit = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
 const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
@@ -119,7 +124,7 @@ const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => fa
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { eventClient = deps.client, registry, clock, random, log, settings, presence, logs, spans } = deps;
-  const { controllerName, batchPeriodMs, namespace } = settings;
+  const { controllerName, batchPeriodMs, namespaces } = settings;
   const restored = new AbortController();
   const stopped = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
@@ -130,16 +135,19 @@ export function createWorker(deps: WorkerDeps): Worker {
     isSign: (error, { plural }) => isConflict(error) || isInvalid(error) || (isNotFound(error) && plural === PODS.plural),
     onDoubt: (...doubt) => void resolveDoubt(...doubt),
   });
-  const common = { client, clock, random, log, namespace, onWentBack };
-  const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
-  const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
+  const common = { client, clock, random, log, onWentBack };
+  const watched = createWatchedNamespaces(namespaces, log, (namespace) => jobParts?.takeIn(namespace));
+  const jobs = watched.informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
+  const pods = settings.controllers.includes('job')
+    ? watched.informerOf({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() })
+    : undefined;
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
   const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics.of(name) });
-  const runsJobs = settings.controllers.includes('job');
-  const jobParts = runsJobs ? createJobParts() : undefined;
+  const jobParts = pods && createJobParts(pods);
   const controllers = [...(jobParts?.controllers ?? []), ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : [])];
-  const informers = runsJobs ? [jobs, pods] : [jobs];
+  const informers = pods === undefined ? [jobs] : [jobs, pods];
+  createUnreadableGauge(registry, () => watched.unreadable().length);
 
   return {
     async run(signal) {
@@ -158,10 +166,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       }
     },
     invariants: () => jobParts?.invariants.report(),
-    problem: () => {
-      const waiting = informers.filter((informer) => !informer.hasSynced()).map(({ resource }) => resource.plural);
-      return waiting.length === 0 ? undefined : `the cache of ${waiting.join(' and ')} is not filled yet`;
-    },
+    problem: () => watched.problem(),
   };
 
   function cacheOf({ plural }: Resource): typeof jobs | typeof pods | undefined {
@@ -176,7 +181,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const name = `${resource.plural} ${formatKey(key)}`;
     try {
       const stored = await deps.client.get(resource, key).catch(undefinedIfNotFound);
-      await cache.catchUp(stopped.signal);
+      await cache.catchUp(stopped.signal, key.namespace);
       const present = cache.get(key);
       const isSame =
         stored?.metadata.resourceVersion === shown && (resource !== JOBS || isDeepStrictEqual(contentOf(stored), contentOf(present)));
@@ -193,20 +198,21 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   /** False when the worker is to stop before it has begun. */
   async function allSynced(signal: AbortSignal): Promise<boolean> {
-    await Promise.race([Promise.all(informers.map((informer) => informer.waitForSync())), aborted(signal)]);
+    await Promise.race([watched.filled(), aborted(signal)]);
     if (!signal.aborted) log.info('caches are filled, starting to work', { controllers: settings.controllers, controllerName });
     return !signal.aborted;
   }
 
   async function work(signal: AbortSignal): Promise<void> {
-    const working = [...controllers.map(runController), jobParts?.invariants.run(signal) ?? Promise.resolve()];
+    const ofJobs = jobParts === undefined ? [] : [jobParts.invariants.run(signal), jobParts.sweep(signal)];
+    const working = [...controllers.map(runController), ...ofJobs];
     await aborted(signal);
     for (const { queue } of controllers) queue.shutDown();
     await Promise.all(working);
   }
 
-  function createJobParts() {
-    const memory = createJobMemory(clock, (resource) => (resource === 'jobs' ? jobs : pods).lastResourceVersion());
+  function createJobParts(pods: Informer<Pod>) {
+    const memory = createJobMemory(clock, (resource, namespace) => (resource === 'jobs' ? jobs : pods).lastResourceVersion(namespace));
     const metrics = createJobMetrics(registry);
     const queue = newQueue('job', JOB_RETRIES);
     const orphanQueue = newQueue('job_orphan_pod', JOB_RETRIES);
@@ -217,8 +223,9 @@ export function createWorker(deps: WorkerDeps): Worker {
     const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
     const invariants = createLiveInvariants(promises);
     pods.addHandler(invariants.handler);
-    const tails = logs === undefined || logs.keepLogs === 'None' ? undefined : createTails(logs);
+    const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs);
     jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
+    if (sweep !== undefined) jobs.addHandler(sweep.handler);
     const deniedJobs = new Counter({
       name: 'switchyard_worker_denied_jobs_total',
       help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
@@ -230,13 +237,31 @@ export function createWorker(deps: WorkerDeps): Worker {
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
     };
-    const leases = { controllerName, jobsNamespace: namespace, onChange, onWentBack };
+    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
-    const renewals = presence && createRenewals(presence.client, fence);
+    const renewals = presence && createRenewals(pods, presence.client, fence);
     if (renewals !== undefined) pods.addHandler(renewals.handler);
+    const reconcile = createJobReconciler({
+      ...shared,
+      random,
+      fence,
+      queue,
+      orphanQueue,
+      recorder,
+      metrics,
+      batchPeriodMs,
+      deniedNamespaces: settings.deniedNamespaces ?? [],
+      deniedJobs,
+      ...omitUndefined({ tails }),
+    });
     return {
       invariants,
+      takeIn(namespace: string): void {
+        for (const job of jobs.list(namespace)) queue.add(keyOfObject(job));
+        sweep?.takeIn(namespace);
+      },
+      sweep: async (signal: AbortSignal): Promise<void> => sweep?.run(signal),
       fences: kept === undefined ? [] : [kept],
       controllers: [
         {
@@ -244,28 +269,18 @@ export function createWorker(deps: WorkerDeps): Worker {
           queue,
           concurrency,
           log,
-          reconcile: createJobReconciler({
-            ...shared,
-            random,
-            fence,
-            queue,
-            orphanQueue,
-            recorder,
-            metrics,
-            batchPeriodMs,
-            deniedNamespaces: settings.deniedNamespaces ?? [],
-            deniedJobs,
-            ...omitUndefined({ tails }),
-          }),
+          // Where pods are not known yet, it would create them a second time.
+          reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
         ...(renewals === undefined ? [] : [renewals.controller]),
+        ...(sweep === undefined ? [] : [sweep.controller]),
       ],
     };
   }
 
   /** What no two say that were written by workers of this cluster, one after the other. */
-  function createRenewals(unlimited: Presence['client'], fence: Pick<Fence, 'isInReach'>) {
+  function createRenewals(pods: Informer<Pod>, unlimited: Presence['client'], fence: Pick<Fence, 'isInReach'>) {
     const run = Math.floor(random() * 2 ** 48).toString(36);
     let count = 0;
     const newWord = (): string => `${run}-${count++}`;
@@ -282,7 +297,12 @@ export function createWorker(deps: WorkerDeps): Worker {
       registers: [registry],
     });
     fromZero(reads, { result: TAIL_RESULTS });
-    return createTailKeeper({ ...kept, store: createTailStore(kept.client, clock), clock, log, reads });
+    const { namespace } = kept;
+    const store = createTailStore({ ...kept, clock, controllerName, onKept: (job) => sweep?.note(job) });
+    const sweepOf = { ...kept, store, jobs, isFilled: (each: string) => watched.isFilled(each), controllerName, clock, log };
+    const sweep =
+      namespace === undefined ? undefined : createTailSweep({ ...sweepOf, namespace, queue: newQueue('log_tails', TAIL_RETRIES) });
+    return { tails: createTailKeeper({ ...kept, store, clock, log, reads }), sweep };
   }
 
   function ttlController() {
@@ -291,4 +311,15 @@ export function createWorker(deps: WorkerDeps): Worker {
     const reconcile = createTtlReconciler({ client, jobs, clock, log, metrics: createTtlMetrics(registry) });
     return { name: 'ttl-after-finished', queue, concurrency: settings.concurrentTtlSyncs, log, reconcile };
   }
+}
+
+function createUnreadableGauge(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'switchyard_worker_unreadable_namespaces',
+    help: 'Namespaces of --namespace that the worker may not read, so that their Jobs wait',
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
 }

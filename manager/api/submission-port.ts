@@ -7,9 +7,9 @@ export interface SubmissionPort {
   submit(payload: SubmissionPayload, key: string | undefined, user?: string): Promise<{ readonly key: string; readonly isNew: boolean }>;
   look(key: string): Promise<SubmissionState | undefined>;
   /**
-   * Whether the submission ends as cancelled, once the manager has seen to it. Throws {@link SubmissionProblem} `TimedOut` when it has not yet.
+   * Whether the submission ends as cancelled by this user, once the manager has seen to it. Throws {@link SubmissionProblem} `TimedOut` when it has not yet.
    */
-  cancel(key: string): Promise<{ readonly cancelled: boolean; readonly state: string }>;
+  cancel(key: string, user?: string): Promise<{ readonly cancelled: boolean; readonly state: string }>;
   /** The submission as it is now, and whenever that changes, until it has ended. Who reads slowly gets the latest. */
   follow(key: string, signal: AbortSignal): AsyncIterable<SubmissionState>;
 }

@@ -1,44 +1,46 @@
-import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.ts';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
-import { isAddressRange } from '../../shared/kube/address-ranges.ts';
-import { DASHBOARD_FLAGS, dashboardConfigOf, type DashboardConfig } from './dashboard-flags.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
-import type { Identities } from '../policy/writer.ts';
-import type { CanaryConfig } from '../canary/canary.ts';
-import { CANARY_FLAGS, canaryConfigOf } from './canary-flags.ts';
-import { HISTORY_FLAGS, historyConfigOf, type HistoryConfig } from './history-flags.ts';
-import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
-import { durationOrZero, durationShape, shaped, type ValueShape } from '../../shared/runtime/value-shape.ts';
-import {
-  durationMs,
-  FlagError,
-  oneOf,
-  text,
-  wholeNumber,
-  type FlagTable,
-  type FlagValues,
-  type Program,
-} from '../../shared/runtime/flags.ts';
-import { CERTIFICATE_FLAGS, certificateConfigOf, secretName, type CertificateConfig } from './certificate-flags.ts';
-import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
-import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from '../admission/eviction/requeuing.ts';
-import { FENCE_MARGIN_MS } from '../api/fenced-off.ts';
-import { hasHashTag } from '../submission/tenant.ts';
-import { TRACING_FLAGS, tracingFlagsOf, type TracingFlags } from '../../shared/runtime/tracing-flags.ts';
-import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from '../api/job-rules.ts';
+import { FlagError, type FlagTable, type FlagValues, oneOf, type Program, text, wholeNumber } from '../../shared/runtime/flags.ts';
 import type { LogLevel } from '../../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
   CONFIG_FILE_FLAGS,
   deniedNamespacesFlag,
+  type LeaderElectionConfig,
   leaderElectionFlags,
   leaderElectionOf,
   LOG_FLAGS,
   METRICS_FLAGS,
   qpsFlag,
-  type LeaderElectionConfig,
 } from '../../shared/runtime/program-flags.ts';
+import { TRACING_FLAGS, type TracingFlags, tracingFlagsOf } from '../../shared/runtime/tracing-flags.ts';
+import { durationOrZero, durationShape, shaped } from '../../shared/runtime/value-shape.ts';
 import { DEFAULT_LOCAL_QUEUES_MAX } from '../admission/controllers/state-metrics.ts';
+import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from '../admission/eviction/requeuing.ts';
+import { FENCE_MARGIN_MS } from '../api/fenced-off.ts';
+import { DEFAULT_JOB_RULES, type JobRules, RESOURCE_CLAIMS_RULES } from '../api/job-rules.ts';
+import type { CanaryConfig } from '../canary/canary.ts';
+import type { Identities } from '../policy/writer.ts';
+import { hasHashTag } from '../submission/tenant.ts';
+import { ADMISSION_FLAGS, type AdmissionFlags, admissionFlagsOf } from './admission-flags.ts';
+import { CANARY_FLAGS, canaryConfigOf } from './canary-flags.ts';
+import { CERTIFICATE_FLAGS, type CertificateConfig, certificateConfigOf, secretName } from './certificate-flags.ts';
+import { DASHBOARD_FLAGS, type DashboardConfig, dashboardConfigOf } from './dashboard-flags.ts';
+import {
+  addressRanges,
+  lostTimeout,
+  managerId,
+  NAMES,
+  NAMESPACES_SHAPE,
+  queueName,
+  renewInterval,
+  submissionNamespaces,
+  TOKEN_LIFE,
+  tokenLife,
+  userNames,
+} from './flag-values.ts';
+import { HISTORY_FLAGS, type HistoryConfig, historyConfigOf } from './history-flags.ts';
+import { REDIS_FLAGS, type RedisConfig, redisConfigOf } from './redis-flags.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
 export type ManagerConfig = AdmissionFlags &
@@ -105,6 +107,7 @@ export type ManagerConfig = AdmissionFlags &
     readonly jobRules: JobRules;
     readonly logLevel: LogLevel;
   };
+
 /** Where what admission sees and decides is written down. */
 export type DecisionLogConfig = {
   /** A file, or `-` for standard output. */
@@ -115,35 +118,19 @@ export type DecisionLogConfig = {
   readonly filesMax: number;
 };
 
-const NAMESPACES_SHAPE: ValueShape = {
-  anyOf: [
-    { enum: [['*']] },
-    {
-      type: 'array',
-      minItems: 1,
-      items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
-    },
-  ],
-};
-/** A list of names, of which no one may hold a comma. */
-const NAMES = { type: 'array', items: { type: 'string', pattern: '^ *[^, ][^,]*$' } } as const;
-
 /** Less would refuse what kubectl makes of a few lines. */
 const JOB_BYTES_MIN = 16 * 1024;
+
 /** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
 export const WORKER_MEMORY_MIB = 32;
+
 /** A leaked Secret is of no use after a day; a manager may be gone for half of one. */
 export const DEFAULT_TOKEN_LIFE_MS = 24 * 3_600_000;
+
 export const DEFAULT_WORKER_LOST_TIMEOUT_MS = 900_000;
+
 /** The whole way of one Job a second: what describes a Job is read by people. */
 export const DEFAULT_STORY_EVENT_QPS = 5;
-
-/** API servers issue none for less. */
-const TOKEN_LIFE_MIN_MS = 600_000;
-const TOKEN_LIFE_MAX_MS = 168 * 3_600_000;
-const TOKEN_LIFE: ValueShape = {
-  anyOf: [durationShape(TOKEN_LIFE_MIN_MS, TOKEN_LIFE_MAX_MS), { type: 'string', pattern: '^0+(ms|s|m|h)?$' }, { enum: [0] }],
-};
 
 const FLAGS = {
   ...CONFIG_FILE_FLAGS,
@@ -400,58 +387,4 @@ function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLo
   const destination = flags['decision-log'];
   if (destination === undefined) return undefined;
   return { destination, fileBytesMax: flags['decision-log-max-size'] * 1024 * 1024, filesMax: flags['decision-log-max-files'] };
-}
-
-function lostTimeout(given: string): number {
-  const timeoutMs = given === '0' ? 0 : durationMs(given);
-  if (timeoutMs === 0 || timeoutMs > FENCE_MARGIN_MS) return timeoutMs;
-  throw new FlagError(
-    `${JSON.stringify(given)} is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster`,
-  );
-}
-
-function tokenLife(given: string): number {
-  const lifeMs = given === '0' ? 0 : durationMs(given);
-  if (lifeMs === 0 || (lifeMs >= TOKEN_LIFE_MIN_MS && lifeMs <= TOKEN_LIFE_MAX_MS)) return lifeMs;
-  throw new FlagError(`${JSON.stringify(given)} is not between 10m and 168h; write such as 24h, or 0 to renew no tokens`);
-}
-
-function renewInterval(given: string): number {
-  const intervalMs = durationMs(given);
-  if (intervalMs >= 500 && intervalMs <= 60_000) return intervalMs;
-  throw new FlagError(`${JSON.stringify(given)} is not between 500ms and 1m; a sixth of the workers' --fence-after is a good choice`);
-}
-
-/** As in Kueue: one of them, or both in this order. */
-function queueName(given: string): string {
-  if (given === '') return given;
-  if (!given.includes(':')) return text(given);
-  throw new FlagError(`${JSON.stringify(given)} contains a colon, which BullMQ uses in its keys; leave it out`);
-}
-
-function submissionNamespaces(given: string): readonly string[] | '*' {
-  if (given === '*') return given;
-  const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || deniedBy(SYSTEM_NAMESPACES, each) !== undefined);
-  if (wrong === undefined && names.length > 0) return names;
-  throw new FlagError(
-    `${JSON.stringify(wrong ?? given)} is no namespace for submissions; write names of namespaces that are not kube-*, or * for all of these`,
-  );
-}
-
-function addressRanges(given: string): readonly string[] {
-  const ranges = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  const wrong = ranges.find((each) => !isAddressRange(each));
-  if (wrong === undefined) return ranges;
-  throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10`);
-}
-
-function userNames(given: string): readonly string[] {
-  return given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-}
-
-/** It becomes the value of a label. */
-function managerId(given: string): string {
-  if (/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(given)) return given;
-  throw new FlagError(`${JSON.stringify(given)} is no label value; write at most 63 letters, digits, "-", "_" and "."`);
 }

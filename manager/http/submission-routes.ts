@@ -98,10 +98,10 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
         404: { about: 'it is not there, or not any more', schema: 'Status' },
       },
       audited: audited('cancel'),
-      async handle({ parameters }) {
+      async handle({ parameters, user }) {
         const { key = '' } = parameters;
         try {
-          const answer = await door(parameters).cancel(key);
+          const answer = await door(parameters).cancel(key, user?.username);
           if (answer.state === 'unknown') throw unknownKey(key);
           if (answer.cancelled) return { kind: 'Json', status: 200, body: answer };
           const reason = `it does not end as cancelled: its state is ${answer.state}`;

@@ -121,7 +121,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own(
     'annotations',
     ACTS_ANNOTATION,
-    'Which users of the dashboard held, released or cancelled the Job, and who passed by these rules in an emergency. The manager writes it with what it does for them, and the webhook into a write that passes by.',
+    'Which users held, released or cancelled the Job in the dashboard, or cancelled its submission over HTTP, and who passed by these rules in an emergency. The manager writes it with what it does for them, and the webhook into a write that passes by.',
   ),
   ofSubmission(SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),

@@ -80,7 +80,7 @@ export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue
 /** What the consumer does with a submission, and with the Job of one that is not wanted any more. */
 type Handlers = {
   readonly accept: (submission: Submission) => Promise<Acceptance>;
-  readonly withdraw: (parked: ParkedSubmission) => Promise<void>;
+  readonly withdraw: (parked: ParkedSubmission, signature?: unknown) => Promise<void>;
 };
 
 /** What is noted once BullMQ has taken the end of a submission. */
@@ -116,9 +116,12 @@ class BullmqQueue implements SubmissionQueue {
     if (signal.aborted) return;
     const handlers = { accept, withdraw };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
-    const process = (job: Job, token = ''): Promise<unknown> => {
-      const problem = worker.problemOf(job) ?? parentProblem(job, prefix);
-      return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
+    const process = async (job: Job, token = ''): Promise<unknown> => {
+      const problem = worker.problemOf(job) ?? countProblem(job) ?? parentProblem(job, prefix);
+      if (problem === undefined) return this.#process(job, token, handlers);
+      // BullMQ counts the attempt that ends, and could not end it where that is no number.
+      if (!Number.isSafeInteger(job.attemptsMade)) await this.#redis.hset(this.#submissions.toKey(job.id ?? ''), 'atm', 0);
+      throw new UnrecoverableError(`Invalid: ${problem}`);
     };
     const worker = new GuardedWorker(
       (text) => textProblem(text, { bytesMax: textBytesMax, ...omitUndefined({ depthMax: textDepthMax }) }),
@@ -152,7 +155,7 @@ class BullmqQueue implements SubmissionQueue {
     const { name, prefix, clock, log } = this.#options;
     const [redis, marks, submissions] = [this.#redis, this.#marks, this.#submissions];
     const onError = (error: Error): void => this.#logTrouble(error);
-    const control = serveControlQueue({ redis, prefix, name, cancel: (key) => this.#cancel(key, handlers), onError });
+    const control = serveControlQueue({ redis, prefix, name, cancel: (...asked) => this.#cancel(handlers, ...asked), onError });
     await Promise.all([
       this.#keepEventsAlways(signal),
       withdrawRemoved({ redis, prefix, submissions, marks, withdraw: handlers.withdraw, clock, log }, signal),
@@ -235,14 +238,14 @@ class BullmqQueue implements SubmissionQueue {
   async #untilOutcome(job: Job, token: string, { accept, withdraw }: Handlers): Promise<unknown> {
     const { id = '', timestamp: submittedAt, attemptsMade } = job;
     const ref: SubmissionRef = { key: submissionKey({ id, submittedAt }), id, submittedAt };
-    const { parked, outcome, delivered, cancelledOf } = await this.#marks.look(ref.key);
+    const { parked, outcome, delivered, cancelledOf, cancelSignature } = await this.#marks.look(ref.key);
     // 1. Of the attempt for which it was parked. One that BullMQ has taken, or that belongs to an earlier submission under this key, is for
     // `accept` to judge.
-    const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
+    const isOfThis = parked?.ref.submittedAt === submittedAt && parked.attemptsMade === attemptsMade;
     if (parked !== undefined && outcome !== undefined && isOfThis) {
       // It was woken at the head of the queue; a retry waits as its submitter said.
       // The manager that wrote it may have died before the Job was withdrawn.
-      if (isCancelled(outcome)) await this.#withdraw(parked, withdraw);
+      if (isCancelled(outcome)) await this.#withdraw(parked, withdraw, cancelSignature);
       const priority = priorityOf(job);
       if (priority > 0) await job.changePriority({ priority });
       return this.#answer(job, outcome, parked.attempt, parked);
@@ -250,7 +253,7 @@ class BullmqQueue implements SubmissionQueue {
     // 2. Cancelled before it had a Job; or, of one that has a Job, the cancelling was cut short.
     if (cancelledOf === submittedAt) {
       if (parked === undefined || !isOfThis) throw this.#refusal(job, 'Cancelled: the submission was cancelled before it had become a Job');
-      return this.#answer(job, await this.#endCancelled(parked, withdraw), parked.attempt, parked);
+      return this.#answer(job, await this.#endCancelled(parked, withdraw, cancelSignature), parked.attempt, parked);
     }
     // 3. The Job is there, or is made now.
     const earlier = omitUndefined({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
@@ -293,16 +296,16 @@ class BullmqQueue implements SubmissionQueue {
    * Ends what its submitter wants to end. Whatever it meets half-way, the submission then ends itself: it looks for the mark before and
    * after it is parked.
    */
-  async #cancel(key: string, { withdraw }: Handlers): Promise<CancelAnswer> {
+  async #cancel({ withdraw }: Handlers, key: string, signature: unknown): Promise<CancelAnswer> {
     const found = await this.#find(key);
     if (found === undefined) return { cancelled: false, state: 'unknown' };
     const { ref, state } = found;
     if (state === 'completed' || state === 'failed') return { cancelled: false, state };
-    await this.#marks.cancel(ref.key, ref.submittedAt);
+    await this.#marks.cancel(ref.key, ref.submittedAt, signature);
     const parked = await this.#marks.parkedFor(ref.key);
     const isOfThis = parked?.ref.submittedAt === ref.submittedAt;
     try {
-      const outcome = isOfThis ? await this.#endCancelled(parked, withdraw) : undefined;
+      const outcome = isOfThis ? await this.#endCancelled(parked, withdraw, signature) : undefined;
       return { cancelled: outcome === undefined || isCancelled(outcome), state };
     } finally {
       // Also where its Job could not be withdrawn: the submission then tries it again itself.
@@ -311,18 +314,18 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /** The first outcome stands: a Job that has just ended is kept, and its outcome told. */
-  async #endCancelled(parked: ParkedRecord, withdraw: Handlers['withdraw']): Promise<Outcome> {
+  async #endCancelled(parked: ParkedRecord, withdraw: Handlers['withdraw'], signature: unknown): Promise<Outcome> {
     const { namespace, name } = parked.job;
     const failure = { reason: FinalCode.Cancelled, message: `the submission was cancelled, and its Job ${namespace}/${name} is deleted` };
     await this.#marks.settle(parked.ref.key, parked.uid, { kind: 'Failed', failure });
     const outcome = (await this.#marks.outcomeOf(parked.uid)) ?? ({ kind: 'Failed', failure } as const);
-    if (isCancelled(outcome)) await this.#withdraw(parked, withdraw);
+    if (isCancelled(outcome)) await this.#withdraw(parked, withdraw, signature);
     return outcome;
   }
 
-  async #withdraw(parked: ParkedRecord, withdraw: Handlers['withdraw']): Promise<void> {
+  async #withdraw(parked: ParkedRecord, withdraw: Handlers['withdraw'], signature: unknown): Promise<void> {
     if (this.#withdrawn.has(parked.uid)) return;
-    await withdraw(parked);
+    await withdraw(parked, signature);
     this.#withdrawn.add(parked.uid);
   }
 
@@ -333,7 +336,8 @@ class BullmqQueue implements SubmissionQueue {
       if (id === undefined) continue;
       const time = await this.#redis.hget(this.#submissions.toKey(id), 'timestamp');
       const ref = { key, id, submittedAt: Number(time) };
-      if (time !== null && submissionKey(ref) === key) return { ref, state: await this.#submissions.getJobState(id) };
+      if (time !== null && Number.isSafeInteger(ref.submittedAt) && submissionKey(ref) === key)
+        return { ref, state: await this.#submissions.getJobState(id) };
     }
     return undefined;
   }
@@ -390,7 +394,7 @@ function takenUnmarked(
   parked: ParkedRecord | undefined,
   { submittedAt, attemptsMade }: Pick<DeliveredMark, 'submittedAt' | 'attemptsMade'>,
 ): DeliveredMark | undefined {
-  if (parked?.attemptsMade === undefined || parked.ref.submittedAt !== submittedAt || parked.attemptsMade >= attemptsMade) return undefined;
+  if (parked?.ref.submittedAt !== submittedAt || parked.attemptsMade >= attemptsMade) return undefined;
   return { attempt: parked.attempt, submittedAt, attemptsMade: parked.attemptsMade };
 }
 
@@ -412,6 +416,13 @@ class JobFailed extends Error {
 
 /** Whoever writes to Redis without BullMQ may have written anything. */
 const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
+
+/** Why the submission is refused for numbers by which it is remembered: the ledger could not read again what it wrote of it. */
+function countProblem({ timestamp, attemptsMade }: Job): string | undefined {
+  const [wrong] = Object.entries({ timestamp, attemptsMade }).filter(([, count]) => !Number.isSafeInteger(count) || count < 0);
+  if (wrong === undefined) return undefined;
+  return `${wrong[0]}: is ${wrong[1]}, and must be a whole number as BullMQ writes it; put the submission on the queue with BullMQ, or leave the field out`;
+}
 
 /**
  * Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait

@@ -1,14 +1,15 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
+import { ACTS_ANNOTATION, MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
-import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
+import { ApiError, hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
+import { actsOn, withAct } from '../api/job-acts.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { JobManifest } from '../policy/prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
@@ -26,7 +27,7 @@ import {
   type Submission,
   type SubmissionQueue,
 } from './submission-queue.ts';
-import { callerOf } from './caller-signature.ts';
+import { callerOf, cancellerOf } from './caller-signature.ts';
 import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
@@ -37,6 +38,8 @@ export type ConsumerDeps = {
   readonly rules?: JobRules;
   /** Creates Jobs, as whoever the tenant says. */
   readonly client: ReadClient & WriteClient;
+  /** Writes on Jobs what the manager alone may, as the manager. */
+  readonly home: Pick<WriteClient, 'patch'>;
   readonly jobs: Pick<Informer<Job>, 'get'>;
   /** What became of every submission. */
   readonly ledger: SubmissionLedger;
@@ -63,7 +66,7 @@ export async function runConsumer(
   await queue.consume(
     (submission) => accept(deps, tenant, submission),
     signal,
-    (parked) => withdraw(deps, tenant, parked),
+    (parked, signature) => withdraw(deps, tenant, parked, signature),
   );
 }
 
@@ -90,9 +93,9 @@ async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission
 /**
  * Nobody wants the submission any more. That is written first, so that it does not come back, and so that its Job goes whenever this
  * manager ends. What the ledger has of the submission is withdrawn; what it has forgotten is the Job for which the submission is parked,
- * where the seal says so.
+ * where the seal says so. Before that the Job says which user cancelled it over HTTP: history is written of what is deleted.
  */
-async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {
+async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission, signature: unknown): Promise<void> {
   const { clock, keys, log, jobs, withdrawnJobs } = deps;
   const { key, submittedAt } = parked.ref;
   const ledger = deps.ledger.of(tenant.id);
@@ -102,7 +105,9 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
       log.warn('a Job is not withdrawn: it was not made of this submission', { tenant: tenant.label, submission: key });
       return;
     }
-    const payload = job && submissionOf(job)?.made?.payload;
+    const user = cancellerOf(keys, { tenant: tenant.id, key, submittedAt }, signature);
+    if (job !== undefined && user !== undefined) await noteCancel(deps, job, user);
+    const payload = job && submissionOf(job)?.made.payload;
     const forgotten = payload && entryOfParked(ledger.get(key), { parked, payload, submittedAt, attemptsMade: 0 }, clock.now());
     if (forgotten) ledger.adopt(key, forgotten);
     const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
@@ -114,6 +119,17 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
   if (!hasEnded(entry, parked) || !isCancelled(entry.outcome)) return;
   // One that is not in the cache yet is withdrawn when it comes.
   if (jobs.get(entry.job)?.metadata.uid === entry.uid) withdrawnJobs.withdraw({ tenant: tenant.id, job: entry.job, uid: entry.uid });
+}
+
+/** Once: a cancellation may be repeated. */
+async function noteCancel({ home, clock }: ConsumerDeps, job: DeepReadonly<Job>, user: string): Promise<void> {
+  if (actsOn(job).some((act) => act.what === 'Cancel' && act.user === user)) return;
+  const annotations = { [ACTS_ANNOTATION]: withAct(job, { what: 'Cancel', user }, clock.now()) };
+  const patch = { type: 'merge', body: { metadata: { uid: job.metadata.uid, annotations } } } as const;
+  await home.patch(JOBS, objectKey(job), patch, { fieldManager: MANAGER_FIELD_MANAGER }).catch((error: unknown) => {
+    // It goes, or is another one by now.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  });
 }
 
 const hasEnded = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): entry is LedgerEntry & { readonly state: 'Ended' } =>
@@ -269,7 +285,7 @@ async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: J
 function isOf(job: DeepReadonly<Job>, { tenant, key, made }: SealedSubmission, keys: RecordKeys): boolean {
   if (!isJobOf(keys, job, { tenant, key })) return false;
   const of = submissionOf(job);
-  return of?.made === undefined || (of.made.payload === made?.payload && of.made.attempt === made.attempt);
+  return of?.made.payload === made.payload && of.made.attempt === made.attempt;
 }
 
 /** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */

@@ -9,7 +9,8 @@ export type ControlQueue = {
   readonly prefix: string;
   /** Of the queue of submissions. */
   readonly name: string;
-  readonly cancel: (key: string) => Promise<CancelAnswer>;
+  /** `signature`: who says that they cancel, as anybody who may write to the queue may have written it. */
+  readonly cancel: (key: string, signature: unknown) => Promise<CancelAnswer>;
   readonly onError: (error: Error) => void;
 };
 
@@ -25,10 +26,11 @@ export function serveControlQueue({ redis, prefix, name, cancel, onError }: Cont
   const process = async (job: Job): Promise<CancelAnswer> => {
     const problem = worker.problemOf(job);
     if (problem !== undefined) throw new UnrecoverableError(`Invalid: ${problem}`);
-    const { key } = (job.data ?? {}) as Partial<CancelRequest>;
-    if (job.name !== CANCEL) throw new UnrecoverableError(`Invalid: ${job.name.slice(0, 64)} is not understood; there is only ${CANCEL}`);
+    const { key, signature } = (job.data ?? {}) as Partial<CancelRequest>;
+    if (job.name !== CANCEL)
+      throw new UnrecoverableError(`Invalid: ${String(job.name).slice(0, 64)} is not understood; there is only ${CANCEL}`);
     if (typeof key !== 'string') throw new UnrecoverableError('Invalid: data.key must be the key of a submission');
-    return cancel(key);
+    return cancel(key, signature);
   };
   const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: TEXT_BYTES_MAX }), controlQueueName(name), process, {
     connection: redis,

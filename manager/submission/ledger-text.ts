@@ -1,9 +1,15 @@
 import type { LedgerEntry, LedgerState } from './ledger.ts';
 import type { Outcome } from './submission-queue.ts';
 
-/** An entry as the ledger keeps it: a list, because thousands of them lie in etcd and in the manager's memory. */
+/**
+ * An entry as the ledger keeps it: a list, because thousands of them lie in etcd and in the manager's memory.
+ *
+ * @throws RangeError where a number is no whole one: {@link parseEntry} would not have it, and its submission would be new for ever.
+ */
 export function formatEntry(entry: LedgerEntry): string {
   const { payload, attempt, atSeconds, submittedAt, attemptsMade, job } = entry;
+  if (![attempt, atSeconds, submittedAt, attemptsMade].every(Number.isSafeInteger))
+    throw new RangeError('an entry of the ledger has a number that is no whole one');
   const parts: unknown[] = [payload, attempt, atSeconds, submittedAt, attemptsMade, job.namespace, job.name, entry.state[0]];
   if (entry.state === 'Created' || entry.state === 'Ended') parts.push(entry.uid);
   if (entry.state === 'Ended') parts.push(formatOutcome(entry.outcome));

@@ -69,13 +69,13 @@ function isRetried(entry: LedgerEntry, delivery: Delivery): boolean {
 }
 
 /**
- * What is known of a submission that is parked: by a version without a ledger, before the ledger was lost, or when nobody could note any more that its Job
- * was made. Undefined where the ledger knows better.
+ * What is known of a submission that was parked before the ledger was lost, or when nobody could note any more that its Job was made.
+ * Undefined where the ledger knows better.
  */
 export function entryOfParked(entry: LedgerEntry | undefined, delivery: Delivery, nowMs: number): LedgerEntry | undefined {
   const { parked, payload, submittedAt, attemptsMade, delivered } = delivery;
   if (parked === undefined || parked.ref.submittedAt !== submittedAt) return undefined;
-  const { job, uid, attempt = 1 } = parked;
+  const { job, uid, attempt } = parked;
   if (entry !== undefined) return entry.payload === payload ? created(attempt, job, uid, nowMs)(entry) : undefined;
   // BullMQ has taken the outcome of that one.
   if (delivered?.submittedAt === submittedAt && delivered.attempt >= attempt) return undefined;
@@ -107,9 +107,9 @@ export const refused =
 
 /** The first outcome stands. */
 export const ended =
-  ({ attempt, uid }: { readonly attempt?: number; readonly uid: string }, outcome: Outcome, nowMs: number): Transition =>
+  ({ attempt = 1, uid }: { readonly attempt?: number; readonly uid: string }, outcome: Outcome, nowMs: number): Transition =>
   (entry) => {
-    const isOfIt = entry.state === 'Created' ? entry.uid === uid : entry.state === 'Intended' && entry.attempt === (attempt ?? 1);
+    const isOfIt = entry.state === 'Created' ? entry.uid === uid : entry.state === 'Intended' && entry.attempt === attempt;
     return isOfIt ? { ...entry, atSeconds: seconds(nowMs), state: 'Ended', uid, outcome: shortened(outcome) } : undefined;
   };
 

@@ -69,7 +69,7 @@ export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metric
     const ours = ledger.of(of.tenant);
     const entry = ours.get(of.key);
     // Forgotten, or another attempt by now: nobody makes this one again.
-    if (entry === undefined || entry.attempt !== (of.made?.attempt ?? 1)) return true;
+    if (entry === undefined || entry.attempt !== of.made.attempt) return true;
     if (entry.state === 'Intended') ours.mark(of.key, created(entry.attempt, objectKey(job), job.metadata.uid, clock.now()));
     const noted = ours.get(of.key);
     if (noted?.state === 'Created' && noted.uid === job.metadata.uid && goesByItself(job)) return false;

@@ -11,8 +11,11 @@ import type { Tenant } from './tenant.ts';
 /** Of many clients that ask for one thing each. Redis that does not answer must not make them wait for ever. */
 const ANSWER_MS = 10_000;
 
-/** Says beside the data of a submission which user submitted it. */
-export type SignCaller = (key: string, data: object, user: string) => Promise<CallerSignature>;
+/** Says beside the data of a submission which user submitted it, and beside a request to cancel one who cancels it. */
+export type SignCaller = {
+  readonly submitted: (key: string, data: object, user: string) => Promise<CallerSignature>;
+  readonly cancelled: (key: string, submittedAt: number, user: string) => Promise<CallerSignature>;
+};
 
 /** The door of a tenant: a client of its queue as any other, on a connection that the caller closes. */
 export function openSubmissionPort(
@@ -27,7 +30,7 @@ export function openSubmissionPort(
     async submit({ manifest, ...options }, wanted, user) {
       const key = wanted ?? crypto.randomUUID();
       const before = wanted === undefined ? undefined : await soon(client.look(key));
-      const signature = user === undefined ? undefined : await sign?.(key, bullmqJobOf(manifest, key, options).data, user);
+      const signature = user === undefined ? undefined : await sign?.submitted(key, bullmqJobOf(manifest, key, options).data, user);
       await soon(client.submit(manifest, { ...options, key, ...omitUndefined({ signature }) })).catch(refuse);
       return { key, isNew: before === undefined };
     },
@@ -35,7 +38,11 @@ export function openSubmissionPort(
       const seen = await soon(client.look(key));
       return seen && viewOf(seen);
     },
-    cancel: (key) => client.cancel(key, { timeout: ANSWER_MS }).catch(refuse),
+    async cancel(key, user) {
+      const seen = user === undefined ? undefined : await soon(client.look(key));
+      const signature = user === undefined || seen === undefined ? undefined : await sign?.cancelled(key, seen.submittedAt, user);
+      return client.cancel(key, { timeout: ANSWER_MS, ...omitUndefined({ signature }) }).catch(refuse);
+    },
     follow: (key, signal) => follow(client, key, signal),
     close: () => client.close(),
   };

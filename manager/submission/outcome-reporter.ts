@@ -13,7 +13,7 @@ import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, isJobOf, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
-import type { Outcome, ParkedSubmission, SubmissionQueue } from './submission-queue.ts';
+import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
 
 export type OutcomeReporterDeps = {
   /** By tenant id, those that are served now. */
@@ -21,13 +21,16 @@ export type OutcomeReporterDeps = {
   readonly jobs: Informer<Job>;
   readonly client: ReadClient;
   /** Hears how every Job ended, before its submitter does; absent: nobody. */
-  readonly onEnded?: (ref: SealedSubmission, uid: string, outcome: Outcome) => void;
+  readonly onEnded?: (of: EndedAttempt, uid: string, outcome: Outcome) => void;
   /** Tell which Jobs the manager made of submissions. */
   readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: SubmissionMetrics;
 };
+
+/** Attempt of a submission whose Job has ended. */
+export type EndedAttempt = SubmissionRef & { readonly tenant: string; readonly attempt: number };
 
 /** Tells submitters how their Jobs ended. */
 export interface OutcomeReporter {
@@ -55,10 +58,10 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   /** What is still to be told: a deleted Job is in no cache any more. */
   const untold = new Map<
     string,
-    { readonly ref: SealedSubmission; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number }
+    { readonly ref: EndedAttempt; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number }
   >();
   let telling = false;
-  const tell = (ref: SealedSubmission, outcome: Outcome, uid: string): void => {
+  const tell = (ref: EndedAttempt, outcome: Outcome, uid: string): void => {
     untold.delete(uid); // A later one moves to the end.
     untold.set(uid, { ref, uid, outcome, sinceMs: clock.now() });
     if (telling) keys.add(uid);
@@ -74,7 +77,7 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   const seen = (job: DeepReadonly<Job>, outcome: Outcome | undefined): void => {
     const ref = submissionOf(job);
     if (ref === undefined || outcome === undefined) return;
-    if (isSealedSubmission(sealKeys, job, ref)) return tell(ref, outcome, job.metadata.uid);
+    if (isSealedSubmission(sealKeys, job, ref)) return tell(endedAttempt(ref), outcome, job.metadata.uid);
     metrics.untrusted.inc();
     log.warn('a Job says that it is of a submission of which it was not made', { job: keyOfObject(job) });
   };
@@ -100,7 +103,7 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
       for await (const page of queue.parked()) {
         for (const parked of page) {
           const outcome = await outcomeOfParked(deps, tenant, parked);
-          if (outcome !== undefined) tell({ ...parked.ref, tenant }, outcome, parked.uid);
+          if (outcome !== undefined) tell({ ...parked.ref, tenant, attempt: parked.attempt }, outcome, parked.uid);
         }
       }
       return true;
@@ -132,6 +135,8 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
     },
   };
 }
+
+export const endedAttempt = ({ made, ...ref }: SealedSubmission): EndedAttempt => ({ ...ref, attempt: made.attempt });
 
 /** The outcome of a parked submission whose Job ended, or is gone; undefined while its Job is there. */
 async function outcomeOfParked(

@@ -42,10 +42,9 @@ export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Jo
   const id = annotations[SUBMISSION_ANNOTATION];
   const submittedAt = Number(annotations[SUBMITTED_AT_ANNOTATION]);
   const tenant = annotations[SUBMISSION_TENANT_ANNOTATION] ?? SHARED_TENANT;
-  if (id === undefined || !Number.isSafeInteger(submittedAt)) return undefined;
   const [payload, attempt] = [annotations[SUBMISSION_PAYLOAD_ANNOTATION], Number(annotations[SUBMISSION_ATTEMPT_ANNOTATION])];
-  const made = payload === undefined ? {} : { made: { payload, attempt } };
-  return { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant, ...made };
+  if (id === undefined || payload === undefined || ![submittedAt, attempt].every(Number.isSafeInteger)) return undefined;
+  return { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant, made: { payload, attempt } };
 }
 
 /** Whether the manager made this Job of the submission of this tenant and key. Redis may name a Job, but only the seal on that Job says whose it is. */

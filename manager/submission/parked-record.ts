@@ -3,7 +3,7 @@ import { isJsonObject } from '../api/json-value.ts';
 import type { ParkedSubmission } from './submission-queue.ts';
 
 /** Whether a record from Redis has the shape that the manager writes. An API server takes a UID of another type for no precondition at all. */
-export const isParked = ({ ref, job, uid, attempt = 1 }: { readonly [Field in keyof ParkedSubmission]?: unknown }): boolean =>
+export const isParked = ({ ref, job, uid, attempt }: { readonly [Field in keyof ParkedSubmission]?: unknown }): boolean =>
   isJsonObject(ref) &&
   isText(ref['key']) &&
   isText(ref['id']) &&

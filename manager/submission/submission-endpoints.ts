@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionPort } from '../api/submission-port.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
-import { signCaller } from './caller-signature.ts';
+import { signCaller, signCanceller } from './caller-signature.ts';
 import type { SignCaller } from './open-submission-port.ts';
 import { tenantsOf } from './tenants.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
@@ -50,7 +50,11 @@ export function createSubmissionEndpoints({ shared, objects, open, keys, tenantR
       const tenant = served.get(`${namespace}/${queue}`);
       if (tenant === undefined) return undefined;
       // Prefix and queue of an object cannot be changed.
-      const sign: SignCaller = async (key, data, user) => signCaller(await keys, { tenant: tenant.id, key, data }, user);
+      const of = { tenant: tenant.id };
+      const sign: SignCaller = {
+        submitted: async (key, data, user) => signCaller(await keys, { ...of, key, data }, user),
+        cancelled: async (key, submittedAt, user) => signCanceller(await keys, { ...of, key, submittedAt }, user),
+      };
       const door = doors.get(tenant.id) ?? open(tenant, sign);
       doors.set(tenant.id, door);
       return door;

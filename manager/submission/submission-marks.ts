@@ -4,7 +4,7 @@ import type { DeliveredMark, Outcome, ParkedSubmission } from './submission-queu
 import type { RedisConnection } from './redis-connection.ts';
 
 /** A parked submission, as it was handed out. */
-export type ParkedRecord = ParkedSubmission & { readonly attempt: number; readonly attemptsMade?: number };
+export type ParkedRecord = ParkedSubmission & { readonly attemptsMade: number };
 
 /** What is known of a submission before it is handed out. */
 export type Marks = {
@@ -14,6 +14,8 @@ export type Marks = {
   readonly delivered: DeliveredMark | undefined;
   /** When the submission was put on the queue that somebody has cancelled. */
   readonly cancelledOf: number | undefined;
+  /** What stood beside the request to cancel it, as its sender wrote it. */
+  readonly cancelSignature: unknown;
 };
 
 /**
@@ -29,8 +31,8 @@ export interface SubmissionMarks {
   park(parked: ParkedRecord): Promise<void>;
   /** Keeps the first outcome there is; the Job for which the submission is parked now. */
   settle(key: string, uid: string, outcome: Outcome): Promise<ParkedRecord | undefined>;
-  /** Somebody wants the submission of this key and time to end. */
-  cancel(key: string, submittedAt: number): Promise<void>;
+  /** Somebody wants the submission of this key and time to end; `signature` says who, and is kept where there is one. */
+  cancel(key: string, submittedAt: number, signature: unknown): Promise<void>;
   /** BullMQ has taken the outcome of an attempt, or the refusal of a submission that became no Job. */
   deliver(key: string, mark: DeliveredMark | undefined, parked: ParkedRecord | undefined): Promise<void>;
   /** What was told of the Job's progress last, as text. */
@@ -62,19 +64,21 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
   const outcomeKey = (uid: string): string => `${prefix}outcome:${uid}`;
   const deliveredKey = (key: string): string => `${prefix}${queue}:delivered:${key}`;
   const cancelledKey = (key: string): string => `${prefix}${queue}:cancelled:${key}`;
+  const cancelSignatureKey = (key: string): string => `${prefix}${queue}:cancel-signature:${key}`;
   const outcomeOf = async (uid: string): Promise<Outcome | undefined> => parsed(await redis.get(outcomeKey(uid)));
   const forget = async (parked: ParkedRecord): Promise<void> => {
     await redis.eval(FORGET, 2, parkedKey, toldKey, parked.ref.key, JSON.stringify(parked));
   };
   return {
     async look(key) {
-      const [parkedText, [deliveredText = null, cancelledText = null]] = await Promise.all([
+      const [parkedText, [deliveredText = null, cancelledText = null, signatureText = null]] = await Promise.all([
         redis.hget(parkedKey, key),
-        redis.mget(deliveredKey(key), cancelledKey(key)),
+        redis.mget(deliveredKey(key), cancelledKey(key), cancelSignatureKey(key)),
       ]);
       const parked = parkedIn(parkedText);
       const outcome = parked && (await outcomeOf(parked.uid));
-      return { parked, outcome, delivered: parsed(deliveredText), cancelledOf: parsed(cancelledText) };
+      const cancelled = { cancelledOf: parsed<number>(cancelledText), cancelSignature: parsed<unknown>(signatureText) };
+      return { parked, outcome, delivered: parsed(deliveredText), ...cancelled };
     },
     outcomeOf,
     parkedFor: async (key) => parkedIn(await redis.hget(parkedKey, key)),
@@ -87,14 +91,16 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
       const [, text] = await Promise.all([kept, redis.hget(parkedKey, key)]);
       return parkedIn(text);
     },
-    async cancel(key, submittedAt) {
+    async cancel(key, submittedAt, signature) {
+      // Before the mark that acts: whoever finds that one finds who it was.
+      if (signature !== undefined) await redis.set(cancelSignatureKey(key), JSON.stringify(signature), 'EX', KEPT_SECONDS);
       await redis.set(cancelledKey(key), String(submittedAt), 'EX', KEPT_SECONDS);
     },
     async deliver(key, mark, parked) {
       await Promise.all([
         mark && redis.set(deliveredKey(key), JSON.stringify(mark), 'EX', KEPT_SECONDS),
         parked && forget(parked),
-        redis.del(cancelledKey(key)),
+        redis.del(cancelledKey(key), cancelSignatureKey(key)),
       ]);
     },
     toldOf: async (key) => (await redis.hget(toldKey, key)) ?? undefined,
@@ -127,5 +133,6 @@ function parkedIn(text: string | null): ParkedRecord | undefined {
     // Text that is no JSON names nothing.
     return undefined;
   }
-  return isJsonObject(record) && isParked(record) ? (record as unknown as ParkedRecord) : undefined;
+  const isOurs = isJsonObject(record) && isParked(record) && Number.isSafeInteger(record['attemptsMade']);
+  return isOurs ? (record as unknown as ParkedRecord) : undefined;
 }

@@ -23,7 +23,7 @@ export type Submission = SubmissionRef & {
   readonly priority: number;
   /** The trace that its submitter has begun: W3C. */
   readonly traceparent?: string;
-  /** The Job that it was parked for at an earlier delivery, of this version or the one before. */
+  /** The Job that it was parked for at an earlier delivery. */
   readonly parked?: ParkedSubmission;
   /** The latest attempt of which BullMQ has taken the outcome. */
   readonly delivered?: DeliveredMark;
@@ -60,8 +60,8 @@ export type ParkedSubmission = {
   readonly ref: SubmissionRef;
   readonly job: ObjectKey;
   readonly uid: string;
-  /** Counted from 1, which it is when absent. */
-  readonly attempt?: number;
+  /** Counted from 1. */
+  readonly attempt: number;
 };
 
 /** Why a submission is refused: what it says is wrong, its tenant may not, its key was used for something else, or there is a limit. */
@@ -94,12 +94,13 @@ export interface SubmissionQueue {
   /**
    * Hands submissions to `accept` until `signal` aborts. {@link SubmissionRefused} fails the submission for good; any other error is the
    * world's trouble, and the submission is handed out again later, for as long as it takes.
-   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID.
+   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID; `signature` is what stood
+   * beside the request to cancel it.
    */
   consume(
     accept: (submission: Submission) => Promise<Acceptance>,
     signal: AbortSignal,
-    withdraw?: (parked: ParkedSubmission) => Promise<void>,
+    withdraw?: (parked: ParkedSubmission, signature?: unknown) => Promise<void>,
   ): Promise<void>;
   /** Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;

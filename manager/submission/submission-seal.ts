@@ -7,8 +7,8 @@ import type { SubmissionRef } from './submission-queue.ts';
 /** The name that a Job is created under: its UID is not known before. */
 type NamedJob = { readonly namespace: string; readonly name: string };
 
-/** A submission, the tenant whose it is, and what of it the Job was made of; that is absent from Jobs of a version without a ledger. */
-export type SealedSubmission = SubmissionRef & { readonly tenant: string; readonly made?: MadeOf };
+/** A submission, the tenant whose it is, and what of it the Job was made of. */
+export type SealedSubmission = SubmissionRef & { readonly tenant: string; readonly made: MadeOf };
 /** Hash of the payload, and which attempt it is, counted from 1. */
 export type MadeOf = { readonly payload: string; readonly attempt: number };
 type SealedBy = Pick<SealedSubmission, 'id' | 'submittedAt' | 'tenant' | 'made'>;
@@ -31,6 +31,6 @@ function digest(key: Uint8Array, { namespace, name }: NamedJob, { id, submittedA
   const parts: unknown[] = ['switchyard.dev/submission', namespace, name, id, submittedAt];
   if (tenant !== SHARED_TENANT) parts.push(tenant);
   // A list, so that it is not taken for a tenant.
-  if (made !== undefined) parts.push([made.payload, made.attempt]);
+  parts.push([made.payload, made.attempt]);
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
 }

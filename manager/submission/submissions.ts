@@ -22,11 +22,10 @@ import { createIntake } from './intake.ts';
 import { ended } from './ledger.ts';
 import { createSubmissionLedger, type SubmissionLedger } from './ledger-store.ts';
 import { createNotedJobs, type NotedJobs } from './noted-jobs.ts';
-import { createOutcomeReporter } from './outcome-reporter.ts';
+import { createOutcomeReporter, type EndedAttempt } from './outcome-reporter.ts';
 import { createProgressReporter } from './progress-reporter.ts';
 import { createQueueReporter } from './queue-reporter.ts';
 import type { Outcome, SubmissionQueue } from './submission-queue.ts';
-import type { SealedSubmission } from './submission-seal.ts';
 import { createLogTailReporter, type LogTailReporter } from './log-tail-reporter.ts';
 import { createTenantClients } from './tenant-clients.ts';
 import type { RedisTrouble } from './redis-health.ts';
@@ -129,15 +128,15 @@ function fromQueues(
     objects,
     consume: (tenant, queue, each) => {
       const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-      return runConsumer({ rules, client: clientFor(tenant), jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
+      return runConsumer({ rules, client: clientFor(tenant), home, jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
     },
     tenantRules,
     clock,
     log: intakeLog,
   });
   /** The first outcome stands. */
-  const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
-    ledger.of(tenant).mark(key, ended({ uid, ...omitUndefined({ attempt: made?.attempt }) }, outcome, clock.now()));
+  const onEnded = ({ tenant, key, attempt }: EndedAttempt, uid: string, outcome: Outcome): void =>
+    ledger.of(tenant).mark(key, ended({ uid, attempt }, outcome, clock.now()));
   const { queues, tenants } = intake;
   const withdrawnJobs = createWithdrawnJobs({ jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
   const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });

@@ -20,8 +20,8 @@ import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
 
-/** What is to become a Job; `made` absent: nothing is remembered of it, and it is the first attempt. `user`: who submitted it over HTTP. */
-export type SubmittedAttempt = Submission & { readonly made?: MadeOf; readonly user?: string | undefined };
+/** What is to become a Job. `user`: who submitted it over HTTP. */
+export type SubmittedAttempt = Submission & { readonly made: MadeOf; readonly user?: string | undefined };
 
 /**
  * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it:
@@ -89,7 +89,8 @@ function identityOf(
       [SUBMISSION_ANNOTATION]: submission.id,
       [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
       ...omitUndefined({ [TRACEPARENT_ANNOTATION]: traceparentOf(submission, metadata), [SUBMITTED_BY_ANNOTATION]: user }),
-      ...(made && { [SUBMISSION_PAYLOAD_ANNOTATION]: made.payload, [SUBMISSION_ATTEMPT_ANNOTATION]: String(made.attempt) }),
+      [SUBMISSION_PAYLOAD_ANNOTATION]: made.payload,
+      [SUBMISSION_ATTEMPT_ANNOTATION]: String(made.attempt),
       ...(tenant.id === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant.id }),
     },
   };
@@ -145,7 +146,7 @@ const DIGEST_LENGTH = 10;
  * attempt.
  */
 function nameFor(tenant: Tenant, { key, id, submittedAt, name, made }: SubmittedAttempt, metadata: JobManifest['metadata']): string {
-  const attempt = made?.attempt ?? 1;
+  const { attempt } = made;
   if (metadata.name !== undefined && attempt === 1) return metadata.name;
   // The shared queue's is what it was when there was no other: a submission may be delivered again after an upgrade.
   const queue = tenant.id === SHARED_TENANT ? tenant.redis.queue : tenant.id;

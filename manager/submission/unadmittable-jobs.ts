@@ -7,9 +7,10 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
+import { endedAttempt, type EndedAttempt } from './outcome-reporter.ts';
 import { submissionOf } from './outcome.ts';
 import type { Outcome, SubmissionQueue } from './submission-queue.ts';
-import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
+import { isSealedSubmission } from './submission-seal.ts';
 import type { Tenant } from './tenant.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from './unadmittable.ts';
 import type { WithdrawnJobs } from './withdrawn-jobs.ts';
@@ -23,7 +24,7 @@ export type UnadmittableJobsDeps = {
   /** Deletes Jobs. */
   readonly withdrawnJobs: Pick<WithdrawnJobs, 'withdraw'>;
   /** Told of each end before anybody else is. */
-  readonly onEnded?: (ref: SealedSubmission, uid: string, outcome: Outcome) => void;
+  readonly onEnded?: (of: EndedAttempt, uid: string, outcome: Outcome) => void;
   /** Tell which Jobs the manager made of submissions. */
   readonly keys: RecordKeys;
   readonly clock: Clock;
@@ -84,7 +85,7 @@ export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJ
     if (queue === undefined || tenant?.onUnadmittable !== 'Fail') return due.addAfter(key, LOOK_AGAIN_MS);
     const { uid } = job.metadata;
     const outcome = unadmittableOutcome(job, why);
-    deps.onEnded?.(ref, uid, outcome);
+    deps.onEnded?.(endedAttempt(ref), uid, outcome);
     await queue.finish(ref, outcome, uid);
     withdrawnJobs.withdraw({ tenant: ref.tenant, job: objectKey(job), uid });
     log.info('gave up a submission whose Job could never be admitted', { tenant: tenant.label, submission: ref.id, job: key, detail: why });

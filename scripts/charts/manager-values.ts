@@ -60,7 +60,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
         '^[^,]+$',
       ),
       leaseNamespace: text(
-        'Namespace of the Leases by which the two know of each other: config.leaseNamespace of the worker chart, spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other.',
+        'Namespace of the Leases by which the two know of each other, and of the ends of logs: config.leaseNamespace of the worker chart, spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other.',
         'switchyard-system',
         { maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
       ),

@@ -26,7 +26,7 @@ export const WORKER_VALUES: ChartValue = group('', {
         false,
       ),
       namespaces: texts(
-        'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
+        'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: those of config.namespaces, and all where there are none either.',
         [],
         '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
       ),
@@ -37,7 +37,7 @@ export const WORKER_VALUES: ChartValue = group('', {
         true,
       ),
       logs: isOn(
-        'Whether it may read the ends of logs that the worker has put beside copies (ConfigMaps), to keep them when the copies go. Without this exit codes are kept, and no logs.',
+        'Whether it may read the ends of logs that the worker keeps of copies (ConfigMaps in config.leaseNamespace), to keep them when the copies go. Without this exit codes are kept, and no logs.',
         true,
       ),
       liveLogs: isOn(
@@ -63,6 +63,12 @@ export const WORKER_VALUES: ChartValue = group('', {
       about: 'job, ttl-after-finished. The latter only where the built-in TTL controller does not run.',
     }),
     ...flagValues(FLAGS, { 'concurrent-job-syncs': 5 }),
+    namespaces: flagValue(FLAGS, 'namespace', {
+      default: [],
+      shape: { type: 'array', uniqueItems: true, items: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' } },
+      about:
+        'Namespaces of this cluster in which the worker runs Jobs, by a Role in each instead of a ClusterRole (flag --namespace); they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
+    }),
     deniedNamespaces: flagValue(FLAGS, 'denied-namespaces', {
       default: ['kube-*'],
       about:
@@ -77,10 +83,10 @@ export const WORKER_VALUES: ChartValue = group('', {
       default: 'switchyard-system',
       shape: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
       about:
-        'Namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other; `helm uninstall` leaves it.',
+        'Namespace of the Leases by which worker and managers know of each other, and of the ends of logs: spec.leaseNamespace of the WorkerCluster. The chart makes switchyard-system where it is missing, and no other; `helm uninstall` leaves it.',
     }),
     formerLeaseNamespace: text(
-      'Where managers of an earlier release look for those Leases: they are kept there as well. auto: kube-system, while a Lease there is newer than the one in config.leaseNamespace; Helm looks that up in the cluster. What renders without one (helm template, Argo CD) says kube-system until the managers are upgraded (docs/fencing.md#upgrading-from-kube-system). Empty: nowhere.',
+      'Where managers of an earlier release look for those Leases: they are kept there as well, and ends of logs beside copies. auto: kube-system, while a Lease there is newer than the one in config.leaseNamespace; Helm looks that up in the cluster. What renders without one (helm template, Argo CD) says kube-system until the managers are upgraded (docs/fencing.md#upgrading-from-kube-system). Empty: nowhere.',
       'auto',
       { maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' },
     ),
@@ -113,7 +119,6 @@ export const WORKER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, 
   kubeconfig: 'the pod’s ServiceAccount',
   context: 'the pod’s ServiceAccount',
   'former-lease-namespace': 'config.formerLeaseNamespace, which may be looked up',
-  namespace: 'the roles of the chart are those of a worker that looks at all namespaces',
   'leader-elect': 'always on',
   'leader-elect-resource-namespace': 'the namespace of the release',
   'leader-elect-resource-name': 'by the name of the release',

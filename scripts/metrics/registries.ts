@@ -52,10 +52,10 @@ export function workerRegistry(): Registry {
       concurrentJobSyncs: 1,
       concurrentTtlSyncs: 1,
       batchPeriodMs: 0,
-      namespace: '',
+      namespaces: [],
     },
     presence: { client, identity: '', version: '', settings: { fenceAfterMs: 0, leaseNamespace: '' } },
-    logs: { client, keepLogs: 'All', tailBytes: 1 },
+    logs: { client, namespace: '', keepLogs: 'All', tailBytes: 1 },
   });
   return registry;
 }

@@ -1,7 +1,15 @@
-/** The ends of logs, as they travel from a worker to the manager: a ConfigMap beside the copy, gzip by the names of the pods. */
+/**
+ * The ends of logs, as they travel from a worker to the manager: a ConfigMap for each copy, gzip by the names of the pods, in the namespace of the
+ * worker's Lease. Where a manager of an earlier release is at work it is beside the copy.
+ */
+const NAME_PREFIX = 'switchyard-logs-';
 
 /** Of the copy with this UID. */
-export const logTailsName = (copyUid: string): string => `switchyard-logs-${copyUid}`;
+export const logTailsName = (copyUid: string): string => `${NAME_PREFIX}${copyUid}`;
+
+/** The reverse; undefined where it is no such name. */
+export const copyOfLogTails = (name: string): string | undefined =>
+  name.startsWith(NAME_PREFIX) ? name.slice(NAME_PREFIX.length) : undefined;
 
 /** All tails of one copy together, compressed: a ConfigMap may have 1 MiB. */
 export const LOG_TAILS_BYTES_MAX = 700 * 1024;

@@ -57,6 +57,12 @@ export const DEFAULT_LEASE_NAMESPACE = 'switchyard-system';
 /** Where they were by default in earlier releases. */
 export const FORMER_LEASE_NAMESPACE = 'kube-system';
 
+/** Label on the ends of logs of a copy: the worker that keeps them, by the name of its Lease; ... */
+export const LOG_TAILS_LABEL = 'switchyard.dev/log-tails';
+/** ... and, for people, of which copy they are. */
+export const LOG_TAILS_JOB_NAMESPACE_LABEL = 'switchyard.dev/job-namespace';
+export const LOG_TAILS_JOB_NAME_LABEL = 'switchyard.dev/job-name';
+
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
 /** On the Secret with the keys that seal admission records: the id of the manager that seals with them. */

@@ -4,6 +4,7 @@ import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../api/names.ts';
 import { payloadHash } from '../api/payload-hash.ts';
 import type { JobResult } from '../api/submission-outcome.ts';
 import type { SubmissionProgress } from '../api/submission-progress.ts';
+import type { CallerSignature } from '../api/submission-signature.ts';
 import { bullmqJobOf, idOf, keyProblem, type SubmissionPayload, type SubmitOptions } from './payload.ts';
 import { createSigner, type SigningOptions } from './signing.ts';
 import { Cancelled, Conflict, errorOf, Failed, Invalid, TimedOut } from './submission-errors.ts';
@@ -65,7 +66,7 @@ export interface Client {
    * Ends a submission and deletes its Job. Resolves with whether it ends as cancelled, when the manager has seen to it; throws
    * {@link TimedOut} when it has not yet.
    */
-  cancel(key: string, options?: { readonly timeout?: number }): Promise<CancelAnswer>;
+  cancel(key: string, options?: { readonly timeout?: number; readonly signature?: CallerSignature }): Promise<CancelAnswer>;
   /** How the Job gets on, as it is now and whenever that changes, until it ends. Who reads slowly gets the latest. */
   progress(key: string): AsyncIterable<SubmissionProgress>;
   /** What is known of it now; undefined when the queue does not know it, or not any more. */
@@ -139,14 +140,14 @@ export function connect(options: ConnectOptions): Client {
       if (ending.kind === 'Completed') return ending.value as JobResult;
       throw errorOfEnding(key, ending);
     },
-    async cancel(key, { timeout = CANCEL_TIMEOUT_MS } = {}) {
+    async cancel(key, { timeout = CANCEL_TIMEOUT_MS, signature } = {}) {
       if (control === undefined) {
         // What is wrong with the connection the other queue says, too.
         const opened = open(controlQueueName(queue)).on('error', () => undefined);
         control = { queue: opened, watcher: createWatcher(opened, connection, prefix) };
       }
       const opts = { jobId: crypto.randomUUID(), removeOnComplete: CONTROL_KEPT, removeOnFail: CONTROL_KEPT };
-      await control.queue.add(CANCEL, { key }, opts);
+      await control.queue.add(CANCEL, { key, ...(signature && { signature }) }, opts);
       const ending = await end(control.watcher, opts.jobId, { timeout }, 'no manager has seen to it');
       if (ending.kind === 'Completed') return ending.value as CancelAnswer;
       throw errorOfEnding(key, ending);

@@ -1,7 +1,8 @@
 import { SYSTEM_NAMESPACES } from './kinds/namespace.ts';
 import { API_SERVER_USER } from './auth/user-info.ts';
 import { SYSTEM_PRIORITY_CLASSES } from './kinds/priority-class.ts';
-import type { Registry, WriteRequest } from './registry/registry.ts';
+import type { Registry } from './registry/registry.ts';
+import type { WriteRequest } from './registry/write-request.ts';
 import type { ServedResource, ServedResources } from './resources/served-resources.ts';
 import type { AnyObject } from './apimachinery/object.ts';
 

@@ -10,6 +10,8 @@ export type ListOptions = {
   readonly continueToken?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  /** As of {@link WriteOptions}. */
+  readonly answer?: 'metadata';
   readonly signal?: AbortSignal;
 };
 

@@ -30,8 +30,9 @@ export function createInformerOfNamespaces<T extends KubeObject>(
     },
     // Each namespace is watched from a place of its own.
     lastResourceVersion: (namespace = '') => informers.get(namespace)?.lastResourceVersion() ?? '',
-    async catchUp(signal) {
-      await Promise.all(all.map((each) => each.catchUp(signal)));
+    async catchUp(signal, namespace = '') {
+      const concerned = namespace === '' ? all : [...informers].flatMap(([name, each]) => (name === namespace ? [each] : []));
+      await Promise.all(concerned.map((each) => each.catchUp(signal)));
     },
     lastHeardMs: () => Math.min(...all.map((each) => each.lastHeardMs())),
   };

@@ -5,7 +5,8 @@ import type { WatchEvent } from './client.ts';
 import { createObjectCache, type IndexFunction, type Lister, type ObjectCache } from './indexer.ts';
 import { keyOfObject } from './keys.ts';
 import { memoryOf, type ObjectBudget } from './object-budget.ts';
-import { createReflector, type Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
+import { createReflector, type Reflector } from './reflector.ts';
+import type { ReflectorOptions, ReflectorSink } from './reflector-options.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 export type EventHandler<T> = {
@@ -50,8 +51,11 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
    * concerns objects there. It goes back when the server does.
    */
   lastResourceVersion(namespace?: string): string;
-  /** Resolves when the cache has all that the server had when this was called; see {@link Reflector.catchUp}. Rejects when `signal` aborts first. */
-  catchUp(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the cache has all that the server had when this was called, with a namespace: had there; see {@link Reflector.catchUp}. Rejects when
+   * `signal` aborts first.
+   */
+  catchUp(signal: AbortSignal, namespace?: string): Promise<void>;
   /** When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; on the clock's `monotonic`. */
   lastHeardMs(): number;
 }

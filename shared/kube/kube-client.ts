@@ -77,7 +77,8 @@ class TransportKubeClient implements KubeClient, StreamClient {
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const path = pathTo(resource, options.namespace) + listQuery(options);
     const { pageBytes } = this.#limits;
-    return readList<T>(await this.#json({ method: 'GET', path, bodyMaxBytes: pageBytes, ...signalOf(options) }, 'LIST'));
+    const accept = options.answer === undefined ? {} : { accept: METADATA_LIST_ONLY };
+    return readList<T>(await this.#json({ method: 'GET', path, bodyMaxBytes: pageBytes, ...accept, ...signalOf(options) }, 'LIST'));
   }
 
   create<T extends KubeObject>(resource: Resource<T>, object: Unsaved<T>, options: WriteOptions = {}): Promise<T> {
@@ -263,6 +264,7 @@ const signalOf = ({ signal, beforeSend }: Pick<Call, 'signal' | 'beforeSend'>): 
 
 /** The full object is the second choice: a server that has no other form of it answers nevertheless. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const METADATA_LIST_ONLY = METADATA_ONLY.replace('PartialObjectMetadata', 'PartialObjectMetadataList');
 
 const answerOf = ({ answer }: WriteOptions): { accept?: string } => (answer === undefined ? {} : { accept: METADATA_ONLY });
 

@@ -1,55 +1,15 @@
 import type { KubeObject } from '../api/kubernetes.ts';
-import type { Resource } from '../api/resources.ts';
-import { createBackoff, type Backoff } from '../runtime/backoff.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { sleep } from '../runtime/clock.ts';
+import { type Backoff, createBackoff } from '../runtime/backoff.ts';
 import { omitUndefined } from '../runtime/omit-undefined.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { Random } from '../runtime/random.ts';
-import { onAbort } from '../runtime/tasks.ts';
-import { createTimeSlices } from '../runtime/time-slices.ts';
-import { ApiError, hasStatusCause, isGone } from './api-error.ts';
-import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.ts';
-import { checkListed, checkWatched } from './object-shape.ts';
-import { createPageSize, type PageSize } from './page-size.ts';
+import { ApiError, hasStatusCause } from './api-error.ts';
+import type { WatchEvent } from './client.ts';
+import { idleGuard } from './idle-guard.ts';
+import { listInto, pause } from './list-pages.ts';
+import { checkWatched } from './object-shape.ts';
+import { createPageSize } from './page-size.ts';
+import type { ReflectorOptions, ReflectorSink } from './reflector-options.ts';
 import { isOlder } from './resource-version.ts';
-import type { RevisionTracker } from './revision-tracker.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
-
-/** What a reflector reports, in order. */
-export interface ReflectorSink<T> {
-  /** The server has gone back in time: the versions seen so far say nothing about those that follow. A new LIST comes. */
-  wentBack(): void;
-  /** A new LIST begins; pages follow. */
-  listStarted(): void;
-  page(items: readonly T[]): void;
-  /** The LIST is complete: what it did not contain is gone. */
-  listEnded(resourceVersion: string): void;
-  events(batch: readonly WatchEvent<T>[]): void;
-}
-
-export type ReflectorOptions<T extends KubeObject> = {
-  readonly client: ReadClient & WatchClient;
-  readonly resource: Resource<T>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** '' or absent: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  /**
-   * Told of answers that cannot be used; given for servers that are not trusted, which are then left alone for a while. `fault` is undefined
-   * when they are usable again: a list was complete. `source` tells several reflectors apart.
-   */
-  readonly onFault?: (source: string, fault: UnusableAnswer | undefined) => void;
-  /** Told once with 0 when it begins to watch (so that there is a count to begin with), then with 1 whenever it opens the watch anew. */
-  readonly onRestart?: (resource: string, times: 0 | 1) => void;
-  /** Told when the server has gone back in time, as one that was restored from an older backup; a new list follows. */
-  readonly onWentBack?: (error: Error) => void;
-  /** Shared by all reflectors of one API server whose resources it keeps together. */
-  readonly course?: RevisionTracker;
-};
 
 /** The server does not know a resourceVersion any more that it has given before. */
 export class WentBack extends Error {
@@ -75,34 +35,39 @@ export interface Reflector {
 }
 
 const BACKOFF_BASE_MS = 800;
+
 const BACKOFF_MAX_MS = 30_000;
+
 /** The server ends each watch after a time of our choice, spread so that not all come back at once. */
 const WATCH_SECONDS_MIN = 240;
+
 const WATCH_SECONDS_SPREAD = 240;
+
 /** Servers send a bookmark about once a minute; a watch that says nothing for this long is taken for dead. */
 const WATCH_IDLE_MS = 130_000;
+
 /** A watch that ends sooner and has brought nothing counts as a failure (client-go: "very short watch"). */
 const WATCH_SHORT_MS = 1000;
+
 /** Between looks at a server whose answers cannot be used. */
 const FAULT_BACKOFF_BASE_MS = 15_000;
+
 const FAULT_BACKOFF_MAX_MS = 10 * 60_000;
+
 /** Who has given no such answer for this long is believed again. */
 const FAULT_FORGOTTEN_MS = 15 * 60_000;
-/** What a page brings is taken in so long at a time: hundreds of large objects take longer than others should wait. */
-const SLICE_MS = 10;
-const ITEMS_AT_ONCE = 20;
-/** All pages of one list together: one page now and then would be a list that never ends. */
-const LIST_MAX_MS = 5 * 60_000;
+
 /** A watch that ends no sooner than this before its time ended because its time was over. */
 const WATCH_EARLY_MS = 1_000;
+
 /** For who wants to catch up: servers send a bookmark 2 s before a watch ends. */
 const CATCH_UP_WATCH_SECONDS = 3;
+
 /** By then storage that tells how far it is every 5 s (etcd's progress notifications) has told so. */
 const CATCH_UP_WATCHES = 3;
+
 /** How much longer than its time a watch may take to say something. */
 const CATCH_UP_GRACE_MS = 2_000;
-/** Pages may be empty while a server looks for what was selected, but not for ever. */
-const EMPTY_PAGES_MAX = 1_000;
 
 /** Somebody who waits to be as far as the server was. `target` is known once the server has been asked. */
 type Waiting = { target: string | undefined; watches: number; readonly reached: PromiseWithResolvers<void> };
@@ -323,21 +288,6 @@ const faultOf = (error: unknown): UnusableAnswer | undefined =>
       ? error
       : undefined;
 
-function pause<T extends KubeObject>(
-  { clock, log, resource }: ReflectorOptions<T>,
-  error: unknown,
-  backoffMs: number,
-  relist: boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  const delayMs = Math.max(backoffMs, error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0);
-  const fields = { resource: resource.plural, delayMs: Math.round(delayMs), relist };
-  // 410 is how a server says that time has passed; it is no fault.
-  if (isGone(error)) log.info('watch expired, listing again', fields);
-  else log.warn('list or watch failed, trying again', { ...fields, error });
-  return sleep(clock, delayMs, signal);
-}
-
 /**
  * Whether resuming is pointless. A refused, throttled or failing server is asked again from the same place; a place
  * that it has forgotten (410) or never had (restored from an older backup), or any other refusal, calls for a new list.
@@ -351,105 +301,3 @@ function mustRelist(error: unknown): boolean {
 }
 
 const isOfTheFuture = (error: ApiError): boolean => hasStatusCause(error, 'ResourceVersionTooLarge');
-
-/** Lists page by page. Returns the resourceVersion from which to watch. */
-async function listInto<T extends KubeObject>(
-  options: ReflectorOptions<T>,
-  sink: ReflectorSink<T>,
-  pageSize: PageSize,
-  heard: () => void,
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    return await listPages(options, sink, pageSize, heard, signal);
-  } catch (error) {
-    if (!isGone(error)) throw error;
-    // A continue token lives for some minutes; a slow consumer of a long list falls back to one long answer.
-    return listPages(options, sink, undefined, heard, signal);
-  }
-}
-
-async function listPages<T extends KubeObject>(
-  { client, resource, namespace, labelSelector, fieldSelector, clock }: ReflectorOptions<T>,
-  sink: ReflectorSink<T>,
-  pageSize: PageSize | undefined,
-  heard: () => void,
-  signal: AbortSignal,
-): Promise<string> {
-  sink.listStarted();
-  const startedMs = clock.monotonic();
-  let emptyPages = 0;
-  let continueToken: string | undefined;
-  const nextPage = async (): Promise<ObjectList<T>> => {
-    for (;;) {
-      const limit = pageSize?.current();
-      try {
-        const page = await client.list<T>(resource, {
-          signal,
-          ...omitUndefined({ namespace, labelSelector, fieldSelector, limit, continueToken }),
-        });
-        pageSize?.fitted();
-        return page;
-      } catch (error) {
-        const less = error instanceof UnusableAnswer && pageSize?.tooMuch(error.fault) === true;
-        if (!less || signal.aborted) throw error;
-      }
-    }
-  };
-  for (;;) {
-    const page = await nextPage();
-    signal.throwIfAborted();
-    heard();
-    for (const item of page.items) checkListed(item);
-    const slices = createTimeSlices(clock, SLICE_MS);
-    for (let start = 0; start < page.items.length; start += ITEMS_AT_ONCE) {
-      await slices.nextWhenOver(signal);
-      signal.throwIfAborted();
-      sink.page(page.items.slice(start, start + ITEMS_AT_ONCE));
-    }
-    const { continueToken: next } = page;
-    if (next === undefined) {
-      sink.listEnded(page.resourceVersion);
-      return page.resourceVersion;
-    }
-    if (page.items.length === 0) emptyPages++;
-    if (next === continueToken || emptyPages > EMPTY_PAGES_MAX)
-      throw new UnusableAnswer('NotKubernetes', 'the list does not come to an end');
-    if (clock.monotonic() - startedMs > LIST_MAX_MS)
-      throw new UnusableAnswer('AnswerTooSlow', `the list did not end within ${LIST_MAX_MS} ms`);
-    continueToken = next;
-  }
-}
-
-type IdleGuard = { readonly signal: AbortSignal; alive(): void; expired(): boolean; stop(): void };
-
-/** Aborts its signal when `alive` is not called for so long, or with one of `outer`. Stopped, it aborts it, too: nobody reads on. */
-function idleGuard(clock: Clock, limitMs: number, outer: readonly AbortSignal[]): IdleGuard {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(outer.find(({ aborted }) => aborted)?.reason);
-  for (const each of outer) onAbort(each, abort);
-  let aliveAtMs = clock.monotonic();
-  let silent = false;
-  // Looking at the time of the last sign of life when the timer fires is cheaper than a new timer for every event.
-  const check = (): void => {
-    const quietMs = clock.monotonic() - aliveAtMs;
-    if (quietMs < limitMs) timer = clock.schedule(check, limitMs - quietMs);
-    else {
-      silent = true;
-      controller.abort(new Error(`no sign of life for ${limitMs} ms`));
-    }
-  };
-  let timer = clock.schedule(check, limitMs);
-  return {
-    signal: controller.signal,
-    alive: () => {
-      aliveAtMs = clock.monotonic();
-    },
-    expired: () => silent && !outer.some(({ aborted }) => aborted),
-    stop: () => {
-      timer.cancel();
-      for (const each of outer) each.removeEventListener('abort', abort);
-      controller.abort(new Error('the watch is over'));
-    },
-  };
-}

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
 import { COMMANDS } from '../../manager/cli/commands.ts';
+import { logTailsName } from '../../shared/api/log-tails.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { HOLD_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
@@ -62,7 +63,10 @@ describe('a Job that has failed', { timeout: LIMIT_MS }, () => {
     await submit(job('broken', 'echo one; printf "\\033[31mit went wrong\\033[0m\\n" >&2; exit 3'));
     await cli.until(() => isOver('broken'));
     await cli.until(async () => (await cli.world.podsOn('east')).length === 0);
-    await cli.until(async () => (await cli.world.client('east').list(CONFIG_MAPS, { namespace: NAMESPACE })).items.length === 0);
+    await cli.until(async () => {
+      const { items } = await cli.world.client('east').list(CONFIG_MAPS);
+      return items.every(({ metadata }) => !metadata.name.startsWith(logTailsName('')));
+    });
     const { code, stdout, stderr } = await cli.run(['logs', 'broken', '-n', NAMESPACE, '--history-store', store]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'one\n\\u{1b}[31mit went wrong\\u{1b}[0m\n' });
     expect(stderr).toMatch(/^pod broken-[a-z0-9]{5} on cluster "east" ended with exit code 3: it went wrong\n$/);

@@ -11,6 +11,7 @@ import { manifestOf } from '../../manager/submission/tenant-manifest.ts';
 import { SUBMISSION_QUEUE } from '../../shared/api/names.ts';
 import { done, running, startQueue, type QueueUnderTest } from '../support/queue-under-test.ts';
 import { testTenant } from '../support/submission-source.ts';
+import { FIRST_MADE } from '../support/submissions.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 120_000;
@@ -38,7 +39,7 @@ beforeAll(async () => {
   symlinkSync(path.join(ROOT, 'package.json'), path.join(installed, 'package.json'));
   world = await startQueue(5, SUBMISSION_QUEUE);
   world.consume((submission) => {
-    manifestOf(testTenant(), submission);
+    manifestOf(testTenant(), { ...submission, made: FIRST_MADE });
     const accepted = running(submission);
     const runAndEnd = async (): Promise<void> => {
       await world.queue.report(submission, { phase: 'Running', cluster: 'west', active: 1, succeeded: 0, failed: 0 });

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { installKinds } from '../../manager/cli/local/set-up.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
+import { actsOn } from '../../manager/api/job-acts.ts';
 import { QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { ChildProgram } from '../support/child-program.ts';
@@ -275,6 +276,27 @@ test('who submitted stands on the Job, in an Event and in history, and whoever m
     headers: { authorization: `Bearer ${tokens.get('team')}` },
   });
   expect(await served.json()).toMatchObject({ submittedBy: submitterOf('team') });
+});
+
+test('who cancelled over HTTP stands on the Job before it goes, and in an Event', { timeout: 120_000 }, async () => {
+  expect(await call('POST', 'unwanted', { body: manifest({ finalizers: ['example.org/kept'] }) })).toMatchObject({ status: 201 });
+  const found = async (): Promise<Job[]> =>
+    (await cluster.client.list(JOBS, { namespace: 'team' })).items.filter(
+      ({ metadata }) => metadata.annotations?.[SUBMISSION_ANNOTATION] === 'unwanted',
+    );
+  await expect.poll(async () => (await found()).length, { timeout: 60_000 }).toBe(1);
+  expect(await call('DELETE', 'unwanted')).toMatchObject({ status: 200, json: { cancelled: true } });
+  await expect
+    .poll(async () => (await found()).map(({ metadata }) => metadata.deletionTimestamp !== undefined), { timeout: 60_000 })
+    .toEqual([true]);
+  const [job] = await found();
+  if (job === undefined) throw new Error('the Job is gone');
+  expect(actsOn(job)).toMatchObject([{ what: 'Cancel', user: submitterOf('team') }]);
+  const told = async (): Promise<string[]> =>
+    (await cluster.client.list(EVENTS, { namespace: 'team' })).items
+      .filter(({ involvedObject, reason }) => involvedObject.uid === job.metadata.uid && reason === 'ActedOn')
+      .map(({ message }) => message ?? '');
+  await expect.poll(told, { timeout: 60_000 }).toEqual([expect.stringContaining(`cancelled by ${submitterOf('team')}`) as string]);
 });
 
 describe('is refused', () => {

@@ -8,13 +8,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
-import { QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION, SUBMISSION_SEAL_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_SEAL_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from '../scenario/dispatch-world.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { sourceOf } from '../support/submission-source.ts';
+import { submissionAnnotations } from '../support/submissions.ts';
 
 const LIMIT_MS = 60_000;
 const NAME = 'switchyard-submissions';
@@ -86,15 +94,14 @@ test('a Job of somebody else that says it is of a submission ends it neither by 
   timeout: 3 * LIMIT_MS,
 }, async () => {
   const { submission, outcome } = await submit();
-  const {
-    [SUBMISSION_SEAL_ANNOTATION]: seal = '',
-    [SUBMITTED_AT_ANNOTATION]: at = '',
-    [SUBMISSION_ANNOTATION]: id = '',
-  } = await annotationsOf();
+  const annotations = await annotationsOf();
+  const [id, seal = ''] = [annotations[SUBMISSION_ANNOTATION], annotations[SUBMISSION_SEAL_ANNOTATION]];
   expect([seal.length, id]).toEqual([43, submission.id]);
-  await aFailedJob('unsealed', { [SUBMISSION_ANNOTATION]: id, [SUBMITTED_AT_ANNOTATION]: at });
-  await aFailedJob('copied', { [SUBMISSION_ANNOTATION]: id, [SUBMITTED_AT_ANNOTATION]: at, [SUBMISSION_SEAL_ANNOTATION]: seal });
-  await aFailedJob('garbled', { [SUBMISSION_ANNOTATION]: id, [SUBMITTED_AT_ANNOTATION]: at, [SUBMISSION_SEAL_ANNOTATION]: 'x'.repeat(43) });
+  const names = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION, SUBMISSION_PAYLOAD_ANNOTATION, SUBMISSION_ATTEMPT_ANNOTATION];
+  const said = Object.fromEntries(names.map((name) => [name, annotations[name] ?? '']));
+  await aFailedJob('unsealed', said);
+  await aFailedJob('copied', { ...said, [SUBMISSION_SEAL_ANNOTATION]: seal });
+  await aFailedJob('garbled', { ...said, [SUBMISSION_SEAL_ANNOTATION]: 'x'.repeat(43) });
   await expect.poll(untrusted, { timeout: LIMIT_MS }).toBe(3);
   await world.home.delete(JOBS, { namespace: THEIRS, name: 'unsealed' }, { propagationPolicy: 'Background' });
   await expect.poll(untrusted, { timeout: LIMIT_MS }).toBe(4);
@@ -112,7 +119,7 @@ test('a Job that was there first, under the name that a submission will have and
   timeout: 3 * LIMIT_MS,
 }, async () => {
   const at = Date.now();
-  const annotations = { [SUBMISSION_ANNOTATION]: 'nightly', [SUBMITTED_AT_ANNOTATION]: String(at) };
+  const annotations = submissionAnnotations({ id: 'nightly', submittedAt: at });
   const spec = { managedBy: 'switchyard.dev/manager', suspend: true, template: TEMPLATE };
   await world.home.create(JOBS, { metadata: { namespace: NAMESPACE, name: 'sum', annotations }, spec });
   const submission = await users.add('sum', { manifest }, { jobId: 'nightly', timestamp: at });

@@ -78,7 +78,7 @@ describe('a Job that is not of the submission is not deleted, where a parked mar
     await begin();
     const uid = await bystander();
     const ref = { key: 'gone', id: 'gone', submittedAt: 1_000 };
-    const parked = { ref, job: { namespace: 'theirs', name: 'bystander' }, uid: uidOf(uid), attempt: 1 };
+    const parked = { ref, job: { namespace: 'theirs', name: 'bystander' }, uid: uidOf(uid), attempt: 1, attemptsMade: 0 };
     await writer.hset(MARKS, 'gone', JSON.stringify(parked));
     // BullMQ writes the same when somebody removes a submission: the manager then looks whose Job is to go.
     await writer.xadd(`bull:${NAME}:events`, '*', 'event', 'removed', 'jobId', 'gone', 'prev', 'delayed');

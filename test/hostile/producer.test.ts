@@ -113,6 +113,24 @@ describe('a submission that nobody can use is refused with the reason, and the n
     await othersGoOn();
   });
 
+  // What the ledger could not read again made Jobs, and held a turn of all tenants, for ever.
+  test.each([
+    ['timestamp', 'x', /timestamp: is NaN, and must be a whole number/],
+    ['timestamp', '-1', /timestamp: is -1, and must be a whole number/],
+    ['atm', 'x', /attemptsMade: is NaN, and must be a whole number/],
+    ['atm', '-7', /attemptsMade: is -7, and must be a whole number/],
+  ])('whose %s somebody has made %s', async (field, text, reason) => {
+    const connection = new Redis(redis.url);
+    await producer.pause();
+    const submission = await producer.add('poison', { manifest: manifest() });
+    await connection.hset(`bull:${NAME}:${submission.id}`, field, text);
+    connection.disconnect();
+    await producer.resume();
+    expect(await refusalOf(submission)).toMatch(reason);
+    await othersGoOn();
+    expect((await world.home.list(JOBS)).items.map(({ metadata }) => metadata.name)).toEqual(['honest']);
+  });
+
   test('with an id of 100,000 characters', async () => {
     const submission = await producer.add('poison', { manifest: manifest() }, { jobId: 'x'.repeat(100_000) });
     expect(await refusalOf(submission)).toMatch(/id of the submission has 100000 characters, and at most 1024 are taken/);

@@ -122,6 +122,7 @@ beforeAll(async () => {
   for (const name of ['kube-scheduler', originLeaseName('home'), workerLeaseName(WORKER_CONTROLLER_NAME)])
     await admin.create(LEASES, aLease(name));
   for (const name of ['aws-auth', 'coredns']) await admin.create(CONFIG_MAPS, aMap('kube-system', name));
+  for (const name of ['theirs', logTailsName('of-copy')]) await admin.create(CONFIG_MAPS, aMap(DEFAULT_LEASE_NAMESPACE, name));
   // An API server learns of policies by a watch, and lets writes pass until then.
   const byPolicy = (attempt: Attempt) => (): Promise<boolean> => attempt().then(() => false, isByPolicy);
   for (const probe of [
@@ -172,14 +173,18 @@ describe('a stolen token of the worker', () => {
     ['nor in one that is denied by its beginning', () => worker.create(PODS, aPod('istio-system', 'mine', OF_JOB)), NO_PODS_THERE],
     ['adopts no pod there', patching(at('static', 'vault'), merge({ metadata: OF_JOB })), NO_PODS_THERE],
     ['puts no image of its own into a pod of a Job', patching(at('of-copy'), otherImage), /the worker leaves it as it is/],
+    ['patches no aws-auth', () => worker.patch(CONFIG_MAPS, at('aws-auth', 'kube-system'), merge({ data: { mapRoles: '' } })), FORBIDDEN],
+    ['patches no coredns', () => worker.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: { Corefile: '' } })), FORBIDDEN],
+    ['makes no ConfigMap beside a copy', () => worker.create(CONFIG_MAPS, aMap('team', logTailsName('u'))), FORBIDDEN],
+    ['lists no ConfigMaps of a tenant', () => worker.list(CONFIG_MAPS, { namespace: 'team' }), FORBIDDEN],
     [
-      'patches no aws-auth',
-      () => worker.patch(CONFIG_MAPS, at('aws-auth', 'kube-system'), merge({ data: { mapRoles: '' } })),
+      'makes no ConfigMap of another name where the ends of logs are',
+      () => worker.create(CONFIG_MAPS, aMap(DEFAULT_LEASE_NAMESPACE, 'mine')),
       /is not that of the ends of logs/,
     ],
     [
-      'patches no coredns',
-      () => worker.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: { Corefile: '' } })),
+      'deletes none that is there',
+      () => worker.delete(CONFIG_MAPS, at('theirs', DEFAULT_LEASE_NAMESPACE)),
       /is not that of the ends of logs/,
     ],
     ['takes no Lease of kube-scheduler', renewing(theWorker, 'kube-scheduler', 'kube-system'), FORBIDDEN],
@@ -209,8 +214,10 @@ describe('a stolen token of the worker', () => {
     await worker.delete(PODS, at('of-copy'));
     await worker.delete(PODS, at('from-before', 'vault'));
     await worker.replaceStatus(JOBS, { ...copy, status: { ready: 0 } } as never);
-    await worker.create(CONFIG_MAPS, aMap('team', logTailsName('u')));
-    await worker.patch(CONFIG_MAPS, at(logTailsName('u')), merge({ binaryData: { pod: '' } }));
+    const tails = at(logTailsName('u'), DEFAULT_LEASE_NAMESPACE);
+    await worker.create(CONFIG_MAPS, { metadata: tails } as never);
+    await worker.patch(CONFIG_MAPS, tails, merge({ binaryData: { pod: '' } }));
+    await worker.delete(CONFIG_MAPS, tails);
     await renewing(theWorker, workerLeaseName(WORKER_CONTROLLER_NAME))();
     await worker.create(LEASES, aLease(workerLeaseName('example.com/other')));
     await worker.create(LEASES, { metadata: { namespace: 'switchyard', name: WORKER }, spec: {} } as never);
@@ -241,17 +248,20 @@ describe('a stolen token of the manager on a worker cluster', () => {
     ['renews no Lease of the worker', renewing(theManager, workerLeaseName(WORKER_CONTROLLER_NAME)), /is not that of a Lease of a manager/],
     ['creates no pod', () => manager.create(PODS, aPod('team', 'mine')), FORBIDDEN],
     ['changes no ConfigMap', () => manager.patch(CONFIG_MAPS, at('coredns', 'kube-system'), merge({ data: {} })), FORBIDDEN],
+    ['reads no ConfigMap of the cluster or of a tenant', () => manager.get(CONFIG_MAPS, at('coredns', 'kube-system')), FORBIDDEN],
+    ['nor one beside a copy', () => manager.get(CONFIG_MAPS, at(logTailsName('u'))), FORBIDDEN],
     ['reads no Secret', () => manager.get(SECRETS, at('any')), FORBIDDEN],
     ['binds no role', () => manager.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
   ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));
 
-  test('is still good for what the manager does: copies, also damaged ones, and its own Lease', async () => {
+  test('is still good for what the manager does: copies, also damaged ones, ends of their logs, and its own Lease', async () => {
     await manager.create(JOBS, aJob('team', 'new-copy', BY_WORKER, COPY));
     await manager.create(JOBS, aJob('vaults', 'new-copy', BY_WORKER, COPY));
     await manager.patch(JOBS, at('new-copy'), merge({ spec: { suspend: false } }));
     for (const name of ['without-label', 'without-marks']) await manager.patch(JOBS, at(name), labelled);
     await manager.patchStatus(JOBS, at('copy'), merge({ status: { ready: 0 } }));
     await manager.delete(JOBS, at('new-copy'), { propagationPolicy: 'Background' });
+    await manager.get(CONFIG_MAPS, at(logTailsName('of-copy'), DEFAULT_LEASE_NAMESPACE));
     await renewing(theManager, originLeaseName('home'))();
     await manager.create(LEASES, aLease(originLeaseName('another')));
   });

@@ -6,7 +6,11 @@
  * Time passes in ticks, and no clock is compared with another. What must happen within some time keeps the tick waiting (`IN_TIME`).
  * Faults strike where they like, FAULTS of them, each kind as often as its number below. A defect is put back with -D and its name.
  */
-#define PLACEMENTS 2     /* how often the Job may be recorded on a cluster that it was not on before */
+#ifdef TRACE
+#define PLACEMENTS 3
+#else
+#define PLACEMENTS 2
+#endif                   /* how often the Job may be recorded on a cluster that it was not on before */
 
 /* Times, in ticks. */
 #define LATE 1                                  /* a request that was given up is carried out no later than this */
@@ -42,6 +46,7 @@
 #define CREATE 1
 #define RESUME 2
 #define RENEW 3        /* of a leader that stands still */
+#define SUSPEND 3      /* on its way */
 
 /* Pods: none, running, told to end, told to end a tick ago. */
 #define RUNNING 1
@@ -124,9 +129,73 @@ c_decl {
   static int setting(const char *name) { const char *text = getenv(name); return text ? atoi(text) : 0; }
 }
 bool repointed = false;
+/* Steps that add states, and no way to break a promise that is known: pods that end one by one, statuses that lag, copies made suspended, late suspensions. */
+bool in_detail = false;
 
 /* A step, by its name in docs/protocol.md, which Spin prints of a trail. */
 #define step(name, c) printf(name); printf(" on cluster %d\n", c)
+
+/*
+ * With -DTRACE the verifier replays what stores have shown of one Job (test/model/replay.ts): nobody goes on from a state in which what they show is not
+ * what the trace has next. What they do not show, and which faults strike, is for the verifier to find: so many of each kind between two of the trace's states.
+ * That the trace is one of the model is a violation of the assertion below.
+ */
+#ifdef TRACE
+c_decl {
+  #define SHOWN_LENGTH 17
+  #define SEEN_LENGTH 22
+  #define TRACE_MAX 400
+  static int seen[TRACE_MAX][SEEN_LENGTH], seen_count;
+  static void read_trace(void) {
+    FILE *file = fopen(getenv("TRACE"), "r");
+    int value, read = 0;
+    while (file && fscanf(file, "%d", &value) == 1 && read < TRACE_MAX * SEEN_LENGTH) { seen[read / SEEN_LENGTH][read % SEEN_LENGTH] = value; read++; }
+    seen_count = read / SEEN_LENGTH;
+  }
+  static int shows(int position, const int *shown) {
+    int at;
+    for (at = 0; at < SHOWN_LENGTH; at++) if (seen[position][at] != shown[at]) return 0;
+    return 1;
+  }
+  static int furthest;
+  static void show(int position, unsigned char *next) {
+    int at;
+    if (position > furthest) printf("position %d\n", furthest = position);
+    for (at = 0; at < SEEN_LENGTH; at++) next[at] = seen[position][at];
+  }
+  \#define ON(c) now.at[c].there, now.at[c].epoch, now.at[c].suspended, now.at[c].says_suspended, now.at[c].ended, (now.at[c].pods > 0 || now.at[c].left > 0)
+  \#define SHOWN(which) shows(which, (const int[]) { now.epoch, now.place, now.told, now.suspended, now.done, ON(0), ON(1) })
+  \#define GOES_ON ((now.position < seen_count - 1) ? SHOWN(now.position + 1) : 0)
+  \#define AT_END (now.position == seen_count - 1)
+}
+short position = 0;
+byte next[SEEN_LENGTH];     /* where the trace is: those who go on look at it */
+#define IS_SHOWN(c, from) (next[from] == at[c].there && next[from + 1] == at[c].epoch && next[from + 2] == at[c].suspended && \
+  next[from + 3] == at[c].says_suspended && next[from + 4] == at[c].ended && next[from + 5] == (at[c].pods > 0 || at[c].left > 0))
+#define SHOWS_TRACE (next[0] == epoch && next[1] == place && next[2] == told && next[3] == suspended && next[4] == done && IS_SHOWN(0, 5) && IS_SHOWN(1, 11))
+#define FOLLOWS provided (SHOWS_TRACE)
+/* Which faults may strike there. */
+#define MAY_DIE (next[17])
+#define MAY_CUT(c) (next[18 + 2 * c])
+#define MAY_RESTART(c) (next[19 + 2 * c])
+
+inline refill() {
+  c_code { now.faults = setting("FAULTS"); now.stops = setting("STOPS"); now.cuts = setting("CUTS"); now.leaders = setting("LEADERS");
+    now.edits = setting("EDITS"); now.removals = setting("REMOVALS"); now.restarts = setting("RESTARTS"); now.refusals = setting("REFUSALS"); }
+}
+active proctype Witness() {
+end:
+  do
+  :: d_step { c_expr { GOES_ON } -> position++; c_code { show(now.position, now.next); }; refill() }
+  :: d_step { c_expr { AT_END } && SHOWS_TRACE -> assert(false) }
+  od
+}
+#else
+#define FOLLOWS
+#define MAY_DIE true
+#define MAY_CUT(c) true
+#define MAY_RESTART(c) true
+#endif
 
 /* Pods that count: in their grace period they run. */
 #define RUNS(c) ((at[c].pods > 0) && (at[c].excused == 0))
@@ -206,8 +275,8 @@ bool repointed = false;
 #define MAY_RESUME(c) (ANSWERS(c) && CURRENT(c) && !suspended && at[c].suspended && !at[c].deleting && !at[c].ended && \
   at[c].sent != UNDER_WAY && at[c].write == NONE && !BLOCKED)
 
-/* A resume is conditional on the version of the copy that it was decided on. */
-#define changed(c) if :: at[c].write == RESUME -> at[c].write = NONE; if :: at[c].sent == UNDER_WAY && at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi :: else fi
+/* A resume, and a suspension, is conditional on the version of the copy that it was decided on. */
+#define changed(c) if :: at[c].write >= RESUME -> at[c].write = NONE; if :: at[c].sent == UNDER_WAY && at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi :: else fi
 
 inline forget_copy(c) {
   at[c].there = false; at[c].marked = false; at[c].suspended = false; at[c].says_suspended = false; at[c].resumed_since = false;
@@ -235,7 +304,7 @@ inline heard(c) {
 
 /* ---- The leader at one cluster: manager/dispatch ---- */
 
-proctype Leader(byte c) {
+proctype Leader(byte c) FOLLOWS {
 end:
   do
   :: d_step { leads && at[c].contact != READY && !at[c].cut && HAS_IDENTITY(c) && !at[c].unnoticed -> step("Reconnect", c);
@@ -260,6 +329,9 @@ end:
       at[c].sent = (HAS(LOST_ANSWER_IS_A_NO) -> ANSWERED : UNANSWERED) }
   :: d_step { ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && !at[c].ended -> step("Suspend", c);
       at[c].suspended = true }
+  /* The Job may be recorded again before it is carried out. */
+  :: d_step { in_detail && ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && !at[c].ended && at[c].write == NONE -> step("Send a suspension", c);
+      at[c].write = SUSPEND; at[c].write_epoch = epoch; at[c].write_age = 0; at[c].write_counts = false }
   :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESUME_UNSEEN(c) && !at[c].deleting -> step("Take back", c);
       at[c].says_suspended = false; at[c].resumed_since = false }
   :: d_step { HAS(W1_STOPPED_IS_FAILED) && ANSWERS(c) && CURRENT(c) && suspended && at[c].suspended && at[c].says_suspended && at[c].resumed_since && !at[c].deleting ->
@@ -274,11 +346,12 @@ end:
       :: else -> at[c].absent = true; at[c].unlisted = false
       fi }
 
-  :: d_step { ANSWERS(c) && CURRENT(c) && told != DISPATCHED && !(suspended && RESTS(c)) -> step("Say dispatched", c); told = DISPATCHED }
+  /* While it is in doubt, or the status of the copy lags behind its pods, this is said of a copy that rests, and takes the proof back. */
+  :: d_step { ANSWERS(c) && CURRENT(c) && told != DISPATCHED && !((calm || !in_detail) && suspended && RESTS(c)) -> step("Say dispatched", c); told = DISPATCHED }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && told == DISPATCHED && !TO_BE_LOOKED_UP(c) -> step("Say lost", c); told = COPY_LOST }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && at[c].refused && !WAS_DISPATCHED && told != REFUSED && !TO_BE_LOOKED_UP(c) -> step("Say refused", c);
       told = REFUSED; PROMISE }
-  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && !at[c].ended && CERTAIN(c) && !PROVEN -> step("Say at rest", c); told = AT_REST; PROMISE }
+  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && CERTAIN(c) && !PROVEN -> step("Say at rest", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN &&
         (UNTOUCHED(c) || (ANSWERS(c) && !LISTED(c) && !TO_BE_LOOKED_UP(c) && CERTAIN(c))) -> step("Say nothing there", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN && at[c].contact == LOST && at[c].silent >= GIVE_UP &&
@@ -290,11 +363,15 @@ end:
 
 /* ---- The API server of a cluster, what is on its way there, its worker and its kubelets ---- */
 
-proctype Server(byte c) {
+proctype Server(byte c) FOLLOWS {
 end:
   do
   :: d_step { at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create", c);
       at[c].there = true; at[c].marked = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
+      if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
+  /* What was done elsewhere goes with a copy that is made suspended. */
+  :: d_step { in_detail && at[c].write == CREATE && !at[c].there && !at[c].refuses -> step("Carry out create of a seed", c);
+      at[c].there = true; at[c].marked = true; at[c].suspended = true; at[c].epoch = at[c].write_epoch; at[c].write = NONE;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED; at[c].absent = false :: else fi }
   :: d_step { at[c].write == CREATE && (at[c].there || at[c].refuses) -> step("Refuse create", c); at[c].write = NONE; at[c].tried = calm;
       if
@@ -311,6 +388,8 @@ end:
   :: d_step { at[c].write == RESUME -> step("Carry out resume", c); at[c].write = NONE;
       at[c].suspended = false; at[c].resumed_since = at[c].says_suspended;
       if :: at[c].write_age == 0 -> at[c].sent = ANSWERED :: else fi }
+  :: d_step { at[c].write == SUSPEND -> step("Carry out suspension", c); at[c].write = NONE;
+      if :: at[c].there -> at[c].suspended = true :: else fi }
   :: d_step { at[c].write != NONE && at[c].write_age > 0 -> step("Drop", c); at[c].write = NONE }
   :: d_step { at[c].renewal -> step("Carry out renewal", c); at[c].renewal = false; at[c].renewal_age = 0; heard(c) }
   :: d_step { at[c].renewal -> step("Drop renewal", c); at[c].renewal = false; at[c].renewal_age = 0; at[c].renewal_answers = false }
@@ -325,6 +404,9 @@ end:
   :: d_step { !at[c].dead && at[c].there && at[c].suspended && !at[c].says_suspended && at[c].pods != RUNNING && !at[c].ended -> step("Say suspended", c);
       changed(c); at[c].says_suspended = true; at[c].resumed_since = false }
   :: d_step { !at[c].dead && at[c].pods == RUNNING && at[c].there && !at[c].suspended && !at[c].deleting -> step("Complete", c); at[c].pods = 0; at[c].ended = true }
+  /* Pods end, some to be made again, before their controller says how the Job has ended; it may have been suspended meanwhile. */
+  :: d_step { in_detail && !calm && at[c].pods == RUNNING -> step("End by themselves", c); at[c].pods = 0 }
+  :: d_step { in_detail && !calm && !at[c].dead && at[c].pods == 0 && at[c].there && !at[c].ended && !at[c].deleting -> step("Say ended", c); at[c].ended = true }
   /* Its garbage collector. */
   :: d_step { at[c].there && at[c].deleting && at[c].pods == RUNNING -> step("Collect pods", c); at[c].pods = ENDING; at[c].failed = true }
   :: d_step { at[c].there && at[c].deleting && at[c].pods == 0 -> step("Collect copy", c); changed(c); forget_copy(c);
@@ -339,11 +421,11 @@ end:
 
 #define ABLE(c) (at[c].contact == READY && (!at[c].shows_dead || HAS(W3_NO_WORKER_IS_READY)))
 
-proctype Admission(byte c) {
+proctype Admission(byte c) FOLLOWS {
 end:
   do
   /* Where it was it keeps its placement. What has refused it is avoided, in the end. */
-  :: d_step { leads && !done && suspended && epoch > 0 && place == c && told == AT_REST && ABLE(c) -> step("Record again", c);
+  :: d_step { leads && !done && suspended && epoch > 0 && place == c && (told == AT_REST || told == FENCED_OFF) && ABLE(c) -> step("Record again", c);
       suspended = false; told = NOTHING; recorded_since = true; at[c].refused = false }
   :: d_step { leads && !done && suspended && (epoch == 0 || (PROVEN && (place != c || told != REFUSED))) && (epoch > 0 || c == 0 || calm) &&
         (epoch < PLACEMENTS || (calm && epoch == PLACEMENTS)) && !(calm && at[c].refuses) && ABLE(c) -> step("Record", c);
@@ -358,11 +440,11 @@ end:
 
 #define MAY_STRIKE (faults > 0 && !done && !calm)
 
-proctype Faults(byte c) {
+proctype Faults(byte c) FOLLOWS {
 end:
   do
-  :: d_step { MAY_STRIKE && cuts > 0 && !at[c].cut -> step("Cut", c); cuts--; faults--; at[c].cut = true }
-  :: d_step { MAY_STRIKE && cuts > 0 && ANSWERS(c) -> step("Cut with a renewal under way", c); cuts--; faults--; at[c].cut = true;
+  :: d_step { MAY_STRIKE && MAY_CUT(c) && cuts > 0 && !at[c].cut -> step("Cut", c); cuts--; faults--; at[c].cut = true }
+  :: d_step { MAY_STRIKE && MAY_CUT(c) && cuts > 0 && ANSWERS(c) -> step("Cut with a renewal under way", c); cuts--; faults--; at[c].cut = true;
       at[c].renewal = true; at[c].renewal_answers = (at[c].answered || IN_ORDER(c)); at[c].silent = 0 }
   :: d_step { at[c].cut && !(calm && cut_for_good) -> step("Mend", c); at[c].cut = false }
   :: d_step { MAY_STRIKE && edits > 0 && at[c].there && at[c].marked -> step("Edit marks", c); edits--; faults--;
@@ -380,9 +462,9 @@ end:
       changed(c); forget_copy(c); at[c].left = RUNNING; at[c].pods = 0;
       if :: at[c].contact != CONNECTING -> at[c].unlisted = true; at[c].absent = false :: else fi }
   :: d_step { at[c].left == RUNNING -> step("End orphans", c); at[c].left = 0 }
-  :: d_step { MAY_STRIKE && restarts > 0 && !at[c].dead -> step("Restart worker", c); restarts--; faults--;
+  :: d_step { MAY_STRIKE && MAY_RESTART(c) && restarts > 0 && !at[c].dead -> step("Restart worker", c); restarts--; faults--;
       if :: at[c].fence == OPEN -> at[c].fence = HOLD :: else fi; new_token(c) }
-  :: d_step { MAY_STRIKE && restarts > 0 && !at[c].dead -> step("Restart worker without a fence", c); restarts--; faults--;
+  :: d_step { MAY_STRIKE && MAY_RESTART(c) && restarts > 0 && !at[c].dead -> step("Restart worker without a fence", c); restarts--; faults--;
       if :: at[c].fence == OPEN -> at[c].fence = HOLD :: else fi; new_token(c); at[c].unfenced = true;
       if :: HAS(W4_LAST_FLAGS_BIND) -> at[c].binds_not = true :: else fi }
   :: d_step { MAY_STRIKE && refusals > 0 && !at[c].refuses -> step("Refuse copies", c); refusals--; faults--; at[c].refuses = true }
@@ -418,13 +500,13 @@ inline no_leader() {
  */
 #define MAY_SEND (frozen_age == 0 || (frozen_age <= 2 && (frozen == RENEW || HAS(STALE_LEADER_WRITES))))
 
-proctype Election() {
+proctype Election() FOLLOWS {
 end:
   do
-  :: d_step { MAY_STRIKE && leaders > 0 && leads -> step("Die", 0); leaders--; faults--; no_leader() }
-  :: d_step { MAY_STRIKE && leaders > 0 && MAY_CREATE(0) -> step("Stand still before a create", 0); leaders--; faults--; frozen = CREATE; frozen_epoch = epoch; no_leader() }
-  :: d_step { MAY_STRIKE && leaders > 0 && MAY_RESUME(0) -> step("Stand still before a resume", 0); leaders--; faults--; frozen = RESUME; frozen_epoch = epoch; no_leader() }
-  :: d_step { MAY_STRIKE && leaders > 0 && ANSWERS(0) && !at[0].renewal -> step("Stand still before a renewal", 0); leaders--; faults--; frozen = RENEW; at[0].renewal_answers = at[0].answered; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && leads -> step("Die", 0); leaders--; faults--; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && MAY_CREATE(0) -> step("Stand still before a create", 0); leaders--; faults--; frozen = CREATE; frozen_epoch = epoch; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && MAY_RESUME(0) -> step("Stand still before a resume", 0); leaders--; faults--; frozen = RESUME; frozen_epoch = epoch; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && ANSWERS(0) && !at[0].renewal -> step("Stand still before a renewal", 0); leaders--; faults--; frozen = RENEW; at[0].renewal_answers = at[0].answered; no_leader() }
   :: d_step { frozen != NONE && MAY_SEND -> step("Wake and write", 0);
       if
       :: frozen == RENEW && !at[0].renewal -> at[0].renewal = true; at[0].renewal_age = 0
@@ -466,7 +548,7 @@ inline pass(c) {
   at[c].tried = false
 }
 
-proctype Time() {
+proctype Time() FOLLOWS {
 end:
   do
   :: atomic { IN_TIME(0) && IN_TIME(1) && !done && MAY_PASS -> d_step { step("Tick", 0);
@@ -482,7 +564,11 @@ end:
 init {
   atomic {
     c_code {
-      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD");
+#ifdef TRACE
+      read_trace();
+      show(0, now.next);
+#endif
+      now.put_back = setting("PUT_BACK"); now.ends_calm = setting("CALM"); now.cut_for_good = setting("CUT_FOR_GOOD"); now.in_detail = setting("DETAIL");
       now.faults = setting("FAULTS"); now.stops = setting("STOPS"); now.cuts = setting("CUTS"); now.leaders = setting("LEADERS");
       now.edits = setting("EDITS"); now.removals = setting("REMOVALS"); now.restarts = setting("RESTARTS"); now.refusals = setting("REFUSALS");
       now.deaths = setting("DEATHS"); now.restores = setting("RESTORES"); now.home_restores = setting("HOME_RESTORES"); now.repoints = setting("REPOINTS");

@@ -1,6 +1,6 @@
 /** Spin, which searches the model. https://spinroot.com; Debian's package `spin`. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Settings } from './defects.ts';
@@ -45,27 +45,66 @@ export function lacksSpin(): string | undefined {
 
 /** Throws where the model cannot be compiled. */
 export function compileModel(): Checker {
-  const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-model-'));
-  const ran = (command: string, words: readonly string[]): void => {
-    const { status, stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
-    if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
-  };
-  ran('spin', ['-a', MODEL]);
-  ran('gcc', [...COMMON, '-DCOLLAPSE', '-o', 'all', 'pan.c']);
-  ran('gcc', [...COMMON, '-DBFS', '-o', 'shortest', 'pan.c']);
-  const search = (program: string, settings: Settings): Found => {
-    const env = {
-      PATH: process.env['PATH'],
-      ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
-    };
-    const { stdout } = spawnSync(path.join(folder, program), ['-n', `-m${DEPTH_MAX}`], { cwd: folder, env, encoding: 'utf8' });
-    return foundIn(stdout);
-  };
+  const folder = compile([
+    ['all', '-DCOLLAPSE'],
+    ['shortest', '-DBFS'],
+  ]);
+  const search = (program: string, settings: Settings): Found => foundIn(run(folder, program, settings));
   return {
     searchAll: (settings) => search('all', settings),
     findShortest: (settings) => search('shortest', settings),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+export type Replayed = {
+  readonly isAccepted: boolean;
+  /** The last state of the trace that a run of the model shows. */
+  readonly position: number;
+  readonly states: number;
+};
+
+export type Replayer = {
+  /** Whether some run of the model shows these states, one after another. Throws where the search was cut short. */
+  replay(states: readonly (readonly number[])[]): Replayed;
+  remove(): void;
+};
+
+/** What may strike between two states of a trace, beside what is known of its story. */
+const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1, DETAIL: 1 };
+
+/** Throws where the model cannot be compiled. */
+export function compileReplay(): Replayer {
+  const folder = compile([['replay', '-DCOLLAPSE']], ['-DTRACE']);
+  const file = path.join(folder, 'trace');
+  return {
+    replay(states) {
+      writeFileSync(file, states.map((state) => state.join(' ')).join('\n'));
+      const said = run(folder, 'replay', { ...REPLAYED, TRACE: file }, ['-E', '-w16']);
+      const found = foundIn(said);
+      const positions = [...said.matchAll(/^position (\d+)$/gm)].map(([, position]) => Number(position));
+      return { isAccepted: found.steps !== undefined, position: Math.max(0, ...positions), states: found.states };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A folder with verifiers of the model, each by its name and the flags of its compilation. */
+function compile(verifiers: readonly (readonly [name: string, ...flags: string[]])[], definitions: readonly string[] = []): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-model-'));
+  const ran = (command: string, words: readonly string[]): void => {
+    const { status, stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
+  };
+  ran('spin', ['-a', ...definitions, MODEL]);
+  for (const [name, ...flags] of verifiers) ran('gcc', [...COMMON, ...flags, '-o', name, 'pan.c']);
+  return folder;
+}
+
+function run(folder: string, program: string, settings: Readonly<Record<string, number | string>>, flags: readonly string[] = []): string {
+  const values = Object.entries(settings).map(([name, value]) => [name, String(value)]);
+  const env = { PATH: process.env['PATH'], ...Object.fromEntries(values) };
+  return spawnSync(path.join(folder, program), ['-n', `-m${DEPTH_MAX}`, ...flags], { cwd: folder, env, encoding: 'utf8' }).stdout;
 }
 
 /** Throws where the search has not come to its end: memory and depth are limited. */

@@ -22,7 +22,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
 import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
-import type { ManagerDeps } from '../../manager/manager.ts';
+import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
@@ -156,7 +156,8 @@ test('bound to namespaces, the manager has rights in these, to look at nodes and
   const leases = ofKind(rendered, 'Role').find(({ metadata }) => metadata.name === `${MANAGER_ACCESS}-leases`);
   expect(leases?.metadata.namespace).toBe(DEFAULT_LEASE_NAMESPACE);
   const itsLease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] };
-  expect(leases?.['rules']).toEqual([itsLease]);
+  const tails = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
+  expect(leases?.['rules']).toEqual([itsLease, tails]);
   const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
   expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([
     itsIdentity,
@@ -202,7 +203,7 @@ function createTwiceQueue(): SubmissionQueue & {
   return {
     accepted,
     add: (submission) => take?.(submission),
-    withdraw: (ref, acceptance) => acceptance && void withdrawJob?.({ ref, job: acceptance.job, uid: acceptance.uid }),
+    withdraw: (ref, acceptance) => acceptance && void withdrawJob?.({ ref, attempt: 1, ...acceptance }),
     consume: (accept, signal, withdraw) =>
       new Promise((resolve) => {
         withdrawJob = withdraw;
@@ -266,6 +267,11 @@ type JoiningRow = { readonly values: readonly string[]; readonly spec: object; r
 const JOINING_ROWS: Readonly<Record<string, JoiningRow>> = {
   defaults: { values: [], spec: {} },
   'managerAccess.namespaces': { values: ['managerAccess.namespaces={team}'], spec: { servedNamespaces: ['team'] } },
+  'config.namespaces': {
+    values: ['config.namespaces={team}'],
+    spec: { servedNamespaces: ['team'] },
+    worker: { namespaces: ['team'] },
+  },
   'managerAccess.createNamespaces': { values: ['managerAccess.createNamespaces=true'], spec: { namespaces: 'Create' } },
   'managerAccess.nodes': { values: ['managerAccess.nodes=false'], spec: { capacity: { cpu: '4' } } },
   'config.leaseNamespace': {
@@ -453,7 +459,10 @@ describe('with the accounts that the charts make', () => {
     const asked = localManager.line.sent.map(({ verb, resource }) => `${verb} ${resource}`);
     expect(asked).toEqual(expect.arrayContaining(['list events', 'list pods']));
     const asManager = createKubeClient(world.plane(HOME).transport(userOf(accountOf(chart))), { userAgent: 'test', clock: world.clock });
-    await expect(asManager.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'the-end-of-a-log' })).rejects.toMatchObject({ code: 404 });
+    await expect(asManager.get(CONFIG_MAPS, { namespace: DEFAULT_LEASE_NAMESPACE, name: 'the-end-of-a-log' })).rejects.toMatchObject({
+      code: 404,
+    });
+    await expect(asManager.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'of-a-tenant' })).rejects.toMatchObject({ code: 403 });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
     expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', ...leases]);

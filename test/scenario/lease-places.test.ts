@@ -111,6 +111,34 @@ describe('a manager of this release', () => {
     expect(ours && readOriginLease(ours)?.reconciled).toBe('new');
   });
 
+  test('tries once whether its namespace is there when it begins to lead beside a worker of an earlier release', async () => {
+    await workerIn([FORMER], 'old');
+    await world.stop();
+    const before = east().line.sent.length;
+    await world.start();
+    await world.settle(15_000);
+    const creates = east()
+      .line.sent.slice(before)
+      .filter((call) => call.startsWith('POST') && call.includes('/leases'));
+    expect([await readiness(), creates]).toEqual(['True Connected', [expect.stringContaining(`/namespaces/${OURS}/leases`)]]);
+  });
+
+  test('creates no Lease where the leader before it has left them', async () => {
+    await makeNamespace();
+    await workerIn([OURS], 'new');
+    await world.stop();
+    await world.start();
+    await world.settle(15_000);
+    await world.stop();
+    const before = east().line.sent.length;
+    await world.start();
+    await world.settle(15_000);
+    const creates = east()
+      .line.sent.slice(before)
+      .filter((call) => call.startsWith('POST') && call.includes('/leases'));
+    expect([await readiness(), creates]).toEqual(['True Connected', []]);
+  });
+
   test('follows its worker when that is upgraded, without being out of contact, and answers it in both namespaces', async () => {
     await workerIn([FORMER], 'old');
     await world.settle(15_000);

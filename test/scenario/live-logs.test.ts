@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
 import type { LivePods } from '../../manager/dashboard/views.ts';
-import type { ManagerDeps } from '../../manager/manager.ts';
+import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
 import { PODS, type Resource } from '../../shared/api/resources.ts';
 import type { RawClient } from '../../shared/kube/client.ts';

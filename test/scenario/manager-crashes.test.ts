@@ -294,7 +294,7 @@ function createMemoryQueue(world: WholeWorld, data: JobManifest): SubmissionQueu
       if (id === submission.id) outcome ??= ending;
     },
     async *parked() {
-      if (accepted !== undefined && outcome === undefined) yield [{ ref: submission, job: accepted.job, uid: accepted.uid }];
+      if (accepted !== undefined && outcome === undefined) yield [{ ref: submission, attempt: 1, ...accepted }];
     },
     report: async () => undefined,
     close: async () => undefined,

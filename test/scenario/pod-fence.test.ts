@@ -189,7 +189,7 @@ beforeEach(async () => {
       concurrentJobSyncs: 1,
       concurrentTtlSyncs: 1,
       batchPeriodMs: 1_000,
-      namespace: '',
+      namespaces: [],
     },
   });
   const stopping = new AbortController();

@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => world.renew());
 
-async function cancel(key: unknown): Promise<CancelAnswer> {
+async function cancel(key: unknown, more: object = {}): Promise<CancelAnswer> {
   const control = new Queue(controlQueueName(QUEUE_NAME), { connection: world.connection });
   const answers = new QueueEvents(controlQueueName(QUEUE_NAME), { connection: world.connection });
   try {
     await answers.waitUntilReady();
-    return (await (await control.add(CANCEL, { key })).waitUntilFinished(answers, 40_000)) as CancelAnswer;
+    return (await (await control.add(CANCEL, { key, ...more })).waitUntilFinished(answers, 40_000)) as CancelAnswer;
   } finally {
     await Promise.all([control.close(), answers.close()]);
   }
@@ -120,6 +120,23 @@ describe('a cancelling that is cut short once its outcome is written', () => {
     expect(world.seen).toHaveLength(1);
   });
 
+  test('says whoever comes to it who cancelled, as that stood beside the request', async () => {
+    let answers = 0;
+    world.consume(running, () => {
+      if (answers++ < 1) throw new Error('the API server does not answer');
+    });
+    const signature = { user: 'ann', seal: 'x' };
+    const job = await world.users.add('sum', {}, { jobId: 'named' });
+    const end = rejection(job);
+    await world.isParked(job);
+    await expect(cancel('named', { signature })).rejects.toThrow('does not answer');
+    expect(await end).toMatch(/^Cancelled: /);
+    expect(world.withdrawn).toMatchObject([{ ref: { key: 'named' }, signature }]);
+    const redis = new Redis(world.redis.url);
+    await expect.poll(() => redis.keys('*cancel-signature*')).toEqual([]);
+    redis.disconnect();
+  });
+
   test('by the death of its manager is gone on with before the submission ends', async () => {
     world.consume();
     const job = await world.users.add('sum', {}, { jobId: 'crash' });
@@ -165,12 +182,13 @@ describe('a submission that is removed from the queue', () => {
   test('while no manager was there is noticed by the next', async () => {
     const redis = new Redis(world.redis.url);
     const ref = { key: 'gone', id: 'gone', submittedAt: 1_000 };
-    await redis.hset(`${MARKS}parked`, 'gone', JSON.stringify({ ref, job: { namespace: 'team', name: 'left' }, uid: 'u-1', attempt: 1 }));
+    const first = { attempt: 1, attemptsMade: 0 };
+    await redis.hset(`${MARKS}parked`, 'gone', JSON.stringify({ ref, job: { namespace: 'team', name: 'left' }, uid: 'u-1', ...first }));
     // Its Job has ended: there is nothing left to stop.
     await redis.hset(
       `${MARKS}parked`,
       'ended',
-      JSON.stringify({ ref: { ...ref, key: 'ended', id: 'ended' }, job: { namespace: 'team', name: 'ended' }, uid: 'u-2', attempt: 1 }),
+      JSON.stringify({ ref: { ...ref, key: 'ended', id: 'ended' }, job: { namespace: 'team', name: 'ended' }, uid: 'u-2', ...first }),
     );
     await redis.set(`${MARKS.slice(0, MARKS.indexOf('}') + 2)}outcome:u-2`, JSON.stringify(done(1)));
     world.consume();

@@ -7,7 +7,8 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { createManager, type Manager, type ManagerDeps } from '../../manager/manager.ts';
+import { createManager, type Manager } from '../../manager/manager.ts';
+import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
@@ -68,6 +69,8 @@ export type ProgramOptions = {
   readonly fenceAfterMs?: number;
   /** Of a worker: whose Jobs it runs; default: those with `managedBy: switchyard.dev/worker`. */
   readonly controllerName?: string;
+  /** Of a worker: the only namespaces in which it runs Jobs; default: all. */
+  readonly namespaces?: readonly string[];
   /** Of a worker: the Lease of its election; default: the name of the Lease by which it says that it is alive. */
   readonly electionLease?: string;
   /** Of a worker: where its Lease and that of its manager are; default: kube-system. */
@@ -211,10 +214,18 @@ export async function createWholeWorld(options: {
         clock,
         random,
         log,
-        settings: { ...MIRRORED_JOBS_SETTINGS, ...omitUndefined({ controllerName: programOptions.controllerName }) },
+        settings: {
+          ...MIRRORED_JOBS_SETTINGS,
+          ...omitUndefined({ controllerName: programOptions.controllerName, namespaces: programOptions.namespaces }),
+        },
         ...(programOptions.spans !== undefined && { spans: programOptions.spans }),
         ...(programOptions.podLogs !== undefined && {
-          logs: { client: connect(cluster, line, { ...programOptions, qps: 0 }), keepLogs: 'Failed', tailBytes: 65_536 },
+          logs: {
+            client: connect(cluster, line, { ...programOptions, qps: 0 }),
+            namespace: programOptions.leaseNamespace ?? 'kube-system',
+            keepLogs: 'Failed',
+            tailBytes: 65_536,
+          },
         }),
         ...(programOptions.fenceAfterMs !== undefined && {
           presence: {

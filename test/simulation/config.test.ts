@@ -31,11 +31,11 @@ test.each([
   [['--seeds', '0'], '--seeds: "0" cannot be used; write a whole number from 1 to 4294967296'],
   [
     ['--world', 'moon'],
-    '--world: "moon" is unknown; choose from job-controller, dispatch, tenant, shrinking-tenant, redis-tenant, election',
+    '--world: "moon" is unknown; choose from job-controller, dispatch, tenant, shrinking-tenant, redis-tenant, election, protocol',
   ],
   [['--trace'], '--trace needs --seed: it prints the steps of one story'],
   [['--seed=1', '--from=2'], '--seed plays one story; leave out --seeds and --from, or --seed'],
-  [['--put-back=silent-after-a-restore'], '--put-back needs --world dispatch: it breaks its programs'],
+  [['--put-back=silent-after-a-restore'], '--put-back needs --world dispatch or protocol: it breaks their programs'],
   [['--bias=silent-after-a-restore'], '--bias needs --world dispatch: it has such stories'],
   [
     ['--bias=silent-after-a-restore', '--put-back=silent-after-a-restore', '--world=dispatch'],

@@ -16,9 +16,9 @@ export type SimulationConfig = {
 
 /**
  * What is played: one cluster with a worker, a whole installation of several, such a one with a hostile tenant, of any kind or one whose
- * Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone.
+ * Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone; or an installation that is held against the model.
  */
-export const WORLDS = ['job-controller', 'dispatch', 'tenant', 'shrinking-tenant', 'redis-tenant', 'election'] as const;
+export const WORLDS = ['job-controller', 'dispatch', 'tenant', 'shrinking-tenant', 'redis-tenant', 'election', 'protocol'] as const;
 export type World = (typeof WORLDS)[number];
 
 /** Seeds have 32 bits: larger ones would repeat stories. */
@@ -30,7 +30,7 @@ const FLAGS = {
     value: 'NAME',
     fallback: 'job-controller',
     about:
-      'what is played: job-controller (one cluster), dispatch (a manager and three clusters), tenant (the same with a hostile tenant), shrinking-tenant (one whose Jobs give quota back while they run), redis-tenant (a tenant who writes anything to its prefix in Redis, in real time), election (candidates for one Lease)',
+      'what is played: job-controller (one cluster), dispatch (a manager and three clusters), tenant (the same with a hostile tenant), shrinking-tenant (one whose Jobs give quota back while they run), redis-tenant (a tenant who writes anything to its prefix in Redis, in real time), election (candidates for one Lease), protocol (dispatch, each Job of which is replayed as a trace of the model; needs Spin)',
     parse: oneOf(WORLDS),
   },
   seeds: { value: 'N', about: `play so many stories and tell what was found; default: ${COUNT}`, parse: wholeNumber(1, SEED_MAX + 1) },
@@ -58,7 +58,8 @@ export const SIMULATION_PROGRAM: Program<typeof FLAGS, SimulationConfig> = {
 };
 
 function configOf({ world, seeds, from, seed, trace, bias, 'put-back': putBack }: FlagValues<typeof FLAGS>): SimulationConfig {
-  if (putBack !== undefined && world !== 'dispatch') throw new FlagError('--put-back needs --world dispatch: it breaks its programs');
+  if (putBack !== undefined && world !== 'dispatch' && world !== 'protocol')
+    throw new FlagError('--put-back needs --world dispatch or protocol: it breaks their programs');
   if (bias !== undefined && world !== 'dispatch') throw new FlagError('--bias needs --world dispatch: it has such stories');
   if (bias !== undefined && putBack !== undefined) throw new FlagError('--put-back plays the stories of its defect; leave out --bias');
   if (seed !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * Candidates that elect one leader by a Lease: machines that stand still or have the wrong time, answers that are late or lost, ways that
+ * Candidates that elect one leader by a Lease: machines that stand still, have the wrong time, or run a tenth too fast or too slow, answers that are late or lost, ways that
  * are closed, a server that goes away, programs that are killed and stopped. Whoever leads writes as fast as it may. No write is sent but
  * by the holder of the Lease; in the end one writes.
  */
@@ -33,6 +33,8 @@ type Host = {
   stalledUntilMs: number;
   cutOffUntilMs: number;
   timeErrorMs: number;
+  /** How many of its seconds pass in one: no two clocks run alike. */
+  readonly rate: number;
   end: (how: 'killed' | 'stopped') => void;
 };
 
@@ -88,9 +90,9 @@ export async function simulateElection(seed: number, print?: (line: string) => v
     const mortal = createMortalClock(clock, () => host.timeErrorMs);
     const own: Clock = {
       now: mortal.now,
-      monotonic: mortal.monotonic,
+      monotonic: () => mortal.monotonic() * host.rate,
       schedule(callback, delayMs) {
-        let timer = mortal.schedule(fire, delayMs);
+        let timer = mortal.schedule(fire, delayMs / host.rate);
         function fire(): void {
           const leftMs = host.stalledUntilMs - clock.monotonic();
           if (leftMs > 0) timer = mortal.schedule(fire, leftMs);
@@ -136,9 +138,16 @@ export async function simulateElection(seed: number, print?: (line: string) => v
     });
   };
 
-  const hosts = ['a', 'b', 'c']
-    .slice(0, dice.int(2, 3))
-    .map((name): Host => ({ name, stalledUntilMs: 0, cutOffUntilMs: 0, timeErrorMs: dice.int(-600_000, 600_000), end: () => undefined }));
+  const hosts = ['a', 'b', 'c'].slice(0, dice.int(2, 3)).map(
+    (name): Host => ({
+      name,
+      stalledUntilMs: 0,
+      cutOffUntilMs: 0,
+      timeErrorMs: dice.int(-600_000, 600_000),
+      rate: 0.9 + dice.random() * 0.2,
+      end: () => undefined,
+    }),
+  );
   for (const host of hosts) clock.schedule(() => start(host), dice.int(0, 2_000));
   const trouble = troubles(dice, hosts);
   while (clock.monotonic() < STORM_MS) {

@@ -72,7 +72,7 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
     const newClient = (): KubeClient => createKubeClient(line, { userAgent: name, clock: mortal });
     const settings = { ...BUILT_IN_SETTINGS, controllers: ['job'] as const, concurrentJobSyncs: dice.int(1, 5) };
     const random = seededRandom(dice.int(0, 2 ** 30));
-    const logs = { client: withLogs(newClient()), keepLogs: 'All' as const, tailBytes: 1024 };
+    const logs = { client: withLogs(newClient()), namespace: 'default', keepLogs: 'All' as const, tailBytes: 1024 };
     const deps = { client: newClient(), eventClient: newClient(), registry: new Registry(), clock: mortal, random, log, settings, logs };
     const election = { client: newClient(), namespace: 'default', name: 'switchyard-worker', identity: name };
     const worker = workers === 1 ? createWorker(deps) : createElectedWorker({ ...deps, election });
@@ -135,6 +135,8 @@ function withLogs(client: KubeClient): KubeClient {
     ...client,
     create: (...call) => client.create(...call),
     patch: (...call) => client.patch(...call),
+    delete: (...call) => client.delete(...call),
+    list: (...call) => client.list(...call),
     async raw(request) {
       try {
         await client.raw(request);

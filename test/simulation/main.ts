@@ -24,6 +24,10 @@ const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Stor
     const searched = lacking ?? bias;
     return (seed, print) => simulateDispatch(seed, print, searched && defectOf(searched).bias);
   },
+  protocol: async () => {
+    const { play, close } = (await import('../model/replay.ts')).openReplay();
+    return Object.assign(play, { close });
+  },
   election: async () => {
     const { simulateElection } = await import('./election.ts');
     return (seed, print) => simulateElection(seed, print);

@@ -4,7 +4,9 @@
  * every Job must come to its right end, and everything to rest.
  */
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { NAMESPACES, NODES } from '../../shared/api/resources.ts';
+import { copyOfLogTails } from '../../shared/api/log-tails.ts';
+import { LOG_TAILS_LABEL } from '../../shared/api/names.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
@@ -152,6 +154,11 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
     if (network.calls() > before) violations.push(`${network.calls() - before} calls in a world in which nothing moves`);
     const world = { jobs: jobs(), pods: [...history.pods.values()] };
     for (const invariant of invariants) violations.push(...invariant.atRest(world));
+    const uids = new Set((await admin.list(JOBS)).items.map(({ metadata }) => metadata.uid));
+    for (const { metadata } of (await admin.list(CONFIG_MAPS, { labelSelector: LOG_TAILS_LABEL })).items) {
+      const uid = copyOfLogTails(metadata.name);
+      if (uid === undefined || !uids.has(uid)) violations.push(`${metadata.name} is kept of a copy that is gone`);
+    }
   }
 
   await storm();

@@ -96,6 +96,7 @@ const OWN: Readonly<Record<Chart, readonly (readonly string[])[]>> = {
       '',
       'managerAccess.create=false',
       'managerAccess.namespaces={a,b}',
+      'config.namespaces={a,b};managerAccess.namespaces={a}',
       'managerAccess.createNamespaces=true;managerAccess.liveLogs=true',
       'managerAccess.nodes=false;managerAccess.logs=false',
     ],

@@ -29,7 +29,7 @@ export const BUILT_IN_SETTINGS: WorkerSettings = {
   concurrentJobSyncs: 5,
   concurrentTtlSyncs: 5,
   batchPeriodMs: 1000,
-  namespace: '',
+  namespaces: [],
 };
 
 /** Of a worker that runs the copies of a manager, and does not gather for as long as usual. */

@@ -39,6 +39,9 @@ export const refOf = ({ id = '', timestamp: submittedAt }: Job): SubmissionRef =
 
 type Accept = (submission: Submission) => Acceptance | Promise<Acceptance>;
 
+/** `signature`: what stood beside the request to cancel it. */
+type Withdrawn = ParkedSubmission & { readonly signature: unknown };
+
 export type QueueUnderTest = {
   readonly redis: TestRedis;
   readonly connection: { readonly url: string; readonly maxRetriesPerRequest: null };
@@ -47,7 +50,7 @@ export type QueueUnderTest = {
   readonly events: QueueEvents;
   /** What was handed out, and which Jobs were withdrawn. */
   readonly seen: readonly Submission[];
-  readonly withdrawn: readonly ParkedSubmission[];
+  readonly withdrawn: readonly Withdrawn[];
   /** `onWithdraw` is asked first, and what it throws is what came of it. */
   consume(accept?: Accept, onWithdraw?: () => void): void;
   finish(job: Job, outcome: Outcome, attempt?: number): Promise<void>;
@@ -75,7 +78,7 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
     stop: new AbortController(),
     consuming: [] as Promise<void>[],
     seen: [] as Submission[],
-    withdrawn: [] as ParkedSubmission[],
+    withdrawn: [] as Withdrawn[],
   });
   let now = open();
   await now.events.waitUntilReady();
@@ -108,9 +111,9 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
         seen.push(submission);
         return accept(submission);
       };
-      const withdraw = async (parked: ParkedSubmission): Promise<void> => {
+      const withdraw = async (parked: ParkedSubmission, signature: unknown): Promise<void> => {
         onWithdraw();
-        withdrawn.push(parked);
+        withdrawn.push({ ...parked, signature });
       };
       consuming.push(queue.consume(noting, stop.signal, withdraw));
     },

@@ -1,5 +1,6 @@
 /** A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was lost. */
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from '../../shared/controlplane/control-plane.ts';
+import type { PersistenceRecord } from '../../shared/controlplane/storage/persistence.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import { firstAbort } from '../../shared/runtime/first-abort.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
@@ -17,16 +18,17 @@ export interface RestorablePlane {
 
 type Server = { readonly plane: ControlPlane; readonly persistence: MemoryPersistence };
 
-/** `stored` is what it starts with; absent: nothing. */
+/** `stored` is what it starts with; absent: nothing. `onStored` hears of each write. */
 export async function createRestorablePlane(
   options: Omit<ControlPlaneOptions, 'dataDir' | 'persistence'>,
   stored?: Backup,
+  onStored?: (record: PersistenceRecord) => void,
 ): Promise<RestorablePlane> {
   let server = await start(stored);
   let brokenStreams = new AbortController();
 
   async function start(backup: Backup | undefined): Promise<Server> {
-    const persistence = createMemoryPersistence(backup);
+    const persistence = createMemoryPersistence(backup, onStored);
     const plane = await createControlPlane({ ...options, persistence });
     return { plane, persistence };
   }

@@ -47,20 +47,21 @@ export async function announceWorker(
   client: KubeClient,
   clock: Clock,
   controllerName = WORKER_CONTROLLER_NAME,
+  namespace = 'kube-system',
 ): Promise<{ readonly stop: () => void }> {
+  const { name } = leaseOf(controllerName);
   const announce = (): Promise<void> =>
     writeWorkerLease(
       client,
       { controllerName },
       { holderIdentity: 'worker', leaseDurationSeconds: LIFE_SECONDS, renewTime: toWireMicroTime(clock.now()) },
+      namespace,
     );
   await announce();
   let timer: Timer;
   const again = async (): Promise<void> => {
-    const { items } = await client.list(LEASES, { namespace: 'kube-system' });
-    const isOurs = items.some(
-      ({ metadata, spec }) => metadata.name === leaseOf(controllerName).name && spec?.leaseDurationSeconds === LIFE_SECONDS,
-    );
+    const { items } = await client.list(LEASES, { namespace });
+    const isOurs = items.some(({ metadata, spec }) => metadata.name === name && spec?.leaseDurationSeconds === LIFE_SECONDS);
     if (isOurs) await announce();
   };
   const later = (): void => {

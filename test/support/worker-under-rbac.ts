@@ -11,7 +11,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
-import { ofKind, renderChart } from './helm.ts';
+import { ofKind, renderChart, type Rendered } from './helm.ts';
 import { createLine, onLine, type Line } from './line.ts';
 import { announceWorker } from './worker-presence.ts';
 
@@ -41,7 +41,7 @@ export type WorkerUnderRbacOptions = {
 export const RELEASE_NAMESPACE = 'switchyard';
 export const ACCOUNT = 'test-switchyard-worker-manager-access';
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
-/** Of what the chart renders, that which gives the manager its rights. */
+/** Of what a chart renders, that which gives accounts their rights. */
 const ACCESS_KINDS: readonly Resource[] = [
   { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
   { ...RBAC, plural: 'clusterroles', kind: 'ClusterRole', namespaced: false },
@@ -49,11 +49,21 @@ const ACCESS_KINDS: readonly Resource[] = [
   { ...RBAC, plural: 'roles', kind: 'Role', namespaced: true },
   { ...RBAC, plural: 'rolebindings', kind: 'RoleBinding', namespaced: true },
 ];
-/** Whom the account's token would name. */
-const MANAGER_USER = {
-  name: `system:serviceaccount:${RELEASE_NAMESPACE}:${ACCOUNT}`,
+/** Whom the token of an account of the release names. */
+export const userOf = (account: string): { readonly name: string; readonly groups: readonly string[] } => ({
+  name: `system:serviceaccount:${RELEASE_NAMESPACE}:${account}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${RELEASE_NAMESPACE}`, 'system:authenticated'],
-};
+});
+
+/** Gives the accounts of a chart their rights, in namespaces that are there. */
+export async function applyAccess(client: KubeClient, rendered: readonly Rendered[]): Promise<void> {
+  for (const resource of ACCESS_KINDS) {
+    for (const object of ofKind(rendered, resource.kind)) {
+      const namespace = object.metadata.namespace ?? '';
+      await client.patch(resource, { namespace, name: object.metadata.name }, { type: 'apply', body: object }, { fieldManager: 'helm' });
+    }
+  }
+}
 
 /** Reached without sockets, so that its clock may stand still. */
 export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { readonly clock: Clock }): Promise<WorkerUnderRbac> {
@@ -68,13 +78,7 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
   for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...options.namespaces])
     await client.create(NAMESPACES, { metadata: { name } });
   const presence = await announceWorker(client, clock);
-  const rendered = renderChart('worker', ...(options.values ?? []));
-  for (const resource of ACCESS_KINDS) {
-    for (const object of ofKind(rendered, resource.kind)) {
-      const namespace = object.metadata.namespace ?? '';
-      await client.patch(resource, { namespace, name: object.metadata.name }, { type: 'apply', body: object }, { fieldManager: 'helm' });
-    }
-  }
+  await applyAccess(client, renderChart('worker', ...(options.values ?? [])));
   const line = createLine();
   const clientOver = createClientFactory({ registry: new Registry(), clock });
   return {
@@ -83,7 +87,7 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
     line,
     // A new one for each: two clusters of one identity are not reached in the same way.
     kubeconfig: kubeconfigFor({ url: `https://${identity}.test` }, newToken()),
-    connect: (access) => clientOver(onLine(plane.transport(MANAGER_USER), line, 'worker'), access, { qps: 0, burst: 1 }),
+    connect: (access) => clientOver(onLine(plane.transport(userOf(ACCOUNT)), line, 'worker'), access, { qps: 0, burst: 1 }),
     close: () => {
       presence.stop();
       return plane.close();

@@ -43,8 +43,8 @@ export type FenceDeps = {
   readonly log: Logger;
   readonly settings: FenceSettings;
   readonly controllerName: string;
-  /** Where the worker's Jobs are; '': anywhere. */
-  readonly jobsNamespace: string;
+  /** Where the worker's Jobs are; empty: anywhere. */
+  readonly jobsNamespaces: readonly string[];
   /** Host or pod, as the worker's Lease shows it. */
   readonly identity: string;
   readonly version: string;
@@ -98,7 +98,7 @@ type Place = {
 };
 
 export function createFence(deps: FenceDeps): Fence {
-  const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange, onWentBack } = deps;
+  const { client, clock, random, controllerName, jobsNamespaces, identity, version, onChange, onWentBack } = deps;
   const { fenceAfterMs, leaseNamespace, formerLeaseNamespace = leaseNamespace } = deps.settings;
   const log = deps.log.with({ leases: leaseNamespace });
   const metrics = createFenceMetrics(deps.registry);
@@ -232,11 +232,11 @@ export function createFence(deps: FenceDeps): Fence {
   async function learnHowFar(origin: string): Promise<void> {
     const opening: { jobsVersion?: string } = {};
     openings.set(origin, opening);
-    while (openings.get(origin) === opening && opening.jobsVersion === undefined && !isStopping()) {
+    for (let turn = 0; openings.get(origin) === opening && opening.jobsVersion === undefined && !isStopping(); turn++) {
+      // Versions are those of all Jobs, so one namespace tells them. Where one refuses, as after its Role was deleted, the next is asked.
+      const namespace = jobsNamespaces[turn % jobsNamespaces.length];
       try {
-        opening.jobsVersion = (
-          await client.list(JOBS, omitUndefined({ namespace: jobsNamespace, limit: 1, signal: stopping }))
-        ).resourceVersion;
+        opening.jobsVersion = (await client.list(JOBS, omitUndefined({ namespace, limit: 1, signal: stopping }))).resourceVersion;
         settle();
       } catch (error) {
         if (isStopping()) return;

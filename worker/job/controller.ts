@@ -36,6 +36,7 @@ import { isDeleting } from './pod-view.ts';
 import { isCapped } from './scale.ts';
 import { settle } from './settle.ts';
 import { wireStatus } from './wire-status.ts';
+import type { JobIdentity } from './written-versions.ts';
 
 export type JobReconcilerDeps = {
   readonly client: ReadClient & WriteClient & StatusClient;
@@ -89,7 +90,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       deps.tails?.forget(uid);
       return undefined; // 1
     }
-    if (isCacheStale(uid)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
+    if (isCacheStale(job.metadata)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
     if (memory.finished.has(uid) || !hasKnownMode(job)) return undefined; // 3
     if (memory.goneForMs(uid) > 0) return againWhenDoubted(uid); // 3
     try {
@@ -127,8 +128,8 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     return false;
   }
 
-  function isCacheStale(uid: string): boolean {
-    const behind = memory.written.behind(uid);
+  function isCacheStale(job: JobIdentity): boolean {
+    const behind = memory.written.behind(job);
     for (const resource of behind) metrics.staleSyncSkipped(resource);
     return behind.length > 0;
   }
@@ -166,7 +167,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const ledger = account(observation, decision, applied, clock.now()); // 7
       await track(job, observation, decision, ledger); // 7, 8
       if (applied.error !== undefined) throw applied.error;
-      if (!ledger.held && (ledger.capped || isCapped(decision.plan))) requeueRest(key, uid);
+      if (!ledger.held && (ledger.capped || isCapped(decision.plan))) requeueRest(key, job.metadata);
       result = 'success';
     } catch (error) {
       if (!(await hasGone(job, error))) throw error;
@@ -229,9 +230,9 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   }
 
   /** The rest follows at once if the caches have caught up already; else with the event that lets them. */
-  function requeueRest(key: string, uid: string): void {
-    memory.capped.add(uid);
-    queue.addAfter(key, nextSyncDelayMs(memory, uid, deps.batchPeriodMs));
+  function requeueRest(key: string, job: JobIdentity): void {
+    memory.capped.add(job.uid);
+    queue.addAfter(key, nextSyncDelayMs(memory, job, deps.batchPeriodMs));
   }
 
   /** Steps 7 and 8: status, finalizers, status. */
@@ -274,7 +275,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       if (!isInCache(job)) return;
       // As after a sync that was capped: the rest follows at once if the caches have caught up already.
       memory.capped.add(uid);
-      queue.addAfter(keyOfObject(job), nextSyncDelayMs(memory, uid, deps.batchPeriodMs));
+      queue.addAfter(keyOfObject(job), nextSyncDelayMs(memory, job.metadata, deps.batchPeriodMs));
     });
   }
 

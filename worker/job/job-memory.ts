@@ -12,7 +12,7 @@ import {
 import { type BackoffRecord, NO_BACKOFF } from './backoff.ts';
 import { createDoubtfulPods, type DoubtfulPods } from './doubtful-pods.ts';
 import type { Verdict } from './verdict.ts';
-import { createWrittenVersions, type WrittenResource, type WrittenVersions } from './written-versions.ts';
+import { createWrittenVersions, type CachedVersion, type WrittenVersions } from './written-versions.ts';
 
 export interface JobMemory {
   /** Pods asked for, or deleted, and not yet seen so. */
@@ -50,7 +50,7 @@ export interface JobMemory {
 /** A server that is not to be believed would stop a Job for ever without this. */
 const GONE_BELIEVED_MS = 5 * 60_000;
 
-export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenResource) => string): JobMemory {
+export function createJobMemory(clock: Clock, cachedVersion: CachedVersion): JobMemory {
   const expectations = createControllerExpectations(clock);
   const finalizerExpectations = createFinalizerExpectations();
   const doubtfulPods = createDoubtfulPods();

@@ -49,7 +49,7 @@ export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, contro
       }
       const key = keyOfObject(job);
       if (job.metadata.generation === previous.metadata.generation)
-        queue.addAfter(key, nextSyncDelayMs(memory, job.metadata.uid, batchPeriodMs));
+        queue.addAfter(key, nextSyncDelayMs(memory, job.metadata, batchPeriodMs));
       else queue.add(key);
       const deadlineSeconds = job.spec.activeDeadlineSeconds ?? undefined;
       const startedMs = parseWireTime(job.status?.startTime);
@@ -140,7 +140,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
   }
 
   function wake(job: DeepReadonly<Job>): void {
-    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), nextSyncDelayMs(memory, job.metadata.uid, batchPeriodMs));
+    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), nextSyncDelayMs(memory, job.metadata, batchPeriodMs));
   }
 
   function queueOrphan(pod: DeepReadonly<Pod>): void {

@@ -9,11 +9,17 @@ import { controllerOf } from '../../shared/kube/controller-of.ts';
 
 export type WrittenResource = 'jobs' | 'pods';
 
+/** A Job, and where it and its pods are: each namespace may be watched from a place of its own. */
+export type JobIdentity = { readonly uid: string; readonly namespace: string };
+
+/** How far the cache of a resource is in a namespace. */
+export type CachedVersion = (resource: WrittenResource, namespace: string) => string;
+
 export interface WrittenVersions {
   /** A server whose versions cannot be compared is not guarded against. */
   record(jobUid: string, resource: WrittenResource, resourceVersion: string | undefined): void;
   /** The resources whose cache is behind our writes; none left: the record is dropped. */
-  behind(jobUid: string): readonly WrittenResource[];
+  behind(job: JobIdentity): readonly WrittenResource[];
   forget(jobUid: string): void;
 }
 
@@ -26,7 +32,7 @@ export function recordPodWrite(written: Pick<WrittenVersions, 'record'>, pod: Pi
 /** A server whose versions started anew (restored, or in memory) would stop a Job for ever without this. Upstream waits. */
 const GIVE_UP_AFTER_MS = 5 * 60_000;
 
-export function createWrittenVersions(clock: Clock, cached: (resource: WrittenResource) => string): WrittenVersions {
+export function createWrittenVersions(clock: Clock, cached: CachedVersion): WrittenVersions {
   const written = new Map<string, { readonly versions: Map<WrittenResource, string>; sinceMs: number }>();
   return {
     record(jobUid, resource, resourceVersion) {
@@ -37,12 +43,14 @@ export function createWrittenVersions(clock: Clock, cached: (resource: WrittenRe
       record.sinceMs = clock.now();
       written.set(jobUid, record);
     },
-    behind(jobUid) {
-      const record = written.get(jobUid);
+    behind({ uid, namespace }) {
+      const record = written.get(uid);
       if (record === undefined) return [];
-      const behind = [...record.versions].flatMap(([resource, version]) => (isOlder(cached(resource), version) ? [resource] : []));
+      const behind = [...record.versions].flatMap(([resource, version]) =>
+        isOlder(cached(resource, namespace), version) ? [resource] : [],
+      );
       if (behind.length > 0 && clock.now() - record.sinceMs <= GIVE_UP_AFTER_MS) return behind;
-      written.delete(jobUid);
+      written.delete(uid);
       return [];
     },
     forget: (jobUid) => void written.delete(jobUid),

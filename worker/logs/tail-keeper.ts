@@ -98,6 +98,8 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
       const lastLine = lastLineOf(text, LINE_LENGTH_MAX);
       if (lastLine === undefined) return 'empty';
       tails.set(pod.uid, { lastLine, kept: false });
+      // Of a copy that is gone nothing would be removed any more.
+      if (readings.get(job.metadata.uid) !== reading) return 'late';
       const kept = await store.keep(job, pod.pod.metadata.name, gzipSync(cutToTail(text, tailBytes)), signal);
       tails.set(pod.uid, { lastLine, kept });
       return kept ? 'kept' : 'full';

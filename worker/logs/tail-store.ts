@@ -1,9 +1,16 @@
 /** Puts the tails of a copy's logs into its ConfigMap: one write at a time for each copy, and what comes meanwhile goes together into the next. */
+import { workerLeaseName } from '../../shared/api/fence-leases.ts';
 import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { LOG_TAILS_BYTES_MAX, logTailsName } from '../../shared/api/log-tails.ts';
-import { ORIGIN_LABEL, WORKER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import {
+  LOG_TAILS_JOB_NAME_LABEL,
+  LOG_TAILS_JOB_NAMESPACE_LABEL,
+  LOG_TAILS_LABEL,
+  ORIGIN_LABEL,
+  WORKER_FIELD_MANAGER,
+} from '../../shared/api/names.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';
-import { isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
+import { ApiError, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
@@ -15,30 +22,51 @@ export interface TailStore {
    * `signal` aborts first; it may be stored then all the same.
    */
   keep(job: DeepReadonly<Job>, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean>;
+  /** No more comes of this copy. */
   forget(jobUid: string): void;
+  /**
+   * Deletes what is kept of a copy, once no write of it is under way. Throws what the API server answers, unless it is there no more. False: a
+   * write of it was not answered, and may be carried out after the deletion.
+   */
+  remove(jobUid: string): Promise<boolean>;
 }
+
+export type TailStoreOptions = {
+  readonly client: Pick<WriteClient, 'create' | 'patch' | 'delete'>;
+  readonly clock: Clock;
+  /** `spec.managedBy` of the Jobs that the worker runs. */
+  readonly controllerName: string;
+  /** Where the ConfigMaps are; undefined: each beside its copy, with which it goes. */
+  readonly namespace: string | undefined;
+  /** Told before a ConfigMap in that namespace is written that is to be removed with this copy. */
+  readonly onKept: (job: DeepReadonly<Job>) => void;
+};
 
 /** In one write: a batch that comes on top of all that there was before a restart still fits into a ConfigMap. */
 const BATCH_BYTES_MAX = 256 * 1024;
+/** Names of Jobs may be longer where these have selectors of their own. */
+const LABEL_VALUE_MAX = 63;
 /** Longest wait for the answer to a write; those who wait for it have given up by then. */
 const WRITE_MS = 3_000;
 
 type Batch = { readonly tails: Map<string, Buffer>; bytes: number; readonly done: Promise<void> };
 type Kept = { bytes: number; exists: boolean; writing: Promise<unknown>; next: Batch | undefined };
 
-export function createTailStore(client: Pick<WriteClient, 'create' | 'patch'>, clock: Clock): TailStore {
+export function createTailStore({ client, clock, controllerName, namespace: place, onKept }: TailStoreOptions): TailStore {
   const copies = new Map<string, Kept>();
+  /** Of copies that are forgotten, while they are under way. */
+  const lastWrites = new Map<string, Promise<unknown>>();
+  /** UIDs of copies of which a write was not answered. */
+  const unanswered = new Set<string>();
 
   async function write(job: DeepReadonly<Job>, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
     const binaryData = Object.fromEntries([...tails].map(([pod, tail]) => [pod, tail.toString('base64')]));
-    const { namespace, uid, labels } = job.metadata;
-    const name = logTailsName(uid);
+    const name = logTailsName(job.metadata.uid);
+    const namespace = place ?? job.metadata.namespace;
     const options = { fieldManager: WORKER_FIELD_MANAGER, signal };
     if (!kept.exists) {
-      const { blockOwnerDeletion: _, ...owner } = ownerReferenceTo(job);
-      const origin = { [ORIGIN_LABEL]: labels?.[ORIGIN_LABEL] ?? '' };
       try {
-        await client.create(CONFIG_MAPS, { metadata: { name, namespace, labels: origin, ownerReferences: [owner] }, binaryData }, options);
+        await client.create(CONFIG_MAPS, { metadata: { name, namespace, ...marksOf(job) }, binaryData }, options);
         kept.exists = true;
         return;
       } catch (error) {
@@ -56,11 +84,29 @@ export function createTailStore(client: Pick<WriteClient, 'create' | 'patch'>, c
     }
   }
 
+  /** An owner is in the namespace of what it owns, or it is none. */
+  function marksOf(job: DeepReadonly<Job>): Pick<ConfigMap['metadata'], 'labels' | 'ownerReferences'> {
+    const { namespace, name, labels } = job.metadata;
+    const origin = { [ORIGIN_LABEL]: labels?.[ORIGIN_LABEL] ?? '' };
+    if (place === undefined) {
+      const { blockOwnerDeletion: _, ...owner } = ownerReferenceTo(job);
+      return { labels: origin, ownerReferences: [owner] };
+    }
+    const named = name.length <= LABEL_VALUE_MAX ? { [LOG_TAILS_JOB_NAME_LABEL]: name } : {};
+    const copy = { [LOG_TAILS_JOB_NAMESPACE_LABEL]: namespace, ...named };
+    return { labels: { ...origin, ...copy, [LOG_TAILS_LABEL]: workerLeaseName(controllerName) } };
+  }
+
   function enqueue(job: DeepReadonly<Job>, kept: Kept): Batch {
     const tails = new Map<string, Buffer>();
     const done = kept.writing.then(async () => {
       kept.next = undefined;
-      await withDeadline(clock, WRITE_MS, undefined, (signal) => write(job, kept, tails, signal));
+      try {
+        await withDeadline(clock, WRITE_MS, undefined, (signal) => write(job, kept, tails, signal));
+      } catch (error) {
+        if (place !== undefined && (!(error instanceof ApiError) || error.code >= 500)) unanswered.add(job.metadata.uid);
+        throw error;
+      }
     });
     const batch: Batch = { tails, bytes: 0, done };
     kept.next = batch;
@@ -75,13 +121,34 @@ export function createTailStore(client: Pick<WriteClient, 'create' | 'patch'>, c
       copies.set(uid, kept);
       if (kept.bytes + tail.length > LOG_TAILS_BYTES_MAX || (kept.next?.bytes ?? 0) + tail.length > BATCH_BYTES_MAX) return false;
       kept.bytes += tail.length;
+      if (place !== undefined) onKept(job);
       const batch = kept.next ?? enqueue(job, kept);
       batch.tails.set(pod, tail);
       batch.bytes += tail.length;
       await until(batch.done, signal);
       return true;
     },
-    forget: (jobUid) => void copies.delete(jobUid),
+    forget(jobUid) {
+      const kept = copies.get(jobUid);
+      copies.delete(jobUid);
+      if (kept === undefined) return;
+      const { writing } = kept;
+      lastWrites.set(jobUid, writing);
+      void writing.then(() => lastWrites.get(jobUid) === writing && lastWrites.delete(jobUid));
+    },
+    async remove(jobUid) {
+      if (place === undefined) return true;
+      await (copies.get(jobUid)?.writing ?? lastWrites.get(jobUid));
+      copies.delete(jobUid);
+      try {
+        await withDeadline(clock, WRITE_MS, undefined, (signal) =>
+          client.delete(CONFIG_MAPS, { namespace: place, name: logTailsName(jobUid) }, { signal }),
+        );
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+      return !unanswered.delete(jobUid);
+    },
   };
 }
 

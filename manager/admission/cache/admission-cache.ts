@@ -24,76 +24,77 @@ import { createUsage, isClusterHolder, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * Who holds quota: the reservations. A Workload is *assumed* when the scheduler has decided and the record is being written, and *admitted* once the
- * informer has shown the record. Both count. Usage is the sum of what their records say and nothing else, so a restart rebuilds it from them.
+ * The reservations: Workloads that hold quota. A Workload is *assumed* once the scheduler has decided and the record is being written, and
+ * *admitted* once the informer has shown the record. Both count. Usage is the sum of the records and nothing else, so a restart rebuilds it
+ * from them.
  */
 export interface AdmissionCache {
-  /** Replaces the queues. What that means for single reservations is found out by {@link goOn}. */
+  /** Replaces the queues. {@link goOn} updates single reservations. */
   setQueueing(setup: QueueingSetup): void;
-  /** Replaces the clusters, likewise. */
+  /** Replaces the clusters. {@link goOn} updates single reservations. */
   setClusters(clusters: readonly ClusterState[]): void;
-  /** Has every reservation visited, by {@link goOn}. */
+  /** Schedules a visit to every reservation, made by {@link goOn}. */
   visit(visitor: (reservation: Reservation) => void): void;
-  /** Goes on with what is to be done for all reservations until `hasEnded`. True while something is left: nothing may be decided until then. */
+  /** Continues the scheduled visits until `hasEnded`. True while visits remain: the scheduler must not decide until then. */
   goOn(hasEnded: () => boolean): boolean;
   queueing(): QueueingSetup;
   clusters(): readonly ClusterState[];
-  /** What the scheduler decides on; what it charges there is not seen here. */
+  /** The snapshot for the scheduler; its changes do not reach the cache. */
   snapshot(): Snapshot;
   /** Counts a Workload whose record is about to be written. */
   assume(workload: Workload, record: AdmissionRecord): Reservation;
   /** Counts a Workload by the record that it carries. */
   admit(workload: Workload, record: AdmissionRecord): void;
-  /** Stops counting a Workload. Returns what it held. */
+  /** Stops counting a Workload. Returns its reservation. */
   forget(key: string): Reservation | undefined;
   get(key: string): Reservation | undefined;
   reservations(): IterableIterator<Reservation>;
-  /** Those of them that are on this cluster. */
+  /** The reservations on this cluster. */
   onCluster(cluster: string): Iterable<Reservation>;
-  /** How many of them there are of each ClusterQueue. */
+  /** The number of reservations, by ClusterQueue. */
   admittedTo(): ReadonlyMap<string, number>;
-  /** The same of each LocalQueue, by `namespace/name`. */
+  /** The number of reservations, by LocalQueue as `namespace/name`. */
   admittedFrom(): ReadonlyMap<string, number>;
-  /** What those of a LocalQueue hold of quota. */
+  /** The quota that the Workloads of a LocalQueue hold. */
   heldFrom(localQueue: string): ReadonlyMap<FlavorResource, Amount>;
-  /** How often a Workload has come to be admitted on this cluster: while it is the same number, nobody has. */
+  /** The number of admissions to this cluster so far: while it is unchanged, no Workload has been admitted there. */
   placements(cluster: string): number;
-  /** The reservations of Workloads that ask for something else now than they hold. */
+  /** Reservations of Workloads whose requests differ from their record. */
   mismatched(): Iterable<Reservation>;
-  /** The reservations of Workloads that their cluster has refused. */
+  /** Reservations of Workloads that their cluster has refused. */
   refused(): Iterable<Reservation>;
-  /** The reservations of Workloads that are to rest. */
+  /** Reservations of Workloads that users hold. */
   held(): Iterable<Reservation>;
-  /** Those whose record is being written, or was and has not been seen yet. */
+  /** Reservations whose record is being written, or was written and is not observed yet. */
   assumed(): Iterable<Reservation>;
-  /** The reservations that wait for admission checks. */
+  /** Reservations that wait for admission checks. */
   reserved(): Iterable<Reservation>;
-  /** When those that are admitted must have started. */
+  /** Deadlines for admitted Workloads to start. */
   readonly starts: Pick<Deadlines<StartDeadline>, 'overdue'>;
-  /** When the time of those that are admitted is over. */
+  /** Deadlines of the maximum execution time. */
   readonly executions: Pick<Deadlines<ExecutionDeadline>, 'overdue'>;
-  /** The reservations of Workloads that are on their way to a cluster which has refused others of their shape meanwhile, and for what. */
+  /** Reservations of Workloads on their way to a cluster that has refused others of their shape since, with the reason. */
   refusedAlike(): Iterable<readonly [Reservation, string]>;
-  /** Something has become known of a shape. */
+  /** What clusters have done to a shape has changed. */
   reviewShape(shape: string): void;
   /** What clusters have done to Jobs of equal shape. */
   readonly shapes: ShapeAvoidance;
-  /** Those that hold quota, in the order in which they would be preempted. */
+  /** Workloads that hold quota, in the order in which they are preempted. */
   readonly admitted: AdmittedIndex;
-  /** These, and no others, are to be suspended for the sake of a Workload that waits. */
+  /** Plans the eviction of exactly these victims for a pending Workload. */
   displace(by: Displacer, victims: readonly Victim[]): void;
-  /** Takes back what is not wanted any more, where nothing has come of it yet. Returns those who stay. */
+  /** Withdraws planned evictions whose preemptor is gone, unless already written. Returns the Workloads that keep their place. */
   withdraw(isWanted: (by: Displacer) => boolean): readonly Reservation[];
-  /** The reservations of those that are to be suspended for the sake of others. */
+  /** Reservations with a planned eviction for a preemptor. */
   displaced(): Iterable<Displacement & { readonly reservation: Reservation }>;
-  /** What a Workload's wish for a priority is worth has changed, for those that are `concerned`: {@link goOn} takes it over. */
+  /** The priority of the `concerned` Workloads has changed; {@link goOn} updates the index. */
   reprioritize(concerned: (workload: Workload) => boolean): void;
-  /** The root of the tree in which it shares quota, if there is such a ClusterQueue. */
+  /** The root of the ClusterQueue's cohort tree; empty if the ClusterQueue does not exist. */
   rootOf(clusterQueue: string): readonly string[];
   usage(): Usage;
 }
 
-/** Hears of all that is held: of an admission also again when it is seen or changes, and of its end. */
+/** Receives all reservations, again when one is observed or changes, and their end. */
 export type HoldingListener = { readonly held: (reservation: Reservation) => void; readonly released: (reservation: Reservation) => void };
 
 type Counted = Reservation & { readonly charges: readonly Charge[] };
@@ -115,7 +116,7 @@ export function createAdmissionCache(
   const assumedNow = new Map<string, Counted>();
   const reserved = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
-  /** By shape and key, those of which nothing has arrived yet. */
+  /** Workloads of which no copy is known yet, by shape and key. */
   const onTheirWay = new Map<string, Map<string, Counted>>();
   const walks = createSlicedPass(() => counted.values());
   const shapes = createShapeAvoidance();
@@ -139,7 +140,7 @@ export function createAdmissionCache(
     if (alike?.delete(key) === true && alike.size === 0) onTheirWay.delete(shape);
   };
 
-  /** All but its places among the others, which it mostly keeps. */
+  /** Removes a reservation from all but the ordered index, in which it mostly keeps its place. */
   const drop = (key: string): Counted | undefined => {
     const entry = counted.get(key);
     if (entry === undefined) return undefined;
@@ -158,7 +159,7 @@ export function createAdmissionCache(
     discharge(usage, holdingOf(entry));
     return entry;
   };
-  /** What its priority cannot be told for any more, it was told before, or has none of its own. */
+  /** A Workload whose priority no longer resolves keeps its last priority, or gets the default. */
   const priorityOf = ({ key, namespace, queue, priorityWish }: Workload): number => {
     const classes = priorityClasses();
     const resolved = resolvePriority(priorityWish, classes, setup.localQueues.get(`${namespace}/${queue ?? ''}`)?.priorityBounds);
@@ -211,16 +212,16 @@ export function createAdmissionCache(
     return entry;
   };
 
-  /** Its queues say something else of it now. */
+  /** The setup of the reservation's ClusterQueue or LocalQueue has changed. */
   const review = (entry: Counted): void => {
     const { workload, record, assumed } = entry;
     starts.watch(entry);
     index(entry);
-    // Whether it keeps what it does not need any more is its queue's word.
+    // The ClusterQueue decides whether finished pods keep their quota.
     if (!assumed && workload.podsNeeded !== undefined) put(workload, record, false);
   };
 
-  /** Clusters that one Job after the other tries, and the one that has gone there since. */
+  /** Clusters that are tried by one Job at a time, with the Job admitted there since. */
   const trials = (): ReadonlyMap<string, string | undefined> => {
     const found = new Map<string, string | undefined>();
     for (const { name, tryingSinceMs } of clusterStates) {
@@ -237,7 +238,7 @@ export function createAdmissionCache(
     setQueueing: (next) => {
       const concerned = concernedBy(setup, next);
       setup = next;
-      // However many hold something: what they hold together of each ClusterQueue is known.
+      // Usage per ClusterQueue is indexed, so the cost does not depend on the number of reservations.
       usage = usage.keeping(isClusterHolder);
       for (const [clusterQueue, key, amount] of admitted.quotas()) {
         const node = next.tree.clusterQueues.get(clusterQueue);
@@ -327,17 +328,20 @@ export function createAdmissionCache(
   };
 }
 
-/** It is admitted, and its record is written. */
+/** The reservation is admitted and its record is written. */
 const isSettled = ({ workload, assumed }: Reservation): boolean => !assumed && hasPlace(workload);
 
-/** It was sent, and nothing is known of it. */
+/** The Workload is sent to its cluster, and no copy is known yet. */
 const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
   !assumed && workload.phase === 'Admitted' && !workload.dispatched && !workload.started;
 
-/** Whether it answers, and since when. */
+/** Whether a cluster is lost, and since when it is reachable. */
 const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
 
-/** Of which reservations the queues say something else now than before, however much quota there is; undefined: of none. */
+/**
+ * Selects the reservations for which start timeouts, finished pods or priority bounds have changed; undefined if there are none. Quota is
+ * not considered.
+ */
 function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
   const queues = differing(
     before.queues,
@@ -353,7 +357,7 @@ function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation:
   return ({ workload, record }) => queues.has(record.clusterQueue) || localQueues.has(namedQueueOf(workload) ?? '');
 }
 
-/** The names of those that have come, have gone, or are not the same. */
+/** The names of entries that were added, removed or changed. */
 function differing<T>(before: ReadonlyMap<string, T>, next: ReadonlyMap<string, T>, isSame: (a: T, b: T) => boolean): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [name, each] of before) {
@@ -364,10 +368,10 @@ function differing<T>(before: ReadonlyMap<string, T>, next: ReadonlyMap<string, 
   return names;
 }
 
-/** Whether two records are the same admission. */
+/** Whether two records describe the same admission. */
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);
 
-/** What is taken from the ClusterQueue. */
+/** The charges to the ClusterQueue. */
 function chargesOf(held: Requests, record: AdmissionRecord): Charge[] {
   return [...held].flatMap(([resource, amount]): Charge[] => {
     const flavor = record.flavors[resource];

@@ -1,19 +1,19 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { Reservation } from '../workload/reservation.ts';
 
-/** When something of Workloads must have happened, in epoch milliseconds. Each is looked at when it changes and when its time has come, and never in between. */
+/** Deadlines of Workloads, in epoch milliseconds. A reservation is examined when it changes and when it is due, never in between. */
 export interface Deadlines<D extends Due> {
-  /** Replaces what is known of a reservation. */
+  /** Replaces the deadline of a reservation. */
   watch(reservation: Reservation): void;
   forget(key: string): void;
-  /** Those whose time is over, and when that of the next one is. */
+  /** The overdue reservations, and the next deadline. */
   overdue(nowMs: number): { readonly found: readonly Overdue<D>[]; readonly nextMs: number | undefined };
 }
 
 export type Due = { readonly dueMs: number };
 export type Overdue<D extends Due> = { readonly reservation: Reservation; readonly due: D };
 
-/** `dueOf` says when the time of a reservation is over; undefined when nobody asks. */
+/** `dueOf`: the deadline of a reservation; undefined if it has none. */
 export function createDeadlines<D extends Due>(dueOf: (reservation: Reservation) => D | undefined): Deadlines<D> {
   const deadlines = new IndexedHeap<Overdue<D>>(
     ({ reservation }) => reservation.workload.key,
@@ -33,7 +33,7 @@ export function createDeadlines<D extends Due>(dueOf: (reservation: Reservation)
         deadlines.delete(first.reservation.workload.key);
       }
       const nextMs = deadlines.peek()?.due.dueMs;
-      // Until it is seen to be evicted it is overdue.
+      // A reservation stays overdue until its eviction is observed.
       for (const each of found) deadlines.set(each);
       return { found, nextMs };
     },

@@ -4,31 +4,34 @@ import type { Due } from './deadlines.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** When the time is over that a Job may be admitted for in all (Kueue's maximumExecutionTimeSeconds), and how much that is. */
+/** When a Job's maximum execution time (Kueue's maximumExecutionTimeSeconds) ends, and that time in seconds. */
 export type ExecutionDeadline = Due & { readonly seconds: number };
 
-/** The deadline of a reservation; undefined when its Job may run for ever. */
+/** The deadline of a reservation; undefined without a maximum execution time. */
 export function executionDeadline({ workload, record, assumed }: Reservation): ExecutionDeadline | undefined {
   const { maxExecutionSeconds: seconds, phase } = workload;
   if (assumed || seconds === undefined || phase !== 'Admitted') return undefined;
   return { seconds, dueMs: Date.parse(record.since) + (seconds - (record.executedSeconds ?? 0)) * 1000 };
 }
 
-/** The record of an admission that ends now: what it took is added to what those before it took. */
+/** The record of an admission that ends now: its running time is added to that of earlier admissions. */
 export function endedRecord(record: AdmissionRecord, nowMs: number): AdmissionRecord {
   if (record.evicted === true) return withoutChecks(record);
   const seconds = (record.executedSeconds ?? 0) + Math.max(0, Math.floor((nowMs - Date.parse(record.since)) / 1000));
   return { ...record, evicted: true, ...(seconds === 0 ? {} : { executedSeconds: seconds }) };
 }
 
-/** A reservation that ends has taken no time: nothing ran. */
+/** A reservation without admission has no running time. */
 function withoutChecks(record: AdmissionRecord): AdmissionRecord {
   if (record.checks === undefined) return record;
   const { checks: _checks, ...rest } = record;
   return rest;
 }
 
-/** Why a Workload has no time left, for people; undefined when it has. It follows from the Job alone, so that it outlives whoever found it out. */
+/**
+ * Why a Workload has no execution time left, as a message; undefined if it has some. It derives from the Job alone, so it survives a
+ * restart.
+ */
 export function timeIsUp({ maxExecutionSeconds, record, namespace, name }: Workload): string | undefined {
   const used = record?.executedSeconds ?? 0;
   if (maxExecutionSeconds === undefined || used < maxExecutionSeconds) return undefined;

@@ -4,11 +4,11 @@ import type { FlavorResource } from '../quota/quota-tree.ts';
 import { localQueueOf } from '../fair-sharing/local-queue-order.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** How many there are of each queue, kept up as they come and go: there may be too many to be counted anew. */
+/** The number of Workloads of each queue, maintained incrementally, because counting anew costs too much. */
 export interface QueueCounts {
-  /** One leaves a queue, and one comes to another; undefined: to none. */
+  /** Moves one Workload from one queue to another; undefined: no queue. */
   replace(before: string | undefined, next: string | undefined): void;
-  /** Of those queues that have any. Not to be kept: it changes. */
+  /** Counts of queues that have Workloads. A live view: do not keep it. */
   readonly all: () => ReadonlyMap<string, number>;
 }
 
@@ -30,10 +30,10 @@ export function createQueueCounts(): QueueCounts {
   };
 }
 
-/** What is held from each queue, kept up likewise. */
+/** The quota that the Workloads of each queue hold, maintained incrementally. */
 export interface QueueHoldings {
   add(queue: string | undefined, charges: readonly Charge[], sign: 1 | -1): void;
-  /** Of a queue; not to be kept. */
+  /** The quota held from a queue. A live view: do not keep it. */
   of(queue: string): ReadonlyMap<FlavorResource, Amount>;
 }
 
@@ -56,6 +56,6 @@ export function createQueueHoldings(): QueueHoldings {
 }
 const NOTHING: ReadonlyMap<FlavorResource, Amount> = new Map();
 
-/** The LocalQueue that a Workload names; undefined where it names none. */
+/** The LocalQueue that a Workload names; undefined if it names none. */
 export const namedQueueOf = (workload: Pick<Workload, 'namespace' | 'queue'> | undefined): string | undefined =>
   workload?.queue === undefined ? undefined : localQueueOf(workload);

@@ -1,15 +1,15 @@
 /**
- * Walks over a crowd, done a part at a time, so that whoever waits for the event loop is not kept. What comes to the crowd meanwhile is visited too, or
- * came as it should be.
+ * Passes over all items in slices, so that the event loop is not blocked. Items that are added during a pass are visited too, or need no
+ * visit.
  */
 export interface SlicedPass<T> {
-  /** Has everybody visited, after what was asked for before. `begins`: it is about to. */
+  /** Schedules a visit to every item, after the passes scheduled before. `begins` is called when the pass starts. */
   enqueue(visit: (each: T) => void, begins?: () => void): void;
-  /** Goes on until everybody has been visited or `hasEnded`. True while something is left. */
+  /** Continues until every item is visited or `hasEnded`. True while visits remain. */
   runUntil(hasEnded: () => boolean): boolean;
 }
 
-/** `crowd`: everybody, in an order that visits do not change. */
+/** `crowd`: all items, in an order that visits do not change. */
 export function createSlicedPass<T>(crowd: () => Iterator<T>): SlicedPass<T> {
   const asked: { readonly visit: (each: T) => void; readonly begins: (() => void) | undefined }[] = [];
   let under: { readonly visit: (each: T) => void; readonly rest: Iterator<T> } | undefined;
@@ -29,7 +29,7 @@ export function createSlicedPass<T>(crowd: () => Iterator<T>): SlicedPass<T> {
         const next = under.rest.next();
         if (next.done === true) under = undefined;
         else under.visit(next.value);
-        // Asking for the time costs more than most visits.
+        // Reading the clock costs more than most visits.
         if (visits % VISITS === 0 && hasEnded()) return true;
       }
     },

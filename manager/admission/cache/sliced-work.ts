@@ -1,4 +1,4 @@
-/** What work comes to that is done in steps, all of them one after another. */
+/** Runs sliced work to its end in one go, and returns its result. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();

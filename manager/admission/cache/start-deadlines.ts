@@ -3,12 +3,12 @@ import type { ClusterState } from '../quota/cluster-state.ts';
 import type { Due } from './deadlines.ts';
 import type { QueueingSetup } from '../snapshot/snapshot.ts';
 
-/** When a placement that has not started comes to nothing, and after which time. */
+/** When a placement that has not started expires, and its timeout in milliseconds. */
 export type StartDeadline = Due & { readonly timeoutMs: number };
 
 /**
- * When a reservation must have started; undefined when nobody asks. A Workload without pods never starts, nor does one that is held back; on a cluster that is lost nobody knows, and
- * what it has missed it has time for again once its cluster is back.
+ * The start deadline of a reservation; undefined if it has none. A Workload without pods, or one that is held back, never starts. While its
+ * cluster is lost a Workload has no deadline; its time begins anew when the cluster is reachable again.
  */
 export function startDeadline(
   { workload, record, assumed }: Reservation,

@@ -16,18 +16,18 @@ import type { Reservation } from '../workload/reservation.ts';
 import { createUsageLedger, writtenLedger } from '../fair-sharing/usage-ledger.ts';
 import { firstByName } from './state-metrics.ts';
 
-/** Follows what LocalQueues use, and writes it down so that it survives a restart. */
+/** Tracks the usage of LocalQueues, and writes it to their status so that it survives a restart. */
 export interface AdmissionFairSharing {
-  /** Tells it who holds what. */
+  /** Receives the reservations. */
   readonly holdings: HoldingListener;
   /**
-   * What the LocalQueue, by `namespace/name`, is compared by with others of its ClusterQueue; undefined where that does not ask for it. It is what has been used
-   * as it would count at the last sample: so it does not change while nothing is held, and numbers that were asked for at different times can be compared.
+   * The usage by which a LocalQueue, as `namespace/name`, is compared with others of its ClusterQueue; undefined if the queue does not ask
+   * for that. It is scaled to the last sample, so it stays constant while nothing is held, and values of different times compare.
    */
   usageOf(localQueue: string): number | undefined;
-  /** A LocalQueue is gone, and what it has used with it. */
+  /** A LocalQueue is deleted, and its usage with it. */
   forget(localQueue: string): void;
-  /** Goes on from what was written, and writes until `signal` aborts. Call it on the leader, with synced informers. */
+  /** Restores the usage from status, and writes it until `signal` aborts. Call it on the leader, with synced informers. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export type AdmissionFairSharingDeps = {
   readonly client: StatusClient;
   readonly cache: () => Pick<AdmissionCache, 'queueing' | 'reservations'>;
   readonly localQueues: Lister<LocalQueue>;
-  /** The order of this LocalQueue of a ClusterQueue, or of all, may be another. */
+  /** The order may have changed: for this LocalQueue of the ClusterQueue, or for all. */
   readonly changed: (clusterQueue?: string, localQueue?: string) => void;
   readonly metrics: Pick<AdmissionMetrics, 'localQueueUsage' | 'localQueuesMax'>;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
     if (ledger.admitted(localQueueOf(workload), workload.key, held, record, clock.now())) tell(reservation);
   };
   const tell = ({ workload, record }: Reservation): void => deps.changed(record.clusterQueue, localQueueOf(workload));
-  /** Its weight, where its ClusterQueue asks for it. */
+  /** The LocalQueue's weight, if its ClusterQueue orders by usage. */
   const weightIn = (localQueue: string): { readonly weight: number; readonly clusterQueue: string } | undefined => {
     const { localQueues: setups, queues } = deps.cache().queueing();
     const setup = setups.get(localQueue);
@@ -62,7 +62,7 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
     return isAsked ? { weight: setup.weight, clusterQueue: setup.clusterQueue } : undefined;
   };
 
-  /** What was written, and what runs: together what was known before. */
+  /** Status and reservations together restore the usage. */
   const restore = (): void => {
     ledger = writtenLedger(policy, localQueues.list());
     for (const reservation of deps.cache().reservations()) count(reservation);
@@ -73,7 +73,7 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
     const consumedResources = formatConsumed(ledger.consumed(localQueue, nowMs));
     const gone = Object.keys(queue.status?.fairSharing?.admissionFairSharingStatus?.consumedResources ?? {});
     const status = {
-      // A merge leaves what it does not name.
+      // A merge patch keeps fields that it does not name.
       consumedResources: { ...Object.fromEntries(gone.map((resource) => [resource, null])), ...consumedResources },
       lastUpdate: toWireTime(nowMs),
     };
@@ -132,5 +132,5 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
   };
 }
 
-/** Of a half-life that is far shorter than the time between samples nothing is left of what could be compared. */
+/** Beyond this many half-lives no comparable usage is left. */
 const HALF_LIVES_MAX = 500;

@@ -9,7 +9,7 @@ export type AdmissionMetrics = ReturnType<typeof createAdmissionMetrics> & { rea
 /** Seconds, from one second to about eleven hours: how long Jobs wait and run. */
 const WAIT_BUCKETS = [1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960];
 
-/** Reasons of API servers that a write of a Job meets; there are others, which come up when they do. */
+/** Reasons with which API servers commonly refuse a write of a Job; series of other reasons begin when they occur. */
 const WRITE_REFUSALS = ['Conflict', 'Forbidden', 'Invalid', 'NotFound', 'Timeout', 'InternalError', 'Unknown'];
 
 /** Registers the metrics of admission. Call once for a registry: a second time throws. */

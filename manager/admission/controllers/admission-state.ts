@@ -8,11 +8,11 @@ import { splitFlavorResource, type FlavorResource } from '../quota/quota-tree.ts
 import type { ReasonCounts } from './reason-counts.ts';
 import { clusterHolder } from '../quota/usage.ts';
 
-/** How the queues stand. Amounts are in the base unit of the resource. */
+/** The state of the queues. Amounts are in the base unit of the resource. */
 export type AdmissionState = {
   readonly clusterQueues: readonly {
     readonly name: string;
-    /** When the first in order was created, or evicted, in epoch seconds; undefined: nobody waits. */
+    /** When the first Workload in order was created or evicted, in epoch seconds; undefined if none is pending. */
     readonly headSinceSeconds: number | undefined;
     readonly pendingByReason: ReadonlyMap<string, number>;
   }[];
@@ -23,11 +23,11 @@ export type AdmissionState = {
     readonly admitted: number;
     readonly usage: readonly { readonly flavor: string; readonly resource: string; readonly amount: number }[];
   }[];
-  /** What is charged on a cluster of a resource. */
+  /** The amount of a resource that is charged to a cluster. */
   readonly usedOn: (cluster: string, resource: string) => number;
 };
 
-/** By the number of queues, however many Jobs there are. */
+/** Observes the queues. The cost depends on the number of queues, not of Jobs. */
 export function observeAdmission({
   cache,
   watcher,
@@ -75,7 +75,7 @@ export const NONE: Count = { pending: 0, admitted: 0 };
 
 type AdmissionCounts = { readonly cache: AdmissionCache; readonly watcher: Pick<JobWatcher, 'pendingOf' | 'isPending'> };
 
-/** How many wait and how many are admitted, of each queue: by the number of queues, however many there are of the others. */
+/** Pending and admitted Workloads of each queue. The cost depends on the number of queues and of assumed Workloads. */
 export function countsOf({ cache, watcher }: AdmissionCounts, setup: QueueingSetup): Counts {
   const counts = { clusterQueues: new Map<string, Count>(), localQueues: new Map<string, Count>() };
   const add = (into: Map<string, Count>, key: string | undefined, more: Count): void => {
@@ -88,7 +88,7 @@ export function countsOf({ cache, watcher }: AdmissionCounts, setup: QueueingSet
     add(counts.clusterQueues, setup.localQueues.get(local)?.clusterQueue, { pending, admitted: 0 });
   };
   for (const [local, pending] of watcher.pendingOf()) addPending(local, pending);
-  // Whose admission is being written is pending until that has been seen, and counts as admitted.
+  // An assumed Workload stays in `pending` until its record is observed, and counts as admitted.
   for (const { workload } of cache.assumed()) {
     const local = watcher.isPending(workload.key) ? namedQueueOf(workload) : undefined;
     if (local !== undefined) addPending(local, -1);

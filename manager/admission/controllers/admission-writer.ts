@@ -31,19 +31,19 @@ import { waitingConditions } from './waiting-reporter.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * Writes the records of assumed admissions. Only requests under way occupy a slot: an admission that the API server did not store waits for its
- * next try outside, so that those that fail for good keep nobody else waiting.
+ * Writes the records of assumed admissions. Only requests in flight occupy a slot: a failed admission waits outside for its retry, so that
+ * permanent failures do not delay others.
  */
 export interface AdmissionWriter {
-  /** Whether there is a slot for another write. */
+  /** Whether a slot is free. */
   hasRoom(): boolean;
-  /** Whether the Workload may be assumed and written now; if not, it is tried again a little later. */
+  /** Whether the Workload may be assumed and written now; if not, its retry is postponed. */
   mayTry(key: string): boolean;
   /** Writes the record of an assumed admission. */
   write(reservation: Reservation, signal: AbortSignal): void;
-  /** Tries again what is due, as far as there are slots for it, and has itself called when more is. */
+  /** Retries what is due, as far as slots are free, and calls `wake` when more is due. */
   retryDue(signal: AbortSignal): void;
-  /** Once stopped: resolves when no write is under way. */
+  /** After `signal` aborts: resolves when no write is in flight. */
   idle(): Promise<void>;
 }
 
@@ -55,20 +55,20 @@ export type AdmissionWriterDeps = {
   readonly retries: AdmissionRetries;
   readonly watcher: Pick<JobWatcher, 'giveUp' | 'doubt' | 'retry'>;
   readonly records: RecordKeeper;
-  /** Of all Jobs, so many are traced; absent: none. */
+  /** The fraction of Jobs that are traced; absent: none. */
   readonly traceRatio?: number;
-  /** There may be room, or something due. */
+  /** Called when a slot may be free or a retry due. */
   readonly wake: () => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
 };
 
-/** Writes under way at once. */
+/** Writes in flight at most. */
 const WRITES_MAX = 64;
-/** Of these, such as have failed before: they may be slow to fail, and leave the others most of the slots. */
+/** Retries in flight at most: failures may be slow, and most slots stay for first attempts. */
 const RETRIES_MAX = 8;
-/** From this failure on in a row, the Job is told, and does without its quota where that is safe. */
+/** From this many consecutive failures on, the Job's condition says so and its quota is released if that is safe. */
 const TOLD_FROM = 3;
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
@@ -76,11 +76,11 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   const { client, events, jobs, cache, retries, watcher, records, traceRatio, wake, clock, log, metrics } = deps;
   const writes = new Set<Promise<void>>();
   const retrying = new Set<Promise<void>>();
-  /** Every try of an admission is the very same request. */
+  /** All attempts of an admission send the same request. */
   const requests = new WeakMap<Reservation, Patch>();
   let timer: Timer | undefined;
 
-  /** Of which trace the Job's way is exported. */
+  /** The ID of the trace that is exported for a Job. */
   const traceOf = (key: string): string | undefined => {
     const job = traceRatio === undefined ? undefined : jobs.get(parseKey(key));
     return job !== undefined && traceRatio !== undefined && isSampled(job, traceRatio) ? jobTrace(job).traceId : undefined;
@@ -102,8 +102,8 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   };
 
   /**
-   * Sends the record. A conflict needs nothing done: the Job has changed, and its newer version comes through the informer. Where nobody answered,
-   * the server is away: the same request is sent again from its slot, because more requests would be of no use.
+   * Sends the record. A conflict needs no action: the Job has changed, and the informer brings its newer version. Without an answer the API
+   * server is down: the same request is sent again from its slot, because more requests would not help.
    */
   const store = async (reservation: Reservation, patch: Patch, signal: AbortSignal): Promise<void> => {
     const { key } = reservation.workload;
@@ -131,8 +131,8 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   };
 
   /**
-   * A refusal was not carried out, so the Workload is no longer assumed. Any other failure may have been: the Workload stays assumed, with all it
-   * holds, until the same request, a conflict or the informer tells.
+   * A refused write was not carried out, so the Workload is no longer assumed. After any other failure it stays assumed and keeps its quota
+   * until the same request, a conflict or the informer gives certainty.
    */
   const failed = async (reservation: Reservation, error: ApiError): Promise<void> => {
     const { key } = reservation.workload;
@@ -151,8 +151,8 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   };
 
   /**
-   * Tells the Job, on the version that the admission was decided on. True when that was done: the admission has then not been carried
-   * out, and never will be, because it is conditional on that same version.
+   * Writes the condition to the Job version on which the admission was decided. True if that succeeded: then the admission was not carried
+   * out and never will be, because it is conditional on that version.
    */
   const tell = async ({ workload }: Reservation, reason: InadmissibleReason, hasChanged: boolean): Promise<boolean> => {
     const { key, resourceVersion } = workload;
@@ -194,7 +194,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
         else watcher.retry(key);
       }
       timer?.cancel();
-      // What is due already waits for a slot, and whoever leaves one wakes.
+      // A retry that is due already waits for a slot; each freed slot calls `wake`.
       const nextMs = retries.nextMs();
       timer = nextMs === undefined || nextMs <= clock.now() ? undefined : clock.schedule(wake, nextMs - clock.now());
     },
@@ -205,7 +205,10 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   };
 }
 
-/** Record, hold and, unless checks are awaited, release in one write, conditional on the version that was decided on. */
+/**
+ * Record, finalizer and, unless admission checks are awaited, release in one write, conditional on the version on which the admission was
+ * decided.
+ */
 export const admissionPatch = (
   { resourceVersion, finalizers, hold }: Workload,
   { cluster, checks }: AdmissionRecord,
@@ -217,7 +220,7 @@ export const admissionPatch = (
     metadata: {
       resourceVersion,
       labels: clusterLabel(cluster),
-      // A Job that is suspended later is held then, whatever was said of an earlier time.
+      // An admission clears the hold annotation, so that a later suspension holds the Job.
       annotations: {
         [ADMISSION_ANNOTATION]: sealed,
         ...omitUndefined({ [TRACE_ID_ANNOTATION]: traceId }),
@@ -229,5 +232,5 @@ export const admissionPatch = (
   },
 });
 
-/** The API server has looked at the write and will not have it. */
+/** The API server has rejected the write. */
 const isRefusal = (error: ApiError): boolean => error.code < 500 && !isTooManyRequests(error);

@@ -36,64 +36,62 @@ import type { Untrusted, Workload } from '../workload/workload.ts';
 export type EvictionControllerDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
-  /** Drops what is too much: for what conditions say, too. */
+  /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
   readonly storyEvents: EventRecorder;
   readonly cache: AdmissionCache;
   readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toTell'>;
   readonly records: RecordKeeper;
   readonly losses: LossWatch;
   readonly requeuingTimestamp: RequeuingTimestamp;
-  /** Why the admission of a reservation no longer stands; undefined while it does. */
+  /** Why the admission of a reservation is no longer valid; undefined while it is. */
   readonly unresolved: (reservation: Reservation) => string | undefined;
-  /** Has {@link EvictionController.correct} called again. */
+  /** Schedules another call of {@link EvictionController.correct}. */
   readonly wake: () => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
 };
 
-/** Puts right what Jobs hold or do that they should not: the writes of admission that admit nobody. */
+/** Corrects Jobs that run or hold quota without right: all writes of admission except admissions. */
 export interface EvictionController {
-  /** Starts the writes that are needed now, each once. */
+  /** Starts each write that is needed now, once. */
   correct(signal: AbortSignal): void;
-  /** Something has changed by which admissions of those that are `concerned` may stand or fall. They are looked at when the cache goes on. */
+  /** Admissions of the `concerned` reservations may have become invalid or valid. They are examined when the cache continues its visits. */
   recheckAdmissions(concerned?: (reservation: Reservation) => boolean): void;
-  /** Clusters or queues are others now: the Jobs of lost clusters are to be looked at. */
+  /** Clusters or queues have changed: Jobs on lost clusters are examined. */
   lookForLosses(): void;
-  /** Resolves when no write is under way. */
+  /** Resolves when no write is in flight. */
   idle(): Promise<void>;
 }
 
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
-/** After a conflict, where the Job is gone and our cache does not show it yet, and after the first failure; after further ones in a row twice as long each time. */
+/** Delay after a conflict, a deletion not yet observed, or the first failure; it doubles with every consecutive failure. */
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 60_000;
-/** So many are under way at once: a drain of thousands is not to keep everybody else. */
+/** Writes in flight at most, so that the drain of thousands does not delay other Jobs. */
 const WRITES_MAX = 200;
-/** What is deleted and created anew within this time, such as by `kubectl replace --force`, costs nobody his pods. */
+/** An object that is deleted and recreated within this time, as by `kubectl replace --force`, causes no eviction. */
 const UNRESOLVED_MS = 30_000;
 
 export function createEvictionController(deps: EvictionControllerDeps): EvictionController {
   const { client, events, storyEvents, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
-  /** How often the writes of a Job have failed in a row. */
+  /** Consecutive failed writes of each Job. */
   const failures = new Map<string, number>();
-  /** Since when a Job could hold less than it does. */
+  /** Since when a Job could hold less quota than it does. */
   const lowerableSinceMs = new Map<string, number>();
-  /** Since when the admission of a Job does not stand. */
+  /** Since when the admission of a Job is invalid. */
   const unresolvedSinceMs = new Map<string, number>();
-  /** Whose admission does not stand, as it was found. */
+  /** Keys of Jobs whose admission was found invalid. */
   const suspects = new Set<string>();
   let inFlight = 0;
-  /** Of what becomes due next, by what that is. */
+  /** The timer of each kind of deadline. */
   const timers = new Map<'starts' | 'executions' | 'checks', Timer>();
 
-  /** Each Job one at a time. When one of many has been answered the pass that follows looks again. */
+  /** One write per Job at a time. The pass after an answer examines the rest. */
   const mayWrite = (key: string): boolean => inFlight < WRITES_MAX && !writes.has(key);
 
-  /**
-   * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
-   */
+  /** Sends one write. It may fail, or rest on outdated state; the pass that follows examines the Job again. */
   const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void =>
     send(key, async () => client.patch(JOBS, parseKey(key), patch, WRITE), what, signal, done);
 
@@ -138,8 +136,8 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   };
 
   /**
-   * Suspends a Job that admission has not released, and puts the last good record in the place of what it carries, or nothing: a manager that
-   * is started anew could not tell an earlier record from the newest.
+   * Suspends a Job that admission has not released, and replaces its record with the last good one, or removes it: a restarted manager
+   * could not tell an earlier record from the newest.
    */
   const suspendUnadmitted = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
     const last = workload.record && endedRecord(workload.record, clock.now());
@@ -156,8 +154,8 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   };
 
   /**
-   * Lets the record of a Job say that somebody has suspended it: we say so in the same write in which we suspend. Who suspends a Job holds it,
-   * unless it says that it is not to be held; that is noted where it is released, too.
+   * Records that a Job was suspended by a user; own suspensions record that in the same write. A suspended Job is held unless it says that
+   * it must not be, which its release records too.
    */
   const recordSuspension = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
     const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};
@@ -173,15 +171,18 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     else if (workload.unmarked && record !== undefined) recordSuspension(workload, record, signal);
   };
 
-  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
+  /**
+   * Suspends the Job. The record stays, so that the copy is suspended in place and may resume there; if it must not resume, the record says
+   * so.
+   */
   const evict = (eviction: Eviction, signal: AbortSignal): void => {
     const { workload, record } = eviction.reservation;
-    // What is to be written costs more than to see that it is not.
+    // Building the record costs more than this check.
     if (!mayWrite(workload.key)) return;
     const { reason, message, told, displacement } = eviction;
     const evicted = evictedRecord(eviction, cache, requeuingTimestamp, clock.now());
     const { fail } = evicted;
-    // An earlier one may have left its word in the record.
+    // An earlier preemption may still be in the record.
     const preempted = displacement && evicted.preempted;
     const patch = recordPatch(workload, evicted, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
@@ -205,7 +206,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     });
   };
 
-  /** Tells a Job that it does not start anywhere. */
+  /** Writes the condition that a Job starts on no cluster. */
   const tell = ({ workload: { key, resourceVersion, cannotStart }, story }: CannotStart, signal: AbortSignal): void => {
     const lastTransitionTime = toWireTime(clock.now());
     const { CannotStart: type } = SwitchyardCondition;
@@ -219,7 +220,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     });
   };
 
-  /** Finds what is overdue, and has itself called when the next one's time has come. */
+  /** Returns what is overdue, and calls `wake` at the next deadline. */
   const overdue = <D extends Due>(what: 'starts' | 'executions', deadlines: Pick<Deadlines<D>, 'overdue'>): readonly Overdue<D>[] => {
     const { found, nextMs } = deadlines.overdue(clock.now());
     timers.get(what)?.cancel();
@@ -228,7 +229,9 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     return found;
   };
 
-  /** Admits those whose checks have all said yes, ends the reservations of which one has said no, or not in time, and asks those that have not been asked. */
+  /**
+   * Admits reservations whose checks are all ready, ends those with a check that is rejected or late, and asks checks that have no state.
+   */
   const settleReservations = (signal: AbortSignal): void => {
     const nowMs = clock.now();
     let nextMs = Number.POSITIVE_INFINITY;
@@ -268,7 +271,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     );
   };
 
-  /** Their controllers see by the condition that they are asked, and what they said of an earlier reservation does not count for this one. */
+  /** The condition asks the check's controller; its answer to an earlier reservation does not count for this one. */
   const ask = ({ key, resourceVersion }: Workload, { since }: AdmissionRecord, checks: readonly string[], signal: AbortSignal): void => {
     const lastTransitionTime = toWireTime(Math.max(clock.now(), Date.parse(since) + 1000));
     const message = 'quota is reserved, and the Job waits for this check';
@@ -283,7 +286,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     );
   };
 
-  /** Writes a record that holds less. What it held before is given back when the informer shows that record. */
+  /** Writes a record with smaller requests. The quota is released when the informer shows that record. */
   const lower = ({ workload }: Reservation, record: Reservation['record'], signal: AbortSignal): void => {
     write(workload.key, recordPatch(workload, record), 'giving quota back', signal, () =>
       log.info('holds less', { job: workload.key, requests: record.requests }),
@@ -308,7 +311,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     }
   };
 
-  /** Looks at those that did not stand when they were last looked at. */
+  /** Examines the reservations that were invalid when last examined. */
   const findUnresolved = (signal: AbortSignal): Eviction[] => {
     const nowMs = clock.now();
     const found = new Map<string, Eviction>();
@@ -353,7 +356,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
       settleReservations(signal);
       for (const each of watcher.toTell()) tell(each, signal);
       lowerWhatIsDue(signal);
-      // What failed and is not needed any more has failed for nobody.
+      // Failures of writes that are no longer needed are forgotten.
       for (const key of failures.keys()) if (!writes.has(key)) failures.delete(key);
     },
     idle: async () => {

@@ -30,48 +30,51 @@ import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from '../workload/workload.ts';
 
 /**
- * Brings what happens to Jobs into the queues and the cache. It looks at the Job alone, never at the event, so that a restart, a relist and
- * a missed event all lead to the same state.
+ * Brings changes of Jobs into queues and cache. It reads the Job alone, never the event, so that a restart, a relist and a missed event
+ * lead to the same state.
  */
 export interface JobWatcher extends EventHandler<Job> {
   added(job: DeepReadonly<Job>): void;
   updated(next: DeepReadonly<Job>): void;
   deleted(job: DeepReadonly<Job>): void;
   /**
-   * Pending Workloads are to be queued anew, because the queues were set up anew, or clusters for other namespaces, or because the priorities changed of
-   * those that are `concerned`. It is done by {@link goOn}.
+   * Schedules that the `concerned` pending Workloads are queued again, because queues, the namespaces of clusters, or priorities changed.
+   * {@link goOn} does it.
    */
   reroute(concerned?: (workload: Workload) => boolean): void;
-  /** Looks anew, in {@link goOn}, at the Jobs of pending Workloads of which this finds one that is concerned. */
+  /** Schedules, for {@link goOn}, another look at the Jobs that `concerned` returns for pending Workloads. */
   adjust(concerned: (key: string) => DeepReadonly<Job> | undefined): void;
-  /** Does what was asked for of pending Workloads until `hasEnded`. True while something is left: nothing may be decided until then. */
+  /**
+   * Continues the scheduled visits of pending Workloads until `hasEnded`. True while visits remain: the scheduler must not decide until
+   * then.
+   */
   goOn(hasEnded: () => boolean): boolean;
   /**
-   * An assumed admission will not be written: the Workload waits, with this reason, until {@link retry} is called, or until its Job changes while
-   * no later try is planned.
+   * An assumed admission is not written. The Workload waits for this reason until {@link retry}, or until its Job changes while no retry is
+   * planned.
    */
   giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
-  /** Whether an assumed admission was written is not known: it stays assumed, and this is why it still waits. */
+  /** An assumed admission may or may not be written: it stays assumed, and waits for this reason. */
   doubt(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
   retry(key: string): void;
-  /** Every Workload that must be suspended because it has no good record, or whose record must say that it is suspended. */
+  /** Workloads that must be suspended because they lack a good record, and those whose record must say that they are suspended. */
   toCorrect(): Iterable<Workload>;
-  /** Every Workload that does not start anywhere and does not say so yet. */
+  /** Workloads that start on no cluster and do not say so yet. */
   toTell(): Iterable<CannotStart>;
-  /** Every Workload that waits. */
+  /** All pending Workloads. */
   pending(): IterableIterator<Workload>;
   isPending(key: string): boolean;
-  /** How many of them there are of each LocalQueue, by `namespace/name`. */
+  /** The number of pending Workloads, by LocalQueue as `namespace/name`. */
   pendingOf(): ReadonlyMap<string, number>;
-  /** Its place in the order in which unfinished Jobs were first seen. */
+  /** The Workload's place in the order in which unfinished Jobs were first observed. */
   arrivalOf(key: string): number;
-  /** Keys of all Jobs that wait, those that are being evicted included; those that come and go meanwhile may be among them or not. */
+  /** Keys of all waiting Jobs, evicted ones that still stop included. Jobs that come or go during iteration may be missing or included. */
   waiting(): Iterable<string>;
-  /** For whose sake a Job that waits was suspended; undefined when it was not. */
+  /** The preemption by which a waiting Job was suspended; undefined if there was none. */
   preemptedOf(key: string): Preempted | undefined;
-  /** Why a Job waits; undefined while it has not been tried, and when it does not wait. */
+  /** Why a Job waits; undefined if it has not been nominated or does not wait. */
   inadmissibleReasonOf(key: string): InadmissibleReason | undefined;
-  /** The reason alone, where it is known without looking for it. */
+  /** The reason only, if it is known without a nomination. */
   reasonOf(key: string): string | undefined;
 }
 
@@ -83,27 +86,27 @@ export function createJobWatcher(deps: {
   readonly retries: AdmissionRetries;
   readonly readRecord: RecordReader;
   readonly priorityClasses: () => PriorityClasses;
-  /** Absent: pods are what is written. */
+  /** Absent: pods count as written. */
   readonly adjustments?: PodAdjustments;
-  /** Absent: nothing is written down. */
+  /** Absent: no decision log is written. */
   readonly recorder?: Pick<DecisionRecorder, 'seen' | 'ended'> | undefined;
   readonly metrics: AdmissionMetrics;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** There may be something to admit. */
+  /** Called when a Workload may be admissible. */
   readonly wakeScheduler: () => void;
 }): JobWatcher {
   const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   const pendingOf = createQueueCounts();
   const walks = createSlicedPass(() => pending.values());
-  /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
+  /** Reasons that keep Jobs out of the queues. The queues know the reasons of queued Workloads. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
   const toCorrect = new Map<string, Workload>();
   const toTell = new Map<string, CannotStart>();
   const untrusted = createUntrustedCount(metrics);
   const unaccounted = createUnaccountedJobs();
-  /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
+  /** The order in which unfinished Jobs were first observed: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
   let arrivalsSeen = 0;
   const arrivalOf = (key: string): number => arrivals.get(key) ?? arrivalsSeen;
@@ -113,13 +116,13 @@ export function createJobWatcher(deps: {
     if (workload === undefined) return;
     take(workload, job);
     if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
-    // While its admission is being written it goes where that says, whatever it carries now.
+    // While an admission is being written, the decided record counts, not the one on the Job.
     if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, deps.now())) shapeChanged(workload.shape);
   };
 
-  /** What has become known since the last walk for it began. */
+  /** Changes since the last visit for them began. */
   let news: { readonly shapes: Set<string>; readonly namespaces: Set<string>; isOfAll: boolean } | undefined;
-  /** Those of this shape, or of this namespace, are to be queued anew. However much becomes known meanwhile, they are walked over once. */
+  /** Queues the Workloads of this shape or namespace again. However many changes arrive, one visit serves all. */
   const requeueAlike = (what: 'shapes' | 'namespaces', name: string): void => {
     if (news === undefined) {
       const gathered = { shapes: new Set<string>(), namespaces: new Set<string>(), isOfAll: false };
@@ -132,7 +135,7 @@ export function createJobWatcher(deps: {
       walks.enqueue(requeue, () => (news = undefined));
     }
     news[what].add(name);
-    // While somebody else leads nobody walks.
+    // While another manager leads, no visits are made, so the sets are bounded.
     if (news[what].size < ALIKE_MAX) return;
     news.isOfAll = true;
     news[what].clear();
@@ -178,7 +181,7 @@ export function createJobWatcher(deps: {
         cache.admit(workload, record);
         const isLess = before !== undefined && holdsLess(cache.get(key), before);
         recorder?.seen(workload, arrivalOf(key), isLess);
-        // Another place is taken, or less is held: what was held before is free.
+        // The Workload has another place or holds less: what it held before is free.
         if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) wakeSharers(before);
         return;
       }
@@ -193,12 +196,12 @@ export function createJobWatcher(deps: {
   };
 
   /**
-   * An admission that is being written is conditional on the version it was decided on. While the Job is still at that version the write may
-   * succeed; once it has moved on without our record, the write is certain to be refused.
+   * A write of an admission is conditional on the version on which it was decided. While the Job is at that version the write may succeed;
+   * once it has moved on without the record, the write is certain to be refused.
    */
   const isBeingWritten = ({ key, resourceVersion }: Workload): boolean => cache.get(key)?.workload.resourceVersion === resourceVersion;
 
-  /** A Job that does not start anywhere says so, and why. */
+  /** A Job that starts on no cluster says so, and why. */
   const tellOf = (workload: Workload): void => {
     const { key, record } = workload;
     const maxMoves = cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
@@ -231,7 +234,7 @@ export function createJobWatcher(deps: {
     wakeScheduler();
   };
 
-  /** Pending, and not assumed: its admission is not being written. */
+  /** Whether the Workload is pending and not assumed. */
   const waits = (key: string): boolean => cache.get(key) === undefined;
 
   const dequeue = (key: string): void => {
@@ -314,7 +317,7 @@ export function createJobWatcher(deps: {
   };
 }
 
-/** So many shapes or namespaces are told apart. */
+/** Shapes or namespaces that are distinguished at most. */
 const ALIKE_MAX = 1_000;
 
 const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>

@@ -1,12 +1,12 @@
 import type { Gauge } from 'prom-client';
 
 /**
- * Gauges that are told of in rounds: what is not told of again in a round is taken away when it ends. There may be thousands of queues of which little changes, so only what
- * is another than before is set.
+ * Gauges that are set in rounds: a series not set in a round is removed at its end. Only changed values are set, because there may be
+ * thousands of queues with few changes.
  */
 export interface QueueGauges {
   set<L extends string>(gauge: Gauge<L>, labels: Readonly<Record<L, string>>, value: number): void;
-  /** All has been told of that there is. */
+  /** Ends a round in which all series were set. */
   endRound(): void;
 }
 

@@ -39,21 +39,21 @@ export type QueueStatusDeps = {
     readonly localQueues: Lister<LocalQueue>;
     readonly cohorts: Lister<Cohort>;
   };
-  /** Whether shares are told of. */
+  /** Whether shares are reported. */
   readonly fairSharing: boolean;
   readonly metrics: AdmissionMetrics;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** Keeps the status of ClusterQueues, Cohorts and LocalQueues, and the gauges, at most once in a second. */
+/** Keeps the status of ClusterQueues, Cohorts and LocalQueues, and the gauges, up to date, at most once a second. */
 export interface QueueStatus {
   changed(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
 const INTERVAL_MS = 1_000;
-/** So long it keeps others waiting at a time, however many queues there are. */
+/** Milliseconds for which an update blocks the event loop at a time. */
 const SLICE_MS = 5;
 
 export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
@@ -107,7 +107,7 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
         pendingWorkloads: count.pending,
         admittedWorkloads: count.admitted,
         conditions,
-        // What it has used is written elsewhere.
+        // The usage of a LocalQueue is written by admission fair sharing.
         ...omitUndefined({ fairSharing: queue.status?.fairSharing }),
       };
       if (!isDeepStrictEqual(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
@@ -176,7 +176,7 @@ function activeCondition(problem: Problem, present: readonly Condition[], nowMs:
   };
 }
 
-/** Gauges of all queues; those of a queue that is gone are taken away. */
+/** Sets the gauges of all queues; those of deleted queues are removed. */
 function* observe(
   { cache, queues, metrics, fairSharing }: QueueStatusDeps,
   gauges: QueueGauges,
@@ -210,7 +210,7 @@ function* observe(
   gauges.endRound();
 }
 
-/** Kueue's: what is infinite is no number. */
+/** Kueue reports an infinite share as NaN. */
 function measuredShare(node: QuotaNode, usage: Usage): number {
   const share = weightedShare(shareOf(node, usage));
   return share === Infinity ? Number.NaN : share;

@@ -5,14 +5,14 @@ import type { EventHandler } from '../../../shared/kube/informer.ts';
 import { SwitchyardCondition } from '../../api/reasons.ts';
 import { createQueueCounts } from '../cache/queue-counts.ts';
 
-/** How many Jobs wait for which reason, of each LocalQueue, kept up as their conditions change. */
+/** The number of waiting Jobs by LocalQueue and reason, maintained as conditions change. */
 export interface ReasonCounts {
   readonly handler: EventHandler<Job>;
-  /** By LocalQueue (`namespace/name`) and reason. */
+  /** Counts by LocalQueue (`namespace/name`) and reason. */
   all(): Iterable<readonly [localQueue: string, reason: string, count: number]>;
 }
 
-/** What is said of those that have not been told anything yet. */
+/** The reason of waiting Jobs that have no condition yet. */
 export const UNTOLD = 'Pending';
 
 export function createReasonCounts(): ReasonCounts {
@@ -32,7 +32,7 @@ export function createReasonCounts(): ReasonCounts {
   };
 }
 
-/** Undefined: it does not wait. Neither names nor reasons have spaces. */
+/** The count that a Job belongs to; undefined if it does not wait. Neither names nor reasons contain spaces. */
 function keyOf({ metadata, spec, status }: DeepReadonly<Job>): string | undefined {
   const queue = metadata.labels?.[QUEUE_NAME_LABEL] ?? '';
   if (spec.managedBy !== MANAGER_CONTROLLER_NAME || queue === '' || metadata.deletionTimestamp !== undefined || isFinished(status))

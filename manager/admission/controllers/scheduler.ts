@@ -17,25 +17,25 @@ export type SchedulerDeps = {
   readonly evictionController: EvictionController;
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
-  /** Goes on with what that has left to be done until `hasEnded`; true while something is left. */
+  /** Continues sliced passes of cache and watcher until `hasEnded`; true while work remains. */
   readonly goOn: (hasEnded: () => boolean) => boolean;
-  /** Absent: nothing is written down. */
+  /** Absent: no decision log is written. */
   readonly recorder?: Pick<DecisionRecorder, 'pass' | 'cycle' | 'looked'> | undefined;
   readonly clock: Clock;
   readonly metrics: AdmissionMetrics;
 };
 
-/** Runs scheduling cycles whenever something has changed, and writes what they decide. */
+/** Runs scheduling cycles when something has changed, and writes their decisions. */
 export interface Scheduler {
-  /** Something has changed. Many calls lead to one pass. */
+  /** Requests a pass. Many calls lead to one pass. */
   wake(): void;
-  /** Admits until `signal` aborts, then resolves when no write is under way. */
+  /** Admits until `signal` aborts, then resolves when no write is in flight. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Heads tried without a pause, after which informers and answers get their turn. */
+/** Heads nominated without a pause, after which informers and answers are processed. */
 const HEADS_MAX = 2_000;
-/** The same as time. */
+/** Milliseconds without a pause. */
 const SLICE_MS = 10;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
@@ -43,12 +43,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   const timers = new Set<Timer>();
   const changes = createWakeUp(clock);
 
-  /** Cycle after cycle, until nobody is left to try. */
+  /** Runs scheduling cycles until no head is left to nominate. */
   const pass = async (signal: AbortSignal): Promise<void> => {
     const slices = createTimeSlices(clock, SLICE_MS);
     recorder?.pass();
     deps.refresh();
-    // Before all are where they belong nothing is decided.
+    // The scheduler decides only once all Workloads are in their queues.
     while (!signal.aborted && deps.goOn(slices.hasEnded)) {
       await slices.next(signal);
       if (!signal.aborted) deps.refresh();
@@ -65,7 +65,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       const decided = recorder && ((decisions: readonly Decision[]) => recorder.cycle(startedMs, heads, decisions));
       const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at, decided }, startedMs, most);
       if (result.tried === 0) return recorder?.looked('idle');
-      // The next pass suspends them.
+      // The next pass suspends the victims.
       if (result.displaces) changes.wake();
       observe(result, startedMs);
       if (!result.progressed) return recorder?.looked('idle');
@@ -74,13 +74,13 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       if (tried < HEADS_MAX && !slices.hasEnded()) continue;
       tried = 0;
       await slices.next(signal);
-      // What has become known meanwhile may forbid what was about to be decided.
+      // Changes that arrived during the pause may forbid the next decision.
       while (!signal.aborted && deps.goOn(slices.hasEnded)) await slices.next(signal);
     }
     recorder?.looked('busy');
   };
 
-  /** Nobody is suspended for one that does not wait any more. Others may have counted on that. */
+  /** Withdraws planned evictions whose preemptor no longer waits. Other Workloads may have waited for the capacity. */
   const withdraw = (): void => {
     const spared = cache.withdraw(({ key }) => queues.has(key));
     for (const { record } of spared) queues.wake(cache.rootOf(record.clusterQueue));
@@ -93,7 +93,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     metrics.attemptDuration.observe({ result }, (clock.now() - startedMs) / 1000);
   };
 
-  /** Has a group tried again when its time has come. */
+  /** Retries a class of Workloads at a time in epoch milliseconds. */
   const at = (timeMs: number, retry: () => void): void => {
     const timer = clock.schedule(() => {
       timers.delete(timer);
@@ -103,7 +103,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     timers.add(timer);
   };
 
-  /** False when its turn is later, because earlier tries have failed. */
+  /** Starts an admission; false if earlier failures postpone it. */
   const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): boolean => {
     const { workload } = head.queued;
     queues.delete(workload.key);
@@ -118,7 +118,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       await changes.run(async () => {
         const startedMs = clock.now();
         await pass(signal);
-        // The longer a pass takes, the more changes the next one gathers: under load half of the time stays for everybody else.
+        // A longer pass lets more changes accumulate for the next one: under load half of the time stays for other work.
         await sleep(clock, clock.now() - startedMs, signal);
       }, signal);
       for (const timer of timers) timer.cancel();

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** How things stand, as whoever leads sees it. Asked for at each scrape, so it must cost no more than what there is of queues and clusters. */
+/** State that the leader observes. It is read at each scrape, so its cost must depend only on the number of queues and clusters. */
 export type ObservedState = {
   readonly clusters: Iterable<ObservedCluster>;
   readonly clusterQueues: Iterable<ObservedClusterQueue>;
@@ -11,14 +11,14 @@ export type ObservedCluster = {
   readonly name: string;
   readonly conditions: readonly { readonly type: string; readonly status: string }[];
   readonly allocatable: ReadonlyMap<string, number>;
-  /** What admitted Jobs ask for there. */
+  /** Requests of admitted Jobs on the cluster. */
   readonly used: ReadonlyMap<string, number>;
-  /** When its watch of copies last gave a sign of life, in epoch seconds; undefined while it is not watched. */
+  /** When the watch of copies last received anything, in epoch seconds; undefined while there is no watch. */
   readonly heardSeconds: number | undefined;
 };
 export type ObservedClusterQueue = {
   readonly name: string;
-  /** Since when the first in order waits, in epoch seconds; undefined: nobody waits. */
+  /** Since when the first Workload in order waits, in epoch seconds; undefined if none is pending. */
   readonly headSinceSeconds: number | undefined;
   readonly pendingByReason: ReadonlyMap<string, number>;
 };
@@ -31,19 +31,22 @@ export type ObservedLocalQueue = {
 };
 
 export interface StateMetrics {
-  /** What to tell from now on; undefined: this process does not lead. */
+  /** Sets the source of the state; undefined: this process does not lead. */
   observe(look: (() => ObservedState) | undefined): void;
 }
 
 export type StateLimits = {
-  /** LocalQueues are made by tenants: so many have series, the first by namespace and name, and all are counted with their ClusterQueues. */
+  /**
+   * LocalQueues that have series, the first by namespace and name. Tenants create LocalQueues, so the number is bounded; ClusterQueues
+   * count all.
+   */
   readonly localQueuesMax: number;
 };
 export const DEFAULT_LOCAL_QUEUES_MAX = 1_000;
 
 /**
- * Call once for a registry. Nothing is kept up between scrapes, so that no series outlives its queue or cluster. The first of these gauges looks and sets them all: a scrape asks
- * for it first, and there is one look for each.
+ * Call once for a registry. No series is kept between scrapes, so none outlives its queue or cluster. The first gauge reads the state and
+ * sets all gauges: a scrape collects it first, so there is one read per scrape.
  */
 export function createStateMetrics(
   registry: Registry,
@@ -133,7 +136,7 @@ export function createStateMetrics(
   return { observe: (next) => void (look = next) };
 }
 
-/** Those that have series of their own. */
+/** The LocalQueues that have series. */
 export function firstByName<Q extends { readonly namespace: string; readonly name: string }>(all: readonly Q[], max: number): readonly Q[] {
   if (all.length <= max) return all;
   const keyed = all.map((each) => ({ key: `${each.namespace}/${each.name}`, each })).toSorted((a, b) => (a.key < b.key ? -1 : 1));

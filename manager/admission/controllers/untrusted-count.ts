@@ -1,9 +1,9 @@
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import { UntrustedReason, type Workload } from '../workload/workload.ts';
 
-/** Counts records that admission has not made: each once, and how many Jobs carry one now. */
+/** Counts records that admission has not made, each once, and the Jobs that carry one now. */
 export interface UntrustedCount {
-  /** A Workload as it is now, and the text of its record. */
+  /** Observes a Workload and the text of its record. */
   observe(workload: Pick<Workload, 'key' | 'untrusted'>, text: string | undefined): void;
   forget(key: string): void;
 }
@@ -13,7 +13,7 @@ export function createUntrustedCount({
   untrustedJobs,
 }: Pick<AdmissionMetrics, 'untrustedRecords' | 'untrustedJobs'>): UntrustedCount {
   const known = new Map<string, { readonly reason: UntrustedReason; readonly text: string | undefined }>();
-  // A series that begins when something is wrong cannot be told from one that was never there.
+  // Series start at 0, because a series that begins with its first problem shows no increase.
   for (const reason of Object.values(UntrustedReason)) {
     untrustedRecords.inc({ reason }, 0);
     untrustedJobs.set({ reason }, 0);

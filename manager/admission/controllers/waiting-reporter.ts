@@ -20,13 +20,13 @@ import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 
 /**
- * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
- * cost what admission needs. So this goes round them, a part in every second, instead of following every change: a Job that is admitted within a
- * second or two is never written to, a Job is written to again only when it waits for another reason, whatever the numbers are by then, and no
- * more than two hundred in a second are.
+ * Writes to waiting Jobs why they wait, as the condition QuotaReserved=False. Thousands of Jobs may wait, and their status must not take
+ * what admission needs. So the reporter sweeps them in parts, one per second, instead of following every change. A Job admitted within a
+ * second or two is never written. A Job is written again only when its reason changes, whatever the numbers, and at most 200 Jobs are
+ * written per second.
  */
 export interface WaitingReporter {
-  /** Somebody may wait for something else now. */
+  /** Reasons may have changed. */
   changed(): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -35,12 +35,12 @@ export type WaitingReporterDeps = {
   readonly client: StatusClient;
   readonly events: EventRecorder;
   readonly jobs: Lister<Job>;
-  /** Keys of all Jobs that wait. */
+  /** Keys of all waiting Jobs. */
   readonly waiting: () => Iterable<string>;
   readonly inadmissibleReasonOf: (key: string) => InadmissibleReason | undefined;
-  /** The reason alone, if it is known without looking for it. */
+  /** The reason only, if it is known without a nomination. */
   readonly reasonOf: (key: string) => string | undefined;
-  /** For whose sake a Job that waits was suspended. */
+  /** The preemption by which a waiting Job was suspended. */
   readonly preemptedOf: (key: string) => Preempted | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,12 +48,12 @@ export type WaitingReporterDeps = {
 };
 
 const SWEEP_INTERVAL_MS = 1_000;
-/** So many Jobs are looked at in a sweep, and so many are told. */
+/** Jobs examined, and Jobs written, in one sweep at most. */
 const LOOKS_MAX = 2_000;
 const TELLINGS_MAX = 200;
 const CONCURRENCY = 4;
 
-/** What is known of a Job: what it was told, and in which round it was last found waiting. */
+/** The last reported reason of a Job, and the round in which the Job was last found waiting. */
 type Seen = { readonly reason: string | undefined; readonly round: number };
 
 export function createWaitingReporter({
@@ -83,18 +83,18 @@ export function createWaitingReporter({
     if (conditions === undefined || (isTold(job, inadmissibleReason) && conditions.length === 1)) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
-      // Strategic: conditions merge by type, so those of dispatch stay as they are.
+      // A strategic merge patch merges conditions by type, so those of dispatch stay.
       await client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, { fieldManager: MANAGER_FIELD_MANAGER });
     } catch (error) {
       if (isNotFound(error)) return;
       throw new Error(`tell ${key} why it waits`, { cause: error });
     }
-    // `kubectl describe job` shows Events and no conditions: whoever asks there is told once for each reason.
+    // `kubectl describe job` shows Events and no conditions, so each reason gets one Event.
     if (waitingReason(job) !== inadmissibleReason.reason)
       events.event(JOBS, job, 'Normal', JobEventReason.Pending, inadmissibleReason.message);
   };
 
-  /** Goes on where the last one stopped. Whoever is found for the first time is told the next time. */
+  /** Continues where the last sweep stopped. A Job that is found for the first time is reported in the next round. */
   const sweep = (): void => {
     const keys = rest ?? waiting()[Symbol.iterator]();
     rest = undefined;
@@ -136,14 +136,14 @@ export function createWaitingReporter({
   };
 }
 
-/** It says so already, perhaps with other numbers, and nothing of its own being suspended or preempted is to be added. */
+/** Whether the Job has this reason already, perhaps with other numbers. */
 const isTold = (job: DeepReadonly<Job>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
 
-/** What the Job says already that it waits for. */
+/** The reason that the Job's condition has now. */
 const waitingReason = (job: DeepReadonly<Job>): string | undefined =>
   job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False')?.reason;
 
-/** The conditions to be written to a Job that waits; undefined when it says so already. */
+/** The conditions to write to a waiting Job; undefined if it has them already. */
 export function waitingConditions(
   job: DeepReadonly<Job>,
   inadmissibleReason: InadmissibleReason,
@@ -165,14 +165,14 @@ export function waitingConditions(
     lastProbeTime: time,
     lastTransitionTime: (isFalse ? present.lastTransitionTime : undefined) ?? time,
   };
-  // Of a Job that is being evicted only its copy can tell whether anything still runs.
+  // While a Job is being evicted, only its copy shows whether anything still runs.
   const mayRun = inadmissibleReason.mayRun === true || MAY_RUN.includes(inadmissibleReason.reason);
   const rests = job.spec.suspend === true && !mayRun;
   const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
   return neverSuspended ? [waiting, ...told, suspended(time)] : [waiting, ...told];
 }
 
-/** That it was preempted, and by whom; nothing where it says so already. */
+/** The condition of a preempted Job; empty if it has that already. */
 function preemptedCondition(conditions: readonly DeepReadonly<JobCondition>[], preempted: Preempted, nowMs: number): JobCondition[] {
   const { Preempted: type } = SwitchyardCondition;
   const message = preemptedMessage(preempted);
@@ -182,10 +182,10 @@ function preemptedCondition(conditions: readonly DeepReadonly<JobCondition>[], p
   return [{ type, status: 'True', reason: preempted.rule, message, lastProbeTime: time, lastTransitionTime: time }];
 }
 
-/** Reasons that are given while something of the Job may still run. */
+/** Reasons that occur while pods of the Job may still run. */
 const MAY_RUN: readonly QuotaReservedReason[] = [QuotaReservedReason.Evicted, QuotaReservedReason.RecordNotTrusted];
 
-/** What the Job controller says of a Job that is created suspended; without it kubectl would show a waiting Job as running. */
+/** The Job controller's condition for a Job that is created suspended; without it kubectl shows a waiting Job as running. */
 const suspended = (time: string): JobCondition => ({
   type: 'Suspended',
   status: 'True',

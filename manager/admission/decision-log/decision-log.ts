@@ -2,18 +2,18 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { LoggedJob } from './logged-workload.ts';
 
 /**
- * What the decision log says, one JSON object a line: enough to decide a day again, under the same policy or another one. It tells what admission saw, in the order
- * in which it saw it, and what it decided; who reads it learns names, requests and queues of Jobs, and nothing of what they run.
+ * The lines of the decision log, one JSON object each: enough to decide a day again, under the same policy or another one. They hold what
+ * admission observed, in that order, and what it decided. A reader learns names, requests and queues of Jobs, and nothing of what they run.
  *
- * A *section* begins with a `log` line, tells all objects and all Jobs as they are then, and says `whole` when they are told. Sections begin when a manager
- * becomes leader, when the log is rotated, so that each file can be read alone, and where lines were lost.
+ * A *section* begins with a `log` line, lists all objects and Jobs as they are then, and ends the list with `whole`. Sections begin when a
+ * manager becomes leader, when the log is rotated, so that each file can be read alone, and after lost lines.
  */
 export type LogLine = LogHead | LogObject | LogGone | LogJob | LogAgain | LogWhole | LogPhase | LogEnd | LogCycle | LogLooked;
 
-/** Raised with every change after which an older `replay` would read something else than was written. */
+/** Incremented with every change that an older `replay` would misread. */
 export const DECISION_LOG_VERSION = 1;
 
-/** Epoch milliseconds, when admission saw or decided it. */
+/** Epoch milliseconds of the observation or decision. */
 type At = { readonly at: number };
 
 /** The first line of a section. */
@@ -21,12 +21,12 @@ export type LogHead = At & {
   readonly kind: 'log';
   readonly version: number;
   readonly because: 'start' | 'rotation' | 'gap';
-  /** How many lines were lost before it. */
+  /** The number of lines lost before the section. */
   readonly dropped?: number;
   readonly settings: LoggedSettings;
 };
 
-/** The flags of the manager that decisions depend on. */
+/** The manager's flags that decisions depend on. */
 export type LoggedSettings = {
   readonly fairSharing?: readonly string[];
   readonly admissionFairSharing?: {
@@ -36,7 +36,7 @@ export type LoggedSettings = {
   };
 };
 
-/** An object as it is from now on: kind, name, and what admission reads of it. */
+/** An object from now on: kind, name, and what admission reads of it. */
 export type LogObject = At & { readonly kind: 'object'; readonly object: LoggedObject };
 export type LoggedObject = {
   readonly kind: SetupKind;
@@ -55,33 +55,33 @@ export const SETUP_KINDS = [
 ] as const;
 export type SetupKind = (typeof SETUP_KINDS)[number];
 
-/** An object is gone. */
+/** An object was deleted. */
 export type LogGone = At & { readonly kind: 'gone'; readonly object: string };
 
-/** A Job that was not told before in this section, or that waits and is another one now: all that is decided on. */
+/** A Job that is new in this section, or a pending Job that has changed: all inputs of decisions. */
 export type LogJob = At & { readonly kind: 'job' } & LoggedJob;
 
-/** A Job that waits was written by somebody, and is queued anew as it was. */
+/** A pending Job was written without a relevant change, and is queued again. */
 export type LogAgain = At & { readonly kind: 'again'; readonly job: string };
 
-/** All objects and Jobs are told. */
+/** All objects and Jobs are listed. */
 export type LogWhole = At & { readonly kind: 'whole' };
 
-/** An admitted Job goes on otherwise. */
+/** An admitted Job has changed its state. */
 export type LogPhase = At & {
   readonly kind: 'phase';
   readonly job: string;
-  /** It is being suspended, and holds what it holds until it waits again (`job`) or ends. */
+  /** `Evicting`: the Job is being suspended, and holds its quota until it is pending again (`job`) or ends. */
   readonly phase: 'Admitted' | 'Evicting';
-  /** For how many pods it still holds quota, where that changes. */
+  /** The number of pods for which it still holds quota, if that changes. */
   readonly needed?: number;
 };
 
-/** A Job holds and asks for nothing any more. */
+/** A Job holds and requests nothing any more. */
 export type LogEnd = At & {
   readonly kind: 'end';
   readonly job: string;
-  /** `Undone`: it was admitted, that could not be written, and it waits on. */
+  /** `Undone`: the admission could not be written, and the Job is pending again. */
   readonly how: 'Finished' | 'Deleted' | 'Undone';
 };
 
@@ -91,17 +91,17 @@ export type LogCycle = At &
     readonly kind: 'cycle';
     /** Its number since this manager leads. */
     readonly cycle: number;
-    /** It is the first of a pass: setup and displacements were brought up to date before it. */
+    /** The cycle is the first of a pass: setup and planned evictions were updated before it. */
     readonly first?: true;
-    /** Of how many ClusterQueues the heads could be tried. */
+    /** The number of ClusterQueues whose heads could be nominated. */
     readonly most: number;
   };
-/** What a cycle decided, by what that came to; what came to nothing is left out. */
+/** The decisions of a cycle by outcome; empty outcomes are omitted. */
 export type CycleParts = {
   readonly admitted?: readonly LoggedAdmission[];
   readonly preempting?: readonly LoggedPreemption[];
   readonly waiting?: readonly LoggedWaiting[];
-  /** Those that fitted until another one of the cycle took the room. */
+  /** Jobs that fitted until another Job of the cycle took the capacity. */
   readonly again?: readonly string[];
 };
 export type LoggedAdmission = {
@@ -109,7 +109,7 @@ export type LoggedAdmission = {
   readonly queue: string;
   readonly cluster: string;
   readonly flavors: AdmissionRecord['flavors'];
-  /** With so many pods at once, where these are not all. */
+  /** The number of pods at once in a partial admission. */
   readonly pods?: number;
 };
 export type LoggedPreemption = {
@@ -123,21 +123,21 @@ export type LoggedWaiting = {
   readonly queue: string;
   readonly reason: string;
   readonly waitsFor: string;
-  /** Where something is kept for it. */
+  /** The cluster of the Job's claim. */
   readonly claim?: string;
 };
 
-/** A pass over the queues is over; told where anything was since the last one. */
+/** A pass over the queues has ended; logged if anything was logged since the previous one. */
 export type LogLooked = At & {
   readonly kind: 'looked';
   readonly first?: true;
-  /** `idle`: nobody is left to try, or no try would come to more. `busy`: as many writes were under way as may be. */
+  /** `idle`: no head is left, or no cycle would change anything. `busy`: the limit of writes in flight is reached. */
   readonly because: 'idle' | 'busy';
 };
 
-/** Objects by kind and name, in one text. */
+/** The name of an object: kind and name in one text. */
 export const objectName = ({ kind, metadata: { namespace, name } }: Pick<LoggedObject, 'kind' | 'metadata'>): string =>
   namespace === undefined || namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 
-/** A line as it is written. */
+/** Formats a line. */
 export const formatLogLine = (line: LogLine): string => `${JSON.stringify(line)}\n`;

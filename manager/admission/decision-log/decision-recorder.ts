@@ -15,37 +15,40 @@ import { loggable, loggedObject, type SetupObjects } from './logged-object.ts';
 import { isToldAnew, loggedJob } from './logged-workload.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** Where the lines of the decision log go. Nothing here waits, fails, or keeps more than its bound. */
+/** The destination of log lines. It never blocks and never throws, and its memory is bounded. */
 export interface LineSink {
-  /** Takes a line, or loses it: then false. */
+  /** Writes a line; false if the line is lost. */
   write(line: string): boolean;
-  /** After a loss: there is room for more than a few lines again. */
+  /** Whether there is room again, after a loss, for more than a few lines. */
   hasRoom(): boolean;
-  /** What follows goes to a new file, where there are files; false where there are none. */
+  /** Continues in a new file; false if the sink has no files. */
   rotate(): boolean;
-  /** Bytes from which on a file is to be followed by the next; undefined: there are no files. */
+  /** The size in bytes from which a file is rotated; undefined without files. */
   readonly fileBytesMax: number | undefined;
-  /** So many lines could not be told. */
+  /** Counts lines that could not be logged. */
   lost(lines: number): void;
-  /** How many lines were lost since this was asked last. */
+  /** Returns the number of lines lost since the last call. */
   takeLost(): number;
 }
 
-/** Writes down what admission sees and decides, in that order. It costs nothing while nobody leads, and little then. */
+/** Logs what admission observes and decides, in that order. It costs nothing while another manager leads. */
 export interface DecisionRecorder {
-  /** This manager leads from now on: tells all that there is, over the next moments. */
+  /** This manager leads from now on: logs all objects and Jobs, in slices. */
   start(): void;
   stop(): void;
-  /** Setup may have changed. */
+  /** The setup may have changed. */
   setup(): void;
-  /** A Job as admission has just seen it; `arrival`: its place in the order of arrival; `anew`: one that waits held something until now, or one that goes on holds less than before. */
+  /**
+   * Logs a Job as admission observes it. `arrival`: its place in arrival order. `anew`: a pending Job held quota until now, or an admitted
+   * Job holds less than before.
+   */
   seen(workload: Workload, arrival: number, anew?: boolean): void;
-  /** A Job holds and asks for nothing any more; `Undone`: its admission could not be written. */
+  /** Logs that a Job holds and requests nothing any more. `Undone`: its admission could not be written. */
   ended(key: string, how: 'Finished' | 'Deleted' | 'Undone'): void;
   /** A pass over the queues begins. */
   pass(): void;
   cycle(nowMs: number, most: number, decisions: readonly Decision[]): void;
-  /** The pass is over. */
+  /** The pass has ended. */
   looked(because: LogLooked['because']): void;
 }
 
@@ -53,7 +56,7 @@ export type DecisionRecorderDeps = {
   readonly sink: LineSink;
   readonly settings: LoggedSettings;
   readonly objects: () => SetupObjects;
-  /** Everyone that waits or holds something, in any order; `arrival` as above. */
+  /** All Workloads that wait or hold quota, in any order; `arrival` as above. */
   readonly workloads: () => Iterable<{ readonly workload: Workload; readonly arrival: number }>;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -61,14 +64,14 @@ export type DecisionRecorderDeps = {
   readonly soon: (callback: () => void) => void;
 };
 
-/** Jobs told at a time, so that a section of many is not one long pause. */
+/** Jobs logged in one slice, so that a large section does not block the event loop. */
 const TOLD_AT_ONCE = 250;
 
 type Told = { readonly object: DeepReadonly<KubeObject>; readonly text: string };
 
 export function createDecisionRecorder({ sink, settings, objects, workloads, now, soon }: DecisionRecorderDeps): DecisionRecorder {
   let state: 'off' | 'telling' | 'whole' | 'lost' = 'off';
-  /** Sections are told from one iterator each: one that was given up tells no more. */
+  /** The number of the current section; slices of an abandoned section stop. */
   let section = 0;
   let fileBytes = 0;
   let bytesSinceWhole = 0;
@@ -78,7 +81,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
   const told = new Map<string, Workload>();
   const objectsTold = new Map<string, Told>();
 
-  /** False when the line is lost: what was told does not hold together any more. */
+  /** False if the line is lost: the section is incomplete from then on. */
   const tell = (line: LogLine): boolean => {
     const text = formatLogLine(line);
     if (!sink.write(text)) {
@@ -153,7 +156,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
     return true;
   };
 
-  /** Whether what happens now can be told. Where lines were lost, and there is room again, a new section tells it. */
+  /** Whether events can be logged now. After lost lines, a new section begins once the sink has room. */
   const isTold = (): boolean => {
     if (state === 'off') return false;
     if (state !== 'lost') return true;
@@ -196,7 +199,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
         tell({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...omitUndefined({ needed: workload.podsNeeded }) });
     },
     ended: (key, how) => {
-      // Whoever was not told yet in this section may have been in the one before.
+      // A Job that is not logged in this section yet may be in the previous one.
       if (!isTold() || (!told.delete(key) && state === 'whole')) return;
       tell({ kind: 'end', at: now(), job: key, how });
     },
@@ -213,7 +216,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       tell({ kind: 'looked', at: now(), ...first(), because });
       hasChanged = false;
       const { fileBytesMax } = sink;
-      // What a section repeats is never more than half of what is written.
+      // Sections make up at most half of the log.
       const isFull = state === 'whole' && fileBytesMax !== undefined && fileBytes >= fileBytesMax && bytesSinceWhole * 2 >= fileBytes;
       if (!isFull || !sink.rotate()) return;
       fileBytes = 0;

@@ -2,7 +2,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CycleParts, LoggedAdmission, LoggedPreemption, LoggedWaiting } from './decision-log.ts';
 import type { Decision } from '../scheduling/decision.ts';
 
-/** The decisions of a cycle as the log has them. Messages are not asked for: to find them costs more than to decide. */
+/** The decisions of a cycle as logged. Messages are omitted, because building them costs more than the decisions. */
 export function partsOf(decisions: readonly Decision[]): CycleParts {
   const admitted: LoggedAdmission[] = [];
   const preempting: LoggedPreemption[] = [];

@@ -6,14 +6,14 @@ import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts
 import type { LoggedObject, SetupKind } from './decision-log.ts';
 import type { QueueingObjects } from '../snapshot/snapshot.ts';
 
-/** All objects that decisions depend on beside Jobs, as the cluster has them. */
+/** All objects except Jobs that decisions depend on, as the cluster has them. */
 export type SetupObjects = QueueingObjects & {
   readonly workerClusters: readonly DeepReadonly<WorkerCluster>[];
   readonly workloadPriorityClasses: readonly DeepReadonly<WorkloadPriorityClass>[];
   readonly priorityClasses: readonly DeepReadonly<PriorityClass>[];
 };
 
-/** Each object with its kind and what of it the decision log tells, which is not asked for where the object is known. */
+/** All objects with their kinds. {@link loggedObject} is called only for changed ones. */
 export function* loggable(objects: SetupObjects): Generator<{ readonly kind: SetupKind; readonly object: DeepReadonly<KubeObject> }> {
   for (const [kind, field] of Object.entries(FIELDS) as [SetupKind, keyof SetupObjects][])
     for (const object of objects[field]) yield { kind, object };
@@ -30,7 +30,7 @@ const FIELDS: Readonly<Record<SetupKind, keyof SetupObjects>> = {
   Namespace: 'namespaces',
 };
 
-/** What admission reads of an object, and nothing else: no kubeconfig, no annotation, no status that it does not decide on. */
+/** What admission reads of an object, and nothing else: no kubeconfig, no annotations, no status that decisions do not use. */
 export function loggedObject(kind: SetupKind, object: DeepReadonly<KubeObject>): LoggedObject {
   const { name, namespace, labels } = object.metadata;
   const metadata = { name, ...(kind === 'LocalQueue' ? omitUndefined({ namespace }) : {}) };
@@ -52,7 +52,7 @@ export function loggedObject(kind: SetupKind, object: DeepReadonly<KubeObject>):
   }
 }
 
-/** Able is logged where it says something: that it is not, or is being tried. */
+/** Conditions that are always logged. Able is logged only if it is not True. */
 const LOGGED: readonly string[] = [ClusterCondition.Ready, ClusterCondition.Reachable];
 
 function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): { readonly spec: object; readonly status: object } {
@@ -61,7 +61,7 @@ function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): 
     .filter(({ type, status: said }) => LOGGED.includes(type) || (type === ClusterCondition.Able && said !== 'True'))
     .map(({ type, status: said, reason, lastTransitionTime }) => {
       if (type === ClusterCondition.Able) return { type, status: said, reason, message: '', lastTransitionTime };
-      // When it was said matters of one of them only, and what it was said with of none.
+      // The transition time matters for Reachable only, the message for none.
       return type === ClusterCondition.Ready ? { type, status: said, reason, message: '' } : { type, status: said, lastTransitionTime };
     });
   return {

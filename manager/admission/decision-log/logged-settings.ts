@@ -4,7 +4,7 @@ import type { UsagePolicy } from '../fair-sharing/local-queue-usage.ts';
 
 type Settings = { readonly fairSharing?: FairSharingConfig | undefined; readonly admissionFairSharing?: UsagePolicy | undefined };
 
-/** The manager's flags as the decision log has them. */
+/** The manager's flags as logged. */
 export function settingsOf({ fairSharing, admissionFairSharing }: Settings): LoggedSettings {
   return {
     ...(fairSharing === undefined ? {} : { fairSharing: fairSharing.preemptionStrategies }),
@@ -14,7 +14,7 @@ export function settingsOf({ fairSharing, admissionFairSharing }: Settings): Log
   };
 }
 
-/** The flags that a log tells. */
+/** The flags that a log contains. */
 export function settingsFrom({ fairSharing, admissionFairSharing }: LoggedSettings): Settings {
   return {
     fairSharing: fairSharing && { preemptionStrategies: Object.values(FairStrategy).filter((each) => fairSharing.includes(each)) },

@@ -7,42 +7,42 @@ import { ANY_NODE, type NodeWish } from '../workload/node-wish.ts';
 import type { PriorityWish } from '../workload/priority.ts';
 import { schedulingHashOf, type Workload } from '../workload/workload.ts';
 
-/** A Workload as the decision log has it: what decisions depend on, and no more. Names of fields are short, because there are many of them. */
+/** A Workload as logged: what decisions depend on, and no more. Field names are short, because there are many. */
 export type LoggedJob = {
   /** `namespace/name`. */
   readonly job: string;
   readonly uid: string;
-  /** Its place in the order in which Jobs were first seen, which decides among those created within one second. */
+  /** The place in the order in which Jobs were first observed, which decides among Jobs created within one second. */
   readonly arrival: number;
   /** LocalQueue of its namespace. */
   readonly queue?: string;
   /** Epoch milliseconds. */
   readonly created: number;
-  /** Since when it counts as waiting, where that is not since it was created. */
+  /** Since when the Job counts as queued, if not since its creation. */
   readonly queued?: number;
-  /** Thousandths of cpu, whole units of everything else, for all its pods; `pods` is their number. */
+  /** Requests of all pods: thousandths of cpu, whole units of everything else; `pods` is their number. */
   readonly requests: Readonly<Record<string, number>>;
-  /** How many pods it may still have at once, where that is fewer. */
+  /** How many pods may still exist at once, if fewer. */
   readonly needed?: number;
-  /** With how few pods it may be admitted. */
+  /** The fewest pods with which the Job may be admitted. */
   readonly least?: number;
   readonly priority?: PriorityWish;
   readonly clusters?: ClusterWish;
   readonly nodes?: NodeWish;
   readonly shape: string;
-  /** Why it is in no queue, whatever there are: the reason alone. */
+  /** The reason why the Job joins no queue, whatever the setup. */
   readonly barred?: string;
-  /** For how many seconds it may be admitted in all. */
+  /** Maximum execution time in seconds over all admissions. */
   readonly maxSeconds?: number;
   readonly fenced?: boolean;
   readonly podFenced?: boolean;
   readonly phase: Workload['phase'];
-  /** Its last admission. */
+  /** The last admission record. */
   readonly record?: LoggedRecord;
 };
 export type LoggedRecord = Omit<AdmissionRecord, 'fail'>;
 
-/** `arrival`: its place in the order of arrival. */
+/** `arrival`: the place in arrival order. */
 export function loggedJob(workload: Workload, arrival: number): LoggedJob {
   const { key, uid, queue, createdMs, queuedSinceMs, requests, podsNeeded, minPods, priorityWish, wish, nodeWish, shape, record } =
     workload;
@@ -69,7 +69,7 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
   };
 }
 
-/** What a tenant has written wrongly is repeated nowhere. */
+/** Invalid input of tenants is not repeated in the log. */
 const INVALID: ClusterWish = { kind: 'Invalid', problem: '' };
 
 const isEmpty = (wish: PriorityWish): boolean => Object.keys(wish).length === 0;
@@ -84,7 +84,7 @@ function barredBy({ hold, problem, forbidden }: Workload): string | undefined {
   return forbidden === undefined ? undefined : QuotaReservedReason.ForbiddenByLimitRange;
 }
 
-/** Whether the log has to tell a Workload that waits anew. */
+/** Whether a pending Workload has to be logged anew. */
 export const isToldAnew = (now: Workload, before: Workload): boolean =>
   now.schedulingHash !== before.schedulingHash ||
   now.queue !== before.queue ||
@@ -98,7 +98,7 @@ export const isToldAnew = (now: Workload, before: Workload): boolean =>
   barredBy(now) !== barredBy(before) ||
   (now.priorityWish !== before.priorityWish && JSON.stringify(now.priorityWish) !== JSON.stringify(before.priorityWish));
 
-/** The Workload that is told, waiting, with this record. What the log does not say of it no decision of a cycle asks for. */
+/** The pending Workload of a logged Job, with this record. Fields that the log omits are not used by decisions of a cycle. */
 export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefined): Workload {
   const slash = told.job.indexOf('/');
   const requests: Requests = new Map(Object.entries(told.requests) as [string, Amount][]);

@@ -11,7 +11,10 @@ import { endedRecord } from '../cache/execution-time.ts';
 import { requeuedRecord, type RequeuingTimestamp } from './requeuing.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** The record of a Workload that gives its place up: where its copy is, for whose sake, which clusters it avoids, by which age it queues again, and whether it ends instead. */
+/**
+ * The record of an evicted Workload: its cluster, its preemptor, the clusters that it avoids, the age by which it queues again, and whether
+ * it fails instead.
+ */
 export function evictedRecord(
   { reservation: { workload, record }, reason, refusal, displacement, fail: ends }: Eviction,
   cache: Pick<AdmissionCache, 'shapes' | 'queueing'>,
@@ -36,7 +39,7 @@ const avoiding = (
     isOfShape(refusal) ? shapes.next(shape, record, refusals, nowMs) : { untilMs: nowMs + backoffMs(refusals), level: refusals },
   );
 
-/** Why the Job is to end, because it has not started anywhere. */
+/** Why the Job fails, if it has started on no cluster. */
 function failureOf(record: AdmissionRecord, cache: Pick<AdmissionCache, 'queueing'>): AdmissionRecord['fail'] {
   const queue = cache.queueing().queues.get(record.clusterQueue);
   const message = queue?.onCannotStart === 'Fail' ? cannotStartStory(record, queue.maxMoves) : undefined;

@@ -14,18 +14,18 @@ import type { Overdue } from '../cache/deadlines.ts';
 import type { ExecutionDeadline } from '../cache/execution-time.ts';
 import type { StartDeadline } from '../cache/start-deadlines.ts';
 
-/** An admitted Workload that must give its place up. */
+/** An admitted Workload that must be suspended. */
 export type Eviction = {
   readonly reservation: Reservation;
   readonly reason: EvictionReason;
   readonly message: string;
-  /** Why it is to avoid its cluster from now on. */
+  /** Why the Workload avoids its cluster from now on. */
   readonly refusal?: string;
-  /** For whose sake. */
+  /** The preemption behind the eviction. */
   readonly displacement?: Displacement;
-  /** The Event by which it is told so. */
+  /** The reason of the Event on the Job. */
   readonly told?: JobEventReason;
-  /** It does not go elsewhere, but ends as Failed. */
+  /** The Job fails instead of being queued again. */
   readonly fail?: NonNullable<AdmissionRecord['fail']>;
 };
 
@@ -47,8 +47,9 @@ export const EvictionReason = {
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
- * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
- * they hold, those that ask for more; the `refused`, and those like them that are on their way; the `held`, which are to rest; the `displaced`; and those on an unsteady cluster. A Workload that is being suspended already is left alone.
+ * Workloads to evict: those in queues with HoldAndDrain or on draining clusters, `mismatched` ones that request more than they hold,
+ * `refused` ones and those of their shape on their way, `held` and `displaced` ones, and those on unsteady clusters. Workloads that are
+ * being suspended already are skipped.
  */
 export function findEvictions(
   {
@@ -75,8 +76,8 @@ export function findEvictions(
 }
 
 /**
- * What the fence of an unsteady cluster stops again and again goes where it can run. Where it can go nowhere else it stays: a copy that is stopped keeps what
- * it has completed, and the next one on the same cluster would fare no better.
+ * Workloads that the fence of an unsteady cluster stops repeatedly leave it if another cluster can run them. Otherwise they stay: a stopped
+ * copy keeps its completed work, and a new copy on the same cluster would fare no better.
  */
 function leaving({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
   const steady = clusters.filter(({ closed, tryingSinceMs }) => closed === undefined && tryingSinceMs === undefined);
@@ -119,7 +120,7 @@ function turnedAway(refused: Iterable<Reservation>): Eviction[] {
   });
 }
 
-/** Nothing of them has arrived, so that nothing is known of them: they avoid the cluster as others of their shape do. */
+/** Workloads whose copy has not arrived avoid the cluster as others of their shape do, without a refusal of their own. */
 function turnedBack(refusedAlike: Iterable<readonly [Reservation, string]>): Eviction[] {
   return [...refusedAlike].map(([reservation, reason]) => ({
     reservation,
@@ -128,7 +129,7 @@ function turnedBack(refusedAlike: Iterable<readonly [Reservation, string]>): Evi
   }));
 }
 
-/** The Workloads that have not started in time: they are to try another cluster. */
+/** Workloads that have not started in time try another cluster. */
 export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction[] =>
   overdue.map(({ reservation, due: { timeoutMs } }) => ({
     reservation,
@@ -138,7 +139,7 @@ export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction
     told: JobEventReason.Evicted,
   }));
 
-/** The Workloads whose time is over: they are to rest until somebody gives them more. */
+/** Workloads whose maximum execution time is used up wait until a user extends it. */
 export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Eviction[] =>
   overdue.map(({ reservation, due: { seconds } }) => ({
     reservation,
@@ -147,7 +148,7 @@ export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Evict
     told: JobEventReason.MaximumExecutionTimeExceeded,
   }));
 
-/** Whoever stops a queue stops what is reserved there, too, as in Kueue. */
+/** Stopping a queue also ends its reservations, as in Kueue. */
 export function stoppedReservations(reserved: Iterable<Reservation>, { queues, localQueues }: QueueingSetup): Eviction[] {
   return [...reserved].flatMap((reservation): Eviction[] => {
     const { clusterQueue } = reservation.record;
@@ -175,7 +176,7 @@ function drained(
 ): Eviction[] {
   const draining = new Set(clusters.filter((cluster) => cluster.draining).map(({ name }) => name));
   const evictions: Eviction[] = [];
-  // Clusters are drained for days.
+  // Clusters may be drained for days, so only their Workloads are visited.
   const concerned = setup.draining ? [...reservations()] : [...draining].flatMap((name) => [...onCluster(name)]);
   for (const reservation of concerned) {
     const { workload, record, assumed } = reservation;

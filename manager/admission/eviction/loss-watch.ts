@@ -5,7 +5,10 @@ import { FailReason } from '../../api/reasons.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { EvictionReason, type Eviction } from './evictions.ts';
 
-/** Finds the Workloads of lost clusters that are to leave them. All are looked at when something about clusters or queues has changed, when a Workload has come to a lost one, and when a time has come. */
+/**
+ * Finds Workloads that leave lost clusters. All are examined when clusters or queues change, when a Workload is admitted to a lost cluster,
+ * and when a judgement is due.
+ */
 export interface LossWatch {
   lookAnew(): void;
   find(): readonly Eviction[];
@@ -15,16 +18,16 @@ export interface LossWatch {
 export function createLossWatch(deps: {
   readonly cache: Pick<AdmissionCache, 'reservations' | 'placements' | 'queueing'>;
   readonly lostClusters: LostClusters;
-  /** After this time the Jobs of a lost cluster are moved; 0: never. */
+  /** After this time Jobs leave a lost cluster; 0: never. */
   readonly timeoutMs: number;
-  /** There is something to find. */
+  /** Called when Workloads may be found. */
   readonly wake: () => void;
   readonly clock: Clock;
 }): LossWatch {
   const { cache, lostClusters, timeoutMs, wake, clock } = deps;
   let isDue = true;
   let timer: Timer | undefined;
-  /** What {@link AdmissionCache.placements} was of each lost cluster when it was looked at. */
+  /** {@link AdmissionCache.placements} of each lost cluster at the last look. */
   let placements: ReadonlyMap<string, number> = new Map();
 
   const look = (): Eviction[] => {
@@ -48,11 +51,11 @@ export function createLossWatch(deps: {
     }
     timer?.cancel();
     timer = Number.isFinite(nextMs) ? clock.schedule(due, nextMs) : undefined;
-    // Those that are found are looked at until they are seen to be evicted.
+    // Workloads that were found are examined until their eviction is observed.
     isDue = found.length > 0;
     return found;
   };
-  /** The admission of a Workload may have been decided before the cluster was lost, and be written long after that. */
+  /** An admission may be decided before the cluster is lost, and be written long after. */
   const somebodyCame = (): boolean => lostClusters.names().some((name) => cache.placements(name) !== (placements.get(name) ?? 0));
   const due = (): void => {
     isDue = true;

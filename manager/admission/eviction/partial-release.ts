@@ -5,14 +5,14 @@ import type { Reservation } from '../workload/reservation.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 
 /**
- * For as long a running Job must have been able to hold less before it does. Its copy is told of the lower number at once, so by then its
- * cluster, which has been there all the time, starts no more pods than that.
+ * How long a running Job must request less before it holds less. The copy gets the lower number at once, so by then its cluster, connected
+ * all the time, starts no more pods than that.
  */
 export const PARTIAL_RELEASE_DELAY_MS = 10_000;
 
 /**
- * The record of an admitted Job that asks for less than it holds, once its cluster has told of no more pods than it asks for now. That there
- * are no pods proves nothing: it may be told before the first one starts, or of a copy that is being made anew.
+ * The record of an admitted Job that requests less than it holds, once its cluster reports no more pods than are requested now. A report
+ * without pods proves nothing: it may precede the first pod, or concern a copy that is being recreated.
  */
 export function partiallyReleased(
   { workload, record, held, recorded = held }: Reservation,

@@ -3,15 +3,15 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import { EvictionReason } from './evictions.ts';
 
 /**
- * By which age a Job queues again that did not start in time (Kueue's waitForPodsReady.requeuingStrategy.timestamp): by that of its eviction, so that those
- * behind it get their turn, or by its own. Who was evicted because of an admission check goes by that
- * in any case, as in Kueue; whoever is evicted for another reason keeps his place.
+ * The age by which a Job that did not start in time queues again (Kueue's waitForPodsReady.requeuingStrategy.timestamp): its eviction, so
+ * that Jobs behind it get their turn, or its creation. After a failed admission check it is always the eviction, as in Kueue. Any other
+ * eviction keeps the Job's place.
  */
 export const REQUEUING_TIMESTAMPS = ['Eviction', 'Creation'] as const;
 export type RequeuingTimestamp = (typeof REQUEUING_TIMESTAMPS)[number];
 export const DEFAULT_REQUEUING_TIMESTAMP: RequeuingTimestamp = 'Eviction';
 
-/** The record of an evicted Job with its new age, where it has one. The next admission forgets it. */
+/** The record of an evicted Job with its new age, if it gets one. The next admission clears it. */
 export const requeuedRecord = (
   record: AdmissionRecord,
   reason: EvictionReason,

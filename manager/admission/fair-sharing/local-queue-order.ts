@@ -1,14 +1,15 @@
 import { compareAdmitted, type Admitted } from '../workload/admitted-index.ts';
 
-/** What a LocalQueue, by `namespace/name`, has used; undefined where that orders nothing in its ClusterQueue. */
+/** The usage of a LocalQueue, by `namespace/name`; undefined if its ClusterQueue does not order by usage. */
 export type LocalQueueUsage = (localQueue: string) => number | undefined;
 
 export const localQueueOf = ({ namespace, queue }: Pick<Admitted['reservation']['workload'], 'namespace' | 'queue'>): string =>
   `${namespace}/${queue ?? ''}`;
 
 /**
- * The Workloads of one ClusterQueue in the order in which they would be displaced where usage orders its LocalQueues: those of the one that has used most go first, whatever their
- * priority; of two that are known, that is. Those that leave anyway stand before (Kueue's CandidatesOrdering). `list` is in the order of compareAdmitted, and is returned where nothing is known.
+ * The Workloads of one ClusterQueue in the order in which they are preempted if usage orders its LocalQueues. Leaving Workloads go first,
+ * then those of the LocalQueue with the highest usage, whatever their priority (Kueue's CandidatesOrdering). `list` is in the order of
+ * compareAdmitted, and is returned if no usage is known.
  */
 export function mostUsedFirst(list: readonly Admitted[], usageOf: LocalQueueUsage | undefined): readonly Admitted[] {
   if (usageOf === undefined) return list;
@@ -21,7 +22,7 @@ export function mostUsedFirst(list: readonly Admitted[], usageOf: LocalQueueUsag
   if (list.length < 2 || !list.some((each) => usage(each) !== undefined)) return list;
   return list.toSorted((a, b) => {
     if (a.leaving !== b.leaving) return a.leaving ? -1 : 1;
-    // A LocalQueue that is gone has used nothing that is known: its Jobs go first.
+    // A deleted LocalQueue has no known usage: its Jobs go first.
     const [used, other] = [usage(a) ?? Number.POSITIVE_INFINITY, usage(b) ?? Number.POSITIVE_INFINITY];
     return used === other ? compareAdmitted(a, b) : other > used ? 1 : -1;
   });

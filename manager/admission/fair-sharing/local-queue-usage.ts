@@ -1,40 +1,45 @@
 import { formatAmount, parseRequests, truncated, type Requests } from '../../api/amount.ts';
 
 /**
- * What a LocalQueue has used, for admission fair sharing (Kueue's KEP-4136): an average over the past in which each moment counts half as much a half-life later.
- * Amounts as in {@link Requests}, with fractions. A LocalQueue that has held the same for many half-lives has consumed just that.
+ * The usage of a LocalQueue for admission fair sharing (Kueue's KEP-4136): an average over the past, in which each moment counts half as
+ * much a half-life later. Amounts as in {@link Requests}, with fractions. A LocalQueue that holds the same amount for many half-lives has
+ * consumed just that amount.
  *
- * Kueue samples, and charges what it finds for the whole interval; here every Job counts from its admission to its end, so nothing depends on when it is looked at.
+ * Kueue samples, and charges each sample for the whole interval. Here every Job counts from its admission to its end, so nothing depends on
+ * the time of samples.
  */
 export type Consumed = ReadonlyMap<string, number>;
 
-/** How admission fair sharing is set up; what Kueue's configuration calls usageHalfLifeTime, usageSamplingInterval and resourceWeights. */
+/** Configuration of admission fair sharing: Kueue's usageHalfLifeTime, usageSamplingInterval and resourceWeights. */
 export type UsagePolicy = {
-  /** More than 0. */
+  /** Greater than 0. */
   readonly halfLifeMs: number;
-  /** How often usage is written down. An admission costs at once what it will use in this time, so that a LocalQueue that has been idle does not take everything in one go. */
+  /**
+   * How often usage is written. An admission is charged its usage of this time at once, so that an idle LocalQueue does not take everything
+   * in one go.
+   */
   readonly samplingIntervalMs: number;
-  /** By resource; 1 for each that is not named. Of a core, a byte, a device. */
+  /** Weights by resource, per core, byte or device; 1 for a resource that is not listed. */
   readonly resourceWeights: ReadonlyMap<string, number>;
 };
 
-/** What is left of `consumed` after a time in which `held` was held. */
+/** The decayed `consumed` after a time in which `held` was held. */
 export function advanced(consumed: Consumed, held: Consumed, elapsedMs: number, { halfLifeMs }: Pick<UsagePolicy, 'halfLifeMs'>): Consumed {
   const kept = keptAfter(elapsedMs, halfLifeMs);
   return combined(consumed, kept, held, 1 - kept);
 }
 
-/** What one Job has added so far that has held this since its admission: the entry penalty, decayed, and what it used. */
+/** The contribution so far of one Job that has held this since its admission: the decayed entry penalty and its usage. */
 export function contribution(requests: Consumed, sinceMs: number, nowMs: number, policy: UsagePolicy): Consumed {
   const kept = keptAfter(nowMs - sinceMs, policy.halfLifeMs);
   return combined(entryPenalty(requests, policy), kept, requests, 1 - kept);
 }
 
-/** What an admission costs at once. */
+/** What an admission is charged at once. */
 export const entryPenalty = (requests: Consumed, { samplingIntervalMs, halfLifeMs }: UsagePolicy): Consumed =>
   combined(requests, 1 - keptAfter(samplingIntervalMs, halfLifeMs), NOTHING, 0);
 
-/** The number that LocalQueues are compared by: the lesser goes first. One without weight goes after all others. */
+/** The number by which LocalQueues are compared: the smaller goes first. A LocalQueue with weight 0 goes last. */
 export function weightedUsage(consumed: Consumed, weight: number, { resourceWeights }: Pick<UsagePolicy, 'resourceWeights'>): number {
   if (weight <= 0) return Infinity;
   let usage = 0;
@@ -45,15 +50,15 @@ export function weightedUsage(consumed: Consumed, weight: number, { resourceWeig
 }
 
 export const plusConsumed = (a: Consumed, b: Consumed): Consumed => combined(a, 1, b, 1);
-/** Never below 0: what differs by rounding is nothing. */
+/** The difference, without amounts below 0, which are rounding errors. */
 export const minusConsumed = (a: Consumed, b: Consumed): Consumed =>
   new Map([...combined(a, 1, b, -1)].flatMap(([resource, amount]) => (amount > 0 ? [[resource, amount]] : [])));
 
-/** Of what a Job holds, what its ClusterQueue gives quota for. */
+/** The part of a Job's held requests for which its ClusterQueue has quota. */
 export const countedFor = (held: Requests, flavors: Readonly<Record<string, string>>): Consumed =>
   new Map([...held].filter(([resource, amount]) => flavors[resource] !== undefined && amount > 0));
 
-/** As a status has it: whole thousandths of cpu, bytes, devices. What is less than one is nothing. */
+/** Amounts as in status: whole thousandths of cpu, bytes, devices. Amounts below 1 are omitted. */
 export const formatConsumed = (consumed: Consumed): Record<string, string> =>
   Object.fromEntries(
     [...consumed]
@@ -62,7 +67,7 @@ export const formatConsumed = (consumed: Consumed): Record<string, string> =>
   );
 export const consumedIn = (written: Readonly<Record<string, string | number>>): Consumed => parseRequests(written);
 
-/** The part of the past that still counts. A clock that was set back takes nothing. */
+/** The part of the past that still counts. A clock that is set back takes nothing. */
 const keptAfter = (elapsedMs: number, halfLifeMs: number): number => 0.5 ** (Math.max(0, elapsedMs) / halfLifeMs);
 
 const NOTHING: Consumed = new Map();

@@ -16,49 +16,50 @@ import {
 } from './local-queue-usage.ts';
 
 /**
- * What the LocalQueues have used, by `namespace/name`. A Job counts from its admission on, with its entry penalty, and what it has used stays when it ends. In
- * memory; what was written down last and the records of the Jobs that run give the same again after a restart, but for Jobs that have come and gone in between.
+ * The usage of LocalQueues, by `namespace/name`. A Job counts from its admission, with its entry penalty, and its usage stays when it ends.
+ * State is in memory. The last written status and the records of running Jobs restore it after a restart, except for Jobs that came and
+ * ended in between.
  */
 export interface UsageLedger {
-  /** What was written down: Jobs admitted until then are in it. Before any Job of the LocalQueue is counted. */
+  /** Restores written usage, which includes Jobs admitted until then. Call it before any Job of the LocalQueue is counted. */
   restore(localQueue: string, consumed: Consumed, writtenMs: number): void;
-  /** Counts a Job from its admission on. One that is counted already may hold something else from now on. False when that is no news. */
+  /** Counts a Job from its admission. A counted Job may hold another amount from now on. False if nothing changes. */
   admitted(localQueue: string, key: string, held: Requests, record: AdmissionRecord, nowMs: number): boolean;
-  /** It holds nothing any more. */
+  /** The Job holds nothing any more. */
   ended(key: string, nowMs: number): void;
-  /** Its admission was never carried out: it has used nothing. */
+  /** The admission was never carried out: it has used nothing. */
   neverWas(key: string, nowMs: number): void;
-  /** The LocalQueue is gone, and what it has used with it. */
+  /** The LocalQueue is deleted, and its usage with it. */
   forget(localQueue: string): void;
   consumed(localQueue: string, nowMs: number): Consumed;
-  /** What LocalQueues are compared by: the lesser goes first. */
+  /** The number by which LocalQueues are compared: the smaller goes first. */
   usage(localQueue: string, weight: number, nowMs: number): number;
-  /** The LocalQueues of which something should be written down now. */
+  /** LocalQueues whose usage should be written now. */
   unwritten(nowMs: number): readonly string[];
-  /** That is written down now. */
+  /** The usage is written as of now. */
   written(localQueue: string, nowMs: number): void;
 }
 
 type Entry = {
   consumed: Consumed;
   held: Consumed;
-  /** The time that `consumed` is about. */
+  /** The time of `consumed`. */
   atMs: number;
   writtenMs: number;
-  /** What was written then, as the number that LocalQueues are compared by. */
+  /** The usage that was written last. */
   writtenUsage: number;
-  /** Jobs have come or gone since. */
+  /** Jobs were admitted or ended since the last write. */
   changed: boolean;
 };
 type Counted = { readonly localQueue: string; readonly counted: Consumed; readonly since: string; readonly sinceMs: number };
 
 /**
- * What only decays, or is held unchanged, follows from what was written. While something is held it is written again when it has moved by this part, for
- * whoever reads it; where nothing is held nothing is written.
+ * Relative change of usage that is written. Decay and constant holdings follow from the last write, so this is for readers of status;
+ * without holdings nothing is written.
  */
 const WORTH_TELLING = 0.05;
 
-/** What was written to the status of these LocalQueues. With what runs, told afterwards, it is what was known before. */
+/** The ledger as written to the status of these LocalQueues. Counting the running Jobs afterwards completes it. */
 export function writtenLedger(policy: UsagePolicy, localQueues: Iterable<DeepReadonly<LocalQueue>>): UsageLedger {
   const ledger = createUsageLedger(policy);
   for (const queue of localQueues) {
@@ -123,7 +124,7 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
       }
       const isWritten = sinceMs <= entry.writtenMs;
       advance(entry, nowMs);
-      // Of one that is in what was written, only what it has used since is missing.
+      // For a Job in the written usage, only its usage since then is missing.
       const added = isWritten
         ? advanced(new Map(), counted, nowMs - entry.writtenMs, policy)
         : contribution(counted, sinceMs, nowMs, policy);

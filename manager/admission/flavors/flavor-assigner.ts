@@ -8,45 +8,48 @@ import type { FlavorSetup, InadmissibleReason, QueueSetup } from '../snapshot/sn
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** A flavor on which pods of a Workload could run, with quota for all that it asks of one resource group, now or once it is given back. */
+/**
+ * A flavor on which the pods of a Workload can run, with quota for its requests in one resource group, free now or once others give it
+ * back.
+ */
 export type FlavorOption = Combinable & {
   readonly flavor: string;
-  /** Whether the quota is free, or others must give it back first. */
+  /** `Fit`: the quota is free. `Preempt`: other Workloads must give it back first. */
   readonly mode: 'Fit' | 'Preempt';
-  /** Place in the group's order of preference, from 0: the less, the better. */
+  /** Place in the group's order of preference, from 0; smaller is better. */
   readonly rank: number;
   readonly resources: readonly string[];
   readonly charges: readonly Charge[];
-  /** How far up the cohort tree it would borrow; 0: not at all. */
+  /** The height in the cohort tree up to which the Workload borrows; 0 if it does not borrow. */
   readonly borrowing: number;
 };
 export type Charge = readonly [FlavorResource, Amount];
-/** For each resource group the options, best first. */
+/** Options of each resource group, best first. */
 export type OptionGroups = readonly (readonly FlavorOption[])[];
 
 export type FlavorOptions =
   | {
       readonly kind: 'Fit';
-      /** Those whose quota is free. */
+      /** Options with free quota. */
       readonly groups: OptionGroups;
-      /** These and those whose quota could be given back, in each group the best first. */
+      /** Options with quota that is free or can be given back, best first in each group. */
       readonly claimable: OptionGroups;
-      /** Why pods could not run on nodes of some of the others. */
+      /** Why the pods cannot run on nodes of other flavors. */
       readonly mismatches: readonly string[];
     }
   | ({
       readonly kind: 'NoFit';
-      /** As above; undefined where some group has none, so that nothing can be claimed. */
+      /** As above; undefined if a group has no such option, so that nothing can be claimed. */
       readonly claimable: OptionGroups | undefined;
     } & InadmissibleReason);
 
-/** That more quota becomes free changes nothing about these: they are told of a Workload that fits no flavor, whoever else uses it. */
+/** Whether these reasons hold whatever quota becomes free: the Workload fits no flavor even if no other Workload uses any. */
 export const isHopeless = ({ reason }: InadmissibleReason): boolean =>
   reason === QuotaReservedReason.ExceedsQuota || reason === QuotaReservedReason.NoMatchingFlavor;
 
 /**
- * Finds the flavors on which pods of a Workload could run and whose quota has room for it. No group's quota depends on another's, because each
- * resource is in one group only; which combination of flavors is taken is decided together with the cluster, in placement.ts.
+ * Finds the flavors on which the pods of a Workload can run with enough quota. Each resource is in one group only, so no group's quota
+ * depends on another's. placement.ts chooses the combination of flavors together with the cluster.
  */
 export function assignFlavors(
   workload: Workload,
@@ -63,7 +66,7 @@ export function assignFlavors(
   );
   const unmet = groups.filter((findings) => !findings.some(isFit));
   const claimable = groups.map((findings) => ranked(findings, queue));
-  // What never fits one group need not wait for another.
+  // A group that never fits outranks a group that waits for quota.
   const worst = unmet.find(isNever) ?? unmet[0];
   if (worst !== undefined) return summary(queue, worst, claimable.every((options) => options.length > 0) ? claimable : undefined);
   return {
@@ -76,21 +79,21 @@ export function assignFlavors(
 
 type Finding =
   | { readonly kind: 'Option'; readonly option: Unranked; readonly offer: FlavorMode; readonly problem?: string }
-  /** It has no room now; it could never have so much; its nodes are no nodes for these pods. */
+  /** `Short`: not enough quota now. `Exceeded`: never enough quota. `Mismatch`: the flavor's nodes do not suit the pods. */
   | { readonly kind: 'Short' | 'Exceeded' | 'Mismatch'; readonly problem: string };
 type Unranked = Omit<FlavorOption, 'rank'>;
 
 const isFit = (finding: Finding): boolean => finding.kind === 'Option' && finding.option.mode === 'Fit';
 const isNever = (findings: readonly Finding[]): boolean => findings.every(({ kind }) => kind === 'Exceeded' || kind === 'Mismatch');
 
-/** What of one resource could be had if others gave it back. */
+/** What preemption yields of one flavor resource. */
 export type PreemptionOracle = (key: FlavorResource, amount: Amount) => FlavorMode;
 
 const nobody =
   ({ node }: QueueSetup, usage: Usage): PreemptionOracle =>
   (key, amount) => ({ mode: 'NoCandidates', borrowing: borrowingReach(node, usage, key, amount).height });
 
-/** The options in the order in which they are preferred. Preferred is not chosen: a flavor that no cluster with room offers is passed over, whatever it has. */
+/** Options in order of preference. The preferred option is not always chosen: a flavor that no cluster with room offers is skipped. */
 const ranked = (findings: readonly Finding[], queue: QueueSetup): FlavorOption[] =>
   inPreferredOrder(
     findings.flatMap((finding) => (finding.kind === 'Option' ? [finding] : [])),
@@ -150,7 +153,7 @@ function summary(queue: QueueSetup, findings: readonly Finding[], claimable: Opt
 
 function reasonOf(findings: readonly Finding[]): QuotaReservedReason {
   if (!isNever(findings)) return QuotaReservedReason.InsufficientQuota;
-  // As in Kueue, a flavor that matches and is too small tells more than those that do not match.
+  // As in Kueue, a matching flavor that is too small tells more than flavors that do not match.
   return findings.every(({ kind }) => kind === 'Mismatch') ? QuotaReservedReason.NoMatchingFlavor : QuotaReservedReason.ExceedsQuota;
 }
 
@@ -161,7 +164,7 @@ const noFit = (reason: QuotaReservedReason, message: string, claimable?: OptionG
   claimable,
 });
 
-/** `pods` counts only where a ClusterQueue gives quota for it; every other resource asked for must be covered. */
+/** `pods` counts only if the ClusterQueue has quota for it; every other requested resource must be covered. */
 function uncoveredResource(requests: Requests, queue: QueueSetup): string | undefined {
   for (const [resource, amount] of requests) {
     if (amount === ZERO || resource === 'pods') continue;
@@ -171,8 +174,8 @@ function uncoveredResource(requests: Requests, queue: QueueSetup): string | unde
 }
 
 /**
- * The groups of which the Workload asks something. One that asks for nothing at all still takes a flavor of the first group, so that it
- * lands on a cluster that its queue may use.
+ * Resource groups with requests of the Workload. A Workload without requests still takes a flavor of the first group, so that it goes to a
+ * cluster that its ClusterQueue may use.
  */
 function groupsFor(workload: Workload, queue: QueueSetup): QueueSetup['groups'] {
   const asked = queue.groups.filter((group) => group.resources.some((resource) => (workload.requests.get(resource) ?? ZERO) > ZERO));

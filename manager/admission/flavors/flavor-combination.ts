@@ -1,18 +1,18 @@
 import type { LabelRequirements } from '../../../shared/kube/selectors.ts';
 import { agree } from './flavor-match.ts';
 
-/** What decides whether flavors of several resource groups can be had together. */
+/** The properties that decide whether flavors of several resource groups go together. */
 export type Combinable = {
   /** Labels of the WorkerClusters that offer the flavor. */
   readonly clusters: LabelRequirements;
   readonly nodeLabels: Readonly<Record<string, string>>;
-  /** Terms of the Job's required node affinity that it could meet, a bit each. */
+  /** Terms of the Job's required node affinity that the flavor can meet, one bit each. */
   readonly terms: bigint;
 };
 
 /**
- * The first flavor of each group that is `offered`, the preference of an earlier group first, of which all pods get the labels: no two say
- * different things of one label, and one term of the Job's required node affinity allows all of them. Undefined: there are none.
+ * One `offered` flavor of each group, by preference, earlier groups first. All pods get the labels of all flavors, so no two flavors may
+ * disagree on a label, and one term of the required node affinity must allow all of them. Undefined if there is no such combination.
  */
 export function combineFlavors<F extends Combinable>(
   groups: readonly (readonly F[])[],
@@ -27,7 +27,7 @@ export function combineFlavors<F extends Combinable>(
     const fitting = rest.map((group) =>
       group.filter((other) => (common & other.terms) !== 0n && agree(option.nodeLabels, other.nodeLabels)),
     );
-    // Looking ahead keeps a group with which nothing agrees from being found out anew for each combination of the others.
+    // Looking ahead avoids trying all combinations of the other groups before a group that none of them agrees with.
     if (!fitting.every((group) => group.some(offered))) continue;
     const others = combineFlavors(fitting, offered, common);
     if (others !== undefined) return [option, ...others];

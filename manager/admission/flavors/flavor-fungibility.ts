@@ -1,13 +1,13 @@
 import type { QueueSetup } from '../snapshot/snapshot.ts';
 
-/** How a Workload could have a flavor. */
+/** How a Workload can get a flavor. */
 export type FlavorMode = {
   /**
-   * `Fit`: its quota is free. Else others must give it back: Workloads of other ClusterQueues alone could (`Reclaim`), or it takes some of its own (`Preempt`);
-   * or nobody is found who must (`NoCandidates`).
+   * `Fit`: the quota is free. `Reclaim`: only Workloads of other ClusterQueues are preempted. `Preempt`: also Workloads of its own.
+   * `NoCandidates`: preemption yields nothing.
    */
   readonly mode: 'NoCandidates' | 'Preempt' | 'Reclaim' | 'Fit';
-  /** How far up the cohort tree it would borrow; 0: not at all. */
+  /** The height in the cohort tree up to which the Workload borrows; 0 if it does not borrow. */
   readonly borrowing: number;
 };
 
@@ -15,20 +15,20 @@ export type Fungibility = Pick<QueueSetup, 'whenCanBorrow' | 'whenCanPreempt' | 
 
 const RANKS: Readonly<Record<FlavorMode['mode'], number>> = { NoCandidates: 0, Preempt: 1, Reclaim: 2, Fit: 3 };
 
-/** Whether the one is better than the other, as the ClusterQueue prefers it. Where nobody can be preempted, nothing else counts. */
+/** Whether the ClusterQueue prefers `a` to `b`. A mode without candidates is worse than any other. */
 export function isPreferred(a: FlavorMode, b: FlavorMode, { flavorPreference }: Fungibility): boolean {
   if ((a.mode === 'NoCandidates') !== (b.mode === 'NoCandidates')) return b.mode === 'NoCandidates';
   const [byMode, byBorrowing] = [RANKS[a.mode] - RANKS[b.mode], b.borrowing - a.borrowing];
   return (flavorPreference === 'PreemptionOverBorrowing' ? byBorrowing || byMode : byMode || byBorrowing) > 0;
 }
 
-/** A flavor is as good as it is for the resource that it is worst for. */
+/** The mode of a flavor is the worst among its resources. */
 export const worstMode = (modes: readonly FlavorMode[], fungibility: Fungibility): FlavorMode =>
   modes.reduce((worst, mode) => (isPreferred(worst, mode, fungibility) ? mode : worst), BEST);
 
 const BEST: FlavorMode = { mode: 'Fit', borrowing: 0 };
 
-/** Whether the search for a flavor goes on behind one that can be had in this way. */
+/** Whether the search for a flavor continues after a flavor with this mode. */
 const goesOn = ({ mode, borrowing }: FlavorMode, { whenCanBorrow, whenCanPreempt }: Fungibility): boolean => {
   if (mode === 'NoCandidates') return true;
   if (mode !== 'Fit' && whenCanPreempt === 'TryNextFlavor') return true;
@@ -36,8 +36,8 @@ const goesOn = ({ mode, borrowing }: FlavorMode, { whenCanBorrow, whenCanPreempt
 };
 
 /**
- * Flavors in the order in which they are preferred, after Kueue's search: it takes them as they are listed, ends at the first that is good enough,
- * and else takes the best, the first of equals. Those that are left are put in order in the same way, for where no cluster offers the first.
+ * Flavors in order of preference, after Kueue's search: it takes flavors as listed, stops at the first that is good enough, and otherwise
+ * takes the best, the first among equals. The remaining flavors are ordered the same way, for clusters that do not offer the first.
  */
 export function inPreferredOrder<F extends { readonly offer: FlavorMode }>(flavors: readonly F[], fungibility: Fungibility): readonly F[] {
   const left = [...flavors];

@@ -4,12 +4,15 @@ import type { NodeWish } from '../workload/node-wish.ts';
 import type { FlavorSetup } from '../snapshot/snapshot.ts';
 
 export type FlavorMatch =
-  /** `terms`: one bit for each term of the required node affinity that nodes of the flavor could meet; all ones where nothing is required. */
+  /**
+   * `terms`: one bit for each term of the required node affinity that nodes of the flavor can meet; all ones without required node
+   * affinity.
+   */
   { readonly kind: 'Match'; readonly terms: bigint } | { readonly kind: 'Mismatch'; readonly problem: string };
 
 /**
- * Whether pods could run on nodes of a flavor, as Kueue's flavor assigner judges it: by taints and labels that the flavor names, and by
- * nothing else. Whatever is asked about other labels, nodes of the flavor may have or not.
+ * Whether pods can run on nodes of a flavor, as Kueue's flavor assigner judges it: by the taints and labels of the flavor alone. Nodes may
+ * or may not have other labels.
  */
 export function matchFlavor(wish: NodeWish, { name, nodeLabels, taints }: FlavorSetup): FlavorMatch {
   const taint = repellingTaint(taints, wish.tolerations);
@@ -21,7 +24,7 @@ export function matchFlavor(wish: NodeWish, { name, nodeLabels, taints }: Flavor
   return mismatch(`flavor ${name} is for nodes with ${judgedLabels(nodeLabels, wish)}, which the Job's required node affinity excludes`);
 }
 
-/** Whether a node can have the labels of both. */
+/** Whether one node can have both sets of labels. */
 export const agree = (some: Labels, others: Labels): boolean =>
   Object.entries(some).every(([label, value]) => (others[label] ?? value) === value);
 
@@ -37,7 +40,7 @@ function termsMetBy(labels: Labels, { terms }: NodeWish): bigint {
   }, NO_TERM);
 }
 
-/** Those of a flavor's labels that are asked about; `any labels` where no term describes any node. */
+/** The flavor's labels that some term asks about; `any labels` if no term describes any node. */
 function judgedLabels(labels: Labels, { terms = [] }: NodeWish): string {
   const asked = new Set(terms.flatMap((term) => term.map(({ key }) => key)));
   const judged = Object.entries(labels).filter(([label]) => asked.has(label));

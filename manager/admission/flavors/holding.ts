@@ -3,13 +3,13 @@ import type { Charge } from './flavor-assigner.ts';
 import { addUsage, removeUsage, type QuotaNode } from '../quota/quota-tree.ts';
 import { clusterHolder, type Usage } from '../quota/usage.ts';
 
-/** What one Workload takes: quota of its ClusterQueue, and room on its cluster. */
+/** What one Workload uses: quota of its ClusterQueue, and room on its cluster. */
 export type Holding = {
-  /** Undefined where the ClusterQueue is gone or unusable: it has no usage then, and the cluster is used all the same. */
+  /** Undefined if the ClusterQueue is deleted or inactive: then only the cluster is charged. */
   readonly node: QuotaNode | undefined;
   readonly charges: readonly Charge[];
   readonly cluster: string;
-  /** By resource, whatever the flavor. */
+  /** Amounts by resource, whatever the flavor. */
   readonly amounts: Requests;
 };
 

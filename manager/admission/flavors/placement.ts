@@ -12,7 +12,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { cellOf, freeOn, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** What was found about one cluster for one Workload; `problem` is absent where it fits. */
+/** The verdict on one cluster for one Workload; `problem` is absent if the Workload fits. */
 export type ClusterVerdict = {
   readonly cluster: string;
   readonly problem?: string;
@@ -31,9 +31,9 @@ export type Placed = {
 };
 
 /**
- * Picks one cluster, as a scheduler picks a node: filter, then score. Of each resource group the first fitting flavor is taken that
- * the cluster offers and that goes together with the others. Better flavors outrank a better cluster; among equals the cluster that ran the Job before wins, because what it
- * completed there need not run again, then the one with most room left, then the first by name.
+ * Chooses one cluster, as a scheduler chooses a node: filter, then score. Each resource group gets the first fitting flavor that the
+ * cluster offers and that goes together with the others. Better flavors outrank a better cluster. Among equals the Job's previous cluster
+ * wins, because completed work there need not run again; then the cluster with most room left, then the first by name.
  */
 export function place(
   workload: Workload,
@@ -45,7 +45,7 @@ export function place(
 ): Placement {
   const best = bestOf(workload, groups, { clusters, usage, shapes }, nowMs, 'free');
   const judged = (): ClusterVerdict[] => clusters.map((cluster) => verdictOf(workload, groups, cluster, usage, shapes, nowMs));
-  // Words cost more than the choice, and few are ever asked for.
+  // Verdict texts cost more than the choice and are rarely read, so they are built on demand.
   if (best === undefined) {
     return {
       kind: 'NoCluster',
@@ -66,7 +66,9 @@ export function place(
   };
 }
 
-/** Whether a place that was found earlier in the same cycle is still one: others may have taken the room, or one like it has gone there to try. */
+/**
+ * Whether a placement found earlier in the cycle is still valid: the room may be taken, or a probe of the same shape may have gone there.
+ */
 export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, usage, shapes }: Surroundings, nowMs: number): boolean {
   const state = clusters.find(({ name }) => name === cluster);
   if (state === undefined || state.closed !== undefined || !mayGoNow(workload, state, shapes, nowMs)) return false;
@@ -74,7 +76,7 @@ export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, 
   return true;
 }
 
-/** What stands against one cluster, in words. */
+/** The verdict on one cluster, as text. */
 function verdictOf(
   workload: Workload,
   groups: OptionGroups,
@@ -88,7 +90,7 @@ function verdictOf(
   return { cluster: cluster.name, ...omitUndefined({ problem, untilMs: avoided?.untilMs }) };
 }
 
-/** When the first of the clusters that a Workload avoids may be tried again, in epoch milliseconds. */
+/** When the first avoided cluster may be tried again, in epoch milliseconds. */
 export function earliestRetryMs(
   workload: Workload,
   { clusters, shapes }: Pick<Snapshot, 'clusters' | 'shapes'>,
@@ -103,19 +105,20 @@ export function earliestRetryMs(
 }
 
 /**
- * Whether some cluster that exists is wished for, serves the namespace, offers flavors among `groups` that go together, which are those that fit if
- * nobody uses any quota, and could hold the Workload if nobody else were there. That a cluster is closed may end by itself.
+ * Whether some cluster could ever hold the Workload: the Job wishes for it, it serves the namespace, it offers flavors of `groups` that go
+ * together, and its capacity suffices when empty. `groups`: flavors that fit with all quota unused. Closed clusters count, because they may
+ * open again.
  */
 export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clusters: readonly ClusterState[]): boolean {
-  // Without any cluster all wait alike.
+  // Without any cluster all Workloads wait alike.
   if (clusters.length === 0 && workload.wish.kind === 'Any') return true;
   const asked = askedOf(workload);
   return clusters.some((cluster) => couldHold(asked, cluster) && mayGo(workload, cluster) && offeredFlavors(groups, cluster) !== undefined);
 }
 
 /**
- * Of the clusters that take the Workload and could hold it if nobody else were there, the one that lacks least of what it asks for, as a share of
- * what it has; better flavors go first here, too. Undefined: there is none.
+ * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity; better
+ * flavors go first. Undefined if there is none.
  */
 export function leastMissing(
   workload: Workload,
@@ -127,10 +130,10 @@ export function leastMissing(
   return best && { cluster: best.cluster, flavors: best.flavors };
 }
 
-/** A cluster that takes a Workload and could hold it if nobody else were there, with the best flavors that it offers. */
+/** A cluster that accepts a Workload and could hold it when empty, with the best flavors that it offers. */
 export type Taker = Candidate & { readonly state: ClusterState };
 
-/** All of them, in the order in which they would be chosen. */
+/** All takers, in order of preference. */
 export function takers(workload: Workload, groups: OptionGroups, snapshot: Surroundings, nowMs: number): readonly Taker[] {
   const { clusters, usage, shapes } = snapshot;
   const table = usage.tableOf(clusters);
@@ -149,8 +152,9 @@ export function takers(workload: Workload, groups: OptionGroups, snapshot: Surro
 type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pick<ShapesOfCycle, 'of'> };
 
 /**
- * The best of the open clusters that take a Workload: of those with room for it, or, by how little they lack, of those that could hold it. There are many, and this is asked
- * several times for each decision: what costs most is asked last, and only of those that would be better than the best so far.
+ * The best open cluster that accepts a Workload: by free room among those with enough, or by the smallest shortage among those that could
+ * hold it. The search runs several times per decision over many clusters, so the most expensive checks come last and only for better
+ * candidates.
  */
 function bestOf(
   workload: Workload,
@@ -174,7 +178,7 @@ function bestOf(
     if (left === NO_ROOM) continue;
     const flavors = flavorsOn(index);
     if (flavors === undefined) continue;
-    // Who lacks nothing is as good as any other that lacks nothing.
+    // Clusters without a shortage are equally good.
     const room = by === 'free' ? left : Math.min(0, left);
     const resumes = mayResume && resumesOn(workload, cluster);
     if (best !== undefined) {
@@ -193,7 +197,7 @@ function bestOf(
 const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
   record !== undefined && isRecordedOn(record, cluster) && !isRefused(record);
 
-/** What it asks for anything of. */
+/** The requests greater than 0. */
 type Asked = readonly (readonly [string, Amount])[];
 const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amount]) => amount > ZERO);
 
@@ -202,7 +206,7 @@ const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   servesNamespace(cluster.servedNamespaces, workload.namespace) &&
   missingClass(workload, cluster) === undefined;
 
-/** The PriorityClass without which its API server would refuse every pod. Those of the system are everywhere. */
+/** The PriorityClass that the cluster lacks, so that its API server would refuse every pod. System classes exist everywhere. */
 const missingClass = ({ priorityWish: { podClass } }: Workload, { priorityClasses }: ClusterState): string | undefined =>
   podClass?.startsWith('system-') === true || priorityClasses?.includes(podClass ?? '') !== false ? undefined : podClass;
 
@@ -211,7 +215,7 @@ function couldHold(asked: Asked, cluster: ClusterState): boolean {
   return true;
 }
 
-/** Whether it would take the Workload if nobody else were there, and nothing had happened there. */
+/** Whether the empty cluster would accept the Workload, whatever happened there before. */
 export const couldRunOn = (workload: Workload, cluster: ClusterState): boolean =>
   mayGo(workload, cluster) && couldHold(askedOf(workload), cluster);
 
@@ -233,7 +237,7 @@ type Candidate = {
   readonly room: number;
 };
 
-/** Negative when `a` goes first. */
+/** Negative if `a` goes first. */
 function compareCandidates(a: Candidate, b: Candidate): number {
   const byFlavor = compareFlavors(a.flavors, b.flavors);
   if (byFlavor !== 0) return byFlavor;
@@ -241,7 +245,7 @@ function compareCandidates(a: Candidate, b: Candidate): number {
   return isBetterCluster(b.cluster, b.resumes, b.room, a.cluster, a.resumes, a.room) ? 1 : 0;
 }
 
-/** Of each group the one that is preferred decides, the first group first. */
+/** Compares flavors by preference, the first group first. */
 function compareFlavors(a: readonly FlavorOption[], b: readonly FlavorOption[]): number {
   for (let index = 0; index < a.length; index++) {
     const difference = (a[index]?.rank ?? 0) - (b[index]?.rank ?? 0);
@@ -250,13 +254,13 @@ function compareFlavors(a: readonly FlavorOption[], b: readonly FlavorOption[]):
   return 0;
 }
 
-/** Of clusters whose flavors are as good; in plain values, because every cluster is compared for every decision. */
+/** Compares clusters with equally good flavors. Plain values, because every cluster is compared for every decision. */
 function isBetterCluster(a: string, aResumes: boolean, aRoom: number, b: string, bResumes: boolean, bRoom: number): boolean {
   if (aResumes !== bResumes) return aResumes;
   return aRoom === bRoom ? a < b : aRoom > bRoom;
 }
 
-/** The flavors that each cluster offers; the same list for clusters that offer the same. */
+/** The flavors that each cluster offers; clusters with the same offer share one list. */
 function offersOf(groups: OptionGroups, table: ClusterTable): (index: number) => readonly FlavorOption[] | undefined {
   if (groups.every((options) => options.every(({ clusters }) => clusters.length === 0))) {
     const flavors = combined(groups, () => true);
@@ -274,14 +278,14 @@ function offersOf(groups: OptionGroups, table: ClusterTable): (index: number) =>
   };
 }
 
-/** One flavor per group; undefined when some group has none that the cluster offers, or those that it offers do not go together. */
+/** One flavor per group; undefined if the cluster offers none for some group, or none that go together. */
 const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined =>
   combined(groups, ({ clusters }) => clusters.length === 0 || matchesLabelSelector(clusters, labels));
 
 function combined(groups: OptionGroups, isOffered: (option: FlavorOption) => boolean): readonly FlavorOption[] | undefined {
   const [only, another] = groups;
   if (only === undefined || another !== undefined) return combineFlavors(groups, isOffered);
-  // The usual case.
+  // Usually there is a single group.
   const option = only.find(isOffered);
   return option && [option];
 }
@@ -322,9 +326,9 @@ function isWished({ wish }: Workload, cluster: ClusterState): boolean {
 }
 
 /**
- * What would be left on each cluster after placement: the free share of the scarcest resource. {@link NO_ROOM}: it does not fit, or, where it is asked how much is missing, could
- * not even if nobody else were there. Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. To be read before it is asked for again:
- * the list is the table's, so that a decision leaves nothing behind for each of hundreds of clusters.
+ * The free share of the scarcest resource on each cluster after placement. {@link NO_ROOM}: the Workload does not fit or, for `missing`,
+ * would not even fit the empty cluster. With unknown capacity, fewer pods mean more room: 1 without pods, towards 0 with many. The list
+ * belongs to the table and is valid until the next call, so that a decision allocates nothing per cluster.
  */
 function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'free' | 'missing'): Float64Array {
   const { rows, scratch: rooms } = table;

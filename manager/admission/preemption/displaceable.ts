@@ -6,17 +6,19 @@ import type { QueueSetup } from '../snapshot/snapshot.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /**
- * What others hold that Workloads of a ClusterQueue may displace, at most: of its own those of lower priority, and of those queues of its tree that borrow. A bound, by sums that are
- * kept anyway: whether a least set of them is really enough, preemption.ts finds out.
+ * Upper bounds of what preemption may yield to Workloads of a ClusterQueue: its own Workloads of lower priority, and those of borrowing
+ * queues of its tree. They derive from sums kept anyway; preemption.ts finds the victims.
  */
 export type Displaceable = {
-  /** The quota that one who asks for so much could get back. The more it asks for, the less: by then it would borrow itself. */
+  /**
+   * The quota that a request of this amount may get by preemption. It decreases with the amount, because a larger request borrows itself.
+   */
   readonly quota: (key: FlavorResource, amount: Amount) => Amount;
-  /** Whether there is anybody at all; where nobody is, no room can be made on any cluster, either. */
+  /** Whether there is any candidate; without one, no cluster can gain room either. */
   readonly isAny: boolean;
 };
 
-/** For Workloads of up to this priority. */
+/** Bounds for Workloads of at most this priority. */
 export type DisplaceableBy = (queue: QueueSetup, priority: number) => Displaceable;
 
 export function createDisplaceable(usage: Usage, admitted: AdmittedIndex): DisplaceableBy {
@@ -63,7 +65,7 @@ export function createDisplaceable(usage: Usage, admitted: AdmittedIndex): Displ
       isAny: admitted.holdsAny(name, ownUpTo) || (root !== undefined && borrowersIn(root).some((each) => each !== name)),
       quota: (key, amount) => {
         const own = admitted.quotaHeld(name, undefined, key, ownUpTo);
-        // Its own counts twice where it borrows itself: it is a bound.
+        // The ClusterQueue's own quota counts twice if it borrows itself, which keeps the sum an upper bound.
         return root === undefined || !mayReclaim(key, amount, own) ? own : plus(own, heldByBorrowers(root, key, othersUpTo));
       },
     };

@@ -2,27 +2,27 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { Victim } from './preemption.ts';
 import type { PreemptionRule } from './preemption-rules.ts';
 
-/** For whom others give their place up. */
+/** The pending Workload for which others are preempted. */
 export type Displacer = { readonly key: string; readonly uid: string; readonly clusterQueue: string };
 
-/** That an admitted Workload is to give its place up, for whom, and by which rule. */
+/** The planned preemption of an admitted Workload: its preemptor and the rule. */
 export type Displacement = { readonly by: Displacer; readonly rule: PreemptionRule };
 
 /**
- * Who is to be suspended for whom, from the decision until the Job says so. In memory only: what a crash leaves undone is decided again, and those who are
- * suspended already count first then.
+ * Planned preemptions, from the decision until the Job records its eviction. They are in memory only: after a crash the scheduler decides
+ * again, and evicted Workloads are the first candidates then.
  */
 export interface Displacements {
-  /** These, and no others, are to give their place up for this one. Returns the keys of those for whom that is news. */
+  /** Sets the victims of this preemptor. Returns the keys of the Workloads for which that changes anything. */
   replace(by: Displacer, victims: readonly Victim[]): readonly string[];
-  /** Takes back what is not wanted any more. Returns the keys of those who stay. */
+  /** Withdraws planned preemptions whose preemptor is not wanted. Returns the keys of the Workloads that stay. */
   withdraw(isWanted: (by: Displacer) => boolean): readonly string[];
   of(key: string): Displacement | undefined;
-  /** The Workload is admitted by this record: what was decided about another admission is void. */
+  /** The Workload is admitted by this record: a preemption planned for another admission is void. */
   keepFor(key: string, record: AdmissionRecord): void;
-  /** It holds nothing any more. */
+  /** The Workload holds nothing any more. */
   forget(key: string): void;
-  /** By the key of the one that is to give its place up. */
+  /** All planned preemptions, by the key of the victim. */
   all(): IterableIterator<[string, Displacement]>;
 }
 
@@ -44,7 +44,7 @@ export function createDisplacements(): Displacements {
       const wanted = new Map(victims.map(({ admitted, rule }) => [admitted.reservation.workload.key, { admitted, rule }]));
       const spared = [...(byDisplacer.get(by.key) ?? [])].filter((key) => !wanted.has(key));
       for (const key of spared) forget(key);
-      // Whoever leaves anyway does so for others, or is suspended already.
+      // A leaving Workload is planned for another preemptor, or is suspended already.
       const added = [...wanted].filter(([, { admitted }]) => !admitted.leaving);
       for (const [key, { admitted, rule }] of added) {
         displaced.set(key, { by, rule, admission: admissionOf(admitted.reservation.record) });
@@ -67,6 +67,6 @@ export function createDisplacements(): Displacements {
   };
 }
 
-/** Admissions of one Job are told apart by these. */
+/** Identifies one admission among those of a Job. */
 const admissionOf = ({ clusterQueue, cluster, epoch, since }: AdmissionRecord): string =>
   JSON.stringify([clusterQueue, cluster, epoch, since]);

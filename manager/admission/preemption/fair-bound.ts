@@ -5,8 +5,9 @@ import { addUsage, wouldBorrow, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /**
- * Whether fair sharing surely lets a preemptor take from nobody outside its ClusterQueue, so that nobody need be looked for. Whoever goes first goes as things are: by either
- * strategy from a side of which the share is at least that of the preemptor's, unless it takes back its own. Where there is no such side, nobody goes first, and so nobody goes.
+ * Whether fair sharing certainly finds no victim outside the preemptor's ClusterQueue, so that no search is needed. Under either strategy
+ * the first victim comes from a side whose share is at least that of the preemptor's side, unless the preemptor reclaims its own quota.
+ * Without such a side there is no first victim, and so none at all.
  */
 export function takesNobodyElsewhere({
   preemptor: { queue, charges },
@@ -26,7 +27,7 @@ export function takesNobodyElsewhere({
 
 type Heavy = { readonly node: QuotaNode; readonly share: Share };
 
-/** The two children of a Cohort of the highest shares, the highest first: one of them at least is not the preemptor's side. */
+/** The two children of a Cohort with the highest shares, the highest first: at least one of them is not the preemptor's side. */
 function heaviestChildren(usage: Usage): (cohort: QuotaNode) => readonly Heavy[] {
   const known = new Map<string, readonly Heavy[]>();
   return (cohort) => {

@@ -5,34 +5,34 @@ import type { Charge } from '../flavors/flavor-assigner.ts';
 import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
-/** Under which rule a victim was chosen; Kueue's words. */
+/** The rule under which a victim was chosen, in Kueue's words. */
 export type FairRule = 'InClusterQueue' | 'InCohortReclamation' | 'InCohortFairSharing';
 
-/** An admitted Workload that the preemptor's policies allow to be preempted, with what it is charged. */
+/** An admitted Workload that the preemptor's policies allow to be preempted, with its charges. */
 export type FairCandidate = { readonly queue: QuotaNode; readonly charges: readonly Charge[] };
 export type FairVictim<C> = { readonly candidate: C; readonly rule: FairRule };
 
 export type FairSearch<C extends FairCandidate> = {
   readonly preemptor: { readonly queue: QuotaNode; readonly charges: readonly Charge[] };
-  /** What the preemptor asks for and cannot have: where it stays within its own of this, it takes back what is its own, whatever the shares. */
+  /** What the preemptor requests and cannot have. If it stays within its own quota of all of these, it reclaims, whatever the shares. */
   readonly contested: Iterable<FlavorResource>;
-  /** In the order in which those of one ClusterQueue are taken. */
+  /** Candidates, those of one ClusterQueue in the order in which they are preempted. */
   readonly candidates: readonly C[];
-  /** The first is tried with all candidates, the second with those that the first has spared. */
+  /** The first strategy considers all candidates, the second those that the first has passed over. */
   readonly strategies: readonly FairStrategy[];
-  /** As things are; not changed. */
+  /** The current usage; not changed. */
   readonly usage: Usage;
-  /** Takes from this usage what the candidate holds, of quota and of its cluster; and puts it back. */
+  /** Removes the quota and room of a candidate from a usage, and restores it. */
   readonly remove: (usage: Usage, candidate: C) => void;
   readonly restore: (usage: Usage, candidate: C) => void;
-  /** Whether the preemptor fits into what this usage, without it, leaves free. */
+  /** Whether the preemptor fits a usage that does not include it. */
   readonly fits: (usage: Usage) => boolean;
 };
 
 /**
- * Chooses whom to preempt with fair sharing, as Kueue does: again and again the tree is walked from the root to the child of the highest share, and
- * one Workload of the ClusterQueue that is found there goes, if the strategy allows it. From the shares of both sides below the Cohort that they have in
- * common it follows whether it does; the preemptor's includes what it asks for. Whoever turns out to be spared in the end is. Empty: there is no such set.
+ * Chooses victims with fair sharing, as Kueue does. The search walks the tree from the root to the child with the highest share, again and
+ * again. A Workload of the ClusterQueue found there is chosen if the strategy allows it by the shares of both sides below their lowest
+ * common Cohort. The preemptor's share includes its request. Victims that are not needed in the end are put back. Empty if no set suffices.
  */
 export function fairPreemption<C extends FairCandidate>(search: FairSearch<C>): readonly FairVictim<C>[] {
   const state = stateOf(search);
@@ -44,9 +44,9 @@ export function fairPreemption<C extends FairCandidate>(search: FairSearch<C>): 
 }
 
 type State<C> = {
-  /** With the preemptor, and without the victims. */
+  /** Usage with the preemptor and without the victims. */
   readonly shared: Usage;
-  /** Without either. */
+  /** Usage without the preemptor and without the victims. */
   readonly rest: Usage;
   readonly shares: Map<string, Share>;
   readonly above: ReadonlySet<QuotaNode>;
@@ -59,7 +59,7 @@ function stateOf<C extends FairCandidate>({ preemptor, usage }: FairSearch<C>): 
   return { shared, rest: usage.fork(), shares: new Map(), above: new Set(pathAbove(preemptor.queue)), victims: [] };
 }
 
-/** Takes candidates by the first strategy until the preemptor fits. */
+/** Chooses candidates by the first strategy until the preemptor fits. */
 function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, strategy: FairStrategy): { fits: boolean; spared: C[] } {
   const { preemptor } = search;
   const targets = createTargets(search, state, search.candidates);
@@ -75,7 +75,7 @@ function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C
     const sides = sidesOf(preemptor.queue, queue, state.above);
     const mine = shareIn(state, sides.preemptor);
     const before = shareIn(state, sides.target);
-    // What a side without weight borrows is more than whatever the other has, before and after.
+    // A side that borrows with weight 0 exceeds any other share, before and after.
     const isHopeless = weightedShare(mine) === Infinity && weightedShare(before) !== Infinity;
     while (!target.isEmpty()) {
       const candidate = target.pop();
@@ -85,14 +85,14 @@ function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C
       }
       take(search, state, candidate, 'InCohortFairSharing');
       if (search.fits(state.rest)) return { fits: true, spared };
-      // By now another ClusterQueue may have the highest share.
+      // Another ClusterQueue may have the highest share now.
       break;
     }
   }
   return { fits: false, spared };
 }
 
-/** Of each ClusterQueue the first that was spared may go by the second strategy, which does not ask what it holds. */
+/** The second strategy considers the first candidate of each ClusterQueue that was passed over, and ignores what the candidate holds. */
 function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, spared: readonly C[]): boolean {
   const targets = createTargets(search, state, spared);
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
@@ -122,7 +122,7 @@ function take<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, c
   state.victims.push({ candidate, rule });
 }
 
-/** Puts back, from the last but one to the first, whoever need not go for the preemptor to fit. */
+/** Puts back, from the last but one to the first, the victims that the preemptor does not need. */
 function withoutTheNeedless<C extends FairCandidate>(search: FairSearch<C>, { rest, victims }: State<C>): readonly FairVictim<C>[] {
   const last = victims.length - 1;
   const needed = victims.filter((_, index) => index === last);
@@ -151,7 +151,7 @@ function shareWithout<C extends FairCandidate>(search: FairSearch<C>, { shared }
 
 const pathAbove = (queue: QuotaNode): QuotaNode[] => (queue.parent === undefined ? [] : [queue.parent, ...pathAbove(queue.parent)]);
 
-/** The children of the lowest Cohort above both, on either side. */
+/** The two children of the lowest common Cohort, one on each side. */
 function sidesOf(
   preemptor: QuotaNode,
   target: QuotaNode,
@@ -164,10 +164,10 @@ function sidesOf(
   return { preemptor: ours, target: theirs };
 }
 
-/** A ClusterQueue with candidates left. */
+/** A ClusterQueue with remaining candidates. */
 type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean; drop(): void };
 
-/** The ClusterQueue to take from next; undefined when there is none. Between two calls something must be popped, or the queue dropped. */
+/** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate or drop the queue. */
 function createTargets<C extends FairCandidate>(
   search: FairSearch<C>,
   state: State<C>,
@@ -203,16 +203,16 @@ function createTargets<C extends FairCandidate>(
     isEmpty: () => !waiting.has(queue),
     drop: () => prune(queue),
   });
-  /** Of the node's ClusterQueues that which comes first among the candidates; of Cohorts likewise. */
+  /** The place of the node's first remaining candidate. */
   const placeOf = (node: QuotaNode): number =>
     waiting.get(node)?.at(-1)?.place ?? Math.min(...[...(children.get(node) ?? [])].map(placeOf));
 
-  /** The child of the highest share. Of those with an equal one Cohorts go first, where the more unfair child may be picked. */
+  /** The child with the highest share. Among equals Cohorts go first, because a child of theirs may have a higher share. */
   const heaviestOf = (cohort: QuotaNode): QuotaNode | undefined => {
     let heaviest: { readonly node: QuotaNode; readonly share: Share } | undefined;
     for (const node of children.get(cohort) ?? []) {
       const share = shareIn(state, node);
-      // Whoever borrows nothing is left alone, but inside of it the preemptor may find somebody, and in its own ClusterQueue.
+      // A node that borrows nothing is skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates.
       if (!isBorrowing(share) && node !== own && !state.above.has(node)) {
         prune(node);
         continue;

@@ -4,20 +4,20 @@ import { addUsage, splitFlavorResource, type FlavorResource, type QuotaNode } fr
 import type { Usage } from '../quota/usage.ts';
 
 /**
- * How much more than its own a ClusterQueue or Cohort uses of what its parent could lend: the dominant resource share of Kueue's KEP-1714.
- * What counts is the resource of which most is borrowed, over all of its flavors.
+ * The dominant resource share of a ClusterQueue or Cohort (Kueue's KEP-1714): how far its usage exceeds its quota, relative to what its
+ * parent could lend. The resource with the highest ratio counts, over all its flavors.
  */
 export type Share = {
-  /** Borrowed, in thousandths of what the parent could lend. 0 also where all that is borrowed is of resources that nobody lends. */
+  /** Borrowed amount in thousandths of what the parent could lend. 0 also if all borrowed resources are lendable nowhere. */
   readonly ratio: number;
   readonly weight: number;
-  /** The resource that the ratio is about; undefined when nothing that counts is borrowed. Among equals the first by name. */
+  /** The resource of the ratio; undefined if the ratio is 0. Among equals the first by name. */
   readonly dominantResource: string | undefined;
-  /** Of what more is used than the node's subtree quota. */
+  /** Flavor resources whose usage exceeds the node's subtree quota. */
   readonly borrowed: ReadonlySet<FlavorResource>;
 };
 
-/** The share of a node as things are. A node without a parent borrows from nobody. */
+/** The current share of a node. A node without a parent does not borrow. */
 export function shareOf(node: QuotaNode, usage: Usage): Share {
   const { weight } = node;
   if (node.parent === undefined) return { ratio: 0, weight, dominantResource: undefined, borrowed: NOTHING };
@@ -46,31 +46,31 @@ export function shareOf(node: QuotaNode, usage: Usage): Share {
 
 const NOTHING: ReadonlySet<FlavorResource> = new Set();
 
-/** The share of a ClusterQueue, or of a Cohort above it, as it would be if the ClusterQueue were charged this. */
+/** The share of a ClusterQueue, or of a Cohort above it, after these charges to the ClusterQueue. */
 export function shareAfter(node: QuotaNode, queue: QuotaNode, usage: Usage, charges: readonly Charge[]): Share {
   const after = usage.fork();
   for (const [key, amount] of charges) addUsage(queue, after, key, amount);
   return shareOf(node, after);
 }
 
-/** Negative when `a` is the lesser share: who has it goes first, and loses last. Whoever borrows with weight 0 has more than all others. */
+/** Negative if `a` is the smaller share: it is admitted first and preempted last. Borrowing with weight 0 exceeds all other shares. */
 export function compareShares(a: Share, b: Share): number {
   const [aBorrowsWeightless, bBorrowsWeightless] = [isInfinite(a), isInfinite(b)];
   if (aBorrowsWeightless !== bBorrowsWeightless) return aBorrowsWeightless ? 1 : -1;
   return aBorrowsWeightless ? a.ratio - b.ratio : weightedShare(a) - weightedShare(b);
 }
 
-/** Infinity for whoever borrows with weight 0. */
+/** Infinity for a node that borrows with weight 0. */
 export const weightedShare = (share: Share): number => (share.ratio === 0 ? 0 : isInfinite(share) ? Infinity : share.ratio / share.weight);
 
 const isInfinite = ({ ratio, weight }: Share): boolean => weight === 0 && ratio !== 0;
 
 export const isBorrowing = ({ borrowed }: Share): boolean => borrowed.size > 0;
 
-/** Whether anything is borrowed of what these charges ask for. */
+/** Whether any flavor resource of these charges is borrowed. */
 export const borrowsAnyOf = ({ borrowed }: Share, charges: readonly Charge[]): boolean =>
   charges.some(([key, amount]) => amount > ZERO && borrowed.has(key));
 
-/** What the status shows of a share: rounded up; an infinite one is the greatest int64 that survives JSON here (Kueue's is 2^63 - 1). */
+/** A share as in status: rounded up; an infinite share is the greatest int64 that survives JSON here (Kueue's is 2^63 - 1). */
 export const shownShare = (share: Share): number => Math.min(Math.ceil(weightedShare(share)), GREATEST_SHOWN);
 const GREATEST_SHOWN = 2 ** 63 - 1024;

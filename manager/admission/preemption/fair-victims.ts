@@ -11,13 +11,13 @@ export type FairVictimSearch = Pick<
   'preemptor' | 'charges' | 'contested' | 'usage' | 'admitted' | 'helps' | 'cluster' | 'localQueueUsage'
 > &
   Pick<FairSearch<Candidate>, 'strategies' | 'fits'> & {
-    /** Takes from a usage what it holds; and puts it back. */
+    /** Removes an admitted Workload from a usage, and restores it. */
     readonly takeAway: (admitted: Admitted, usage: FairSearch<Candidate>['usage']) => void;
     readonly putBack: (admitted: Admitted, usage: FairSearch<Candidate>['usage']) => void;
   };
 type Candidate = FairCandidate & { readonly admitted: Admitted };
 
-/** Whom a Workload displaces with fair sharing; undefined where there is no set whose end would be enough. */
+/** The victims of a preemptor with fair sharing; undefined if no set suffices. */
 export function findFairVictims(search: FairVictimSearch): readonly { readonly admitted: Admitted; readonly rule: FairRule }[] | undefined {
   const { preemptor, charges, contested, usage, strategies, fits, takeAway, putBack } = search;
   const { node } = preemptor.queue;
@@ -39,9 +39,9 @@ const displacesItsOwn = ({ preemptor, admitted }: FairVictimSearch): boolean =>
   preemptor.queue.preemption.withinClusterQueue !== 'Never' && admitted.holdsAny(preemptor.queue.name, highestInQueue(preemptor));
 
 /**
- * Those of its own ClusterQueue that its policy gives up, and those of all others of the tree that borrow of what is contested, as far as its policy for these
- * goes: with fair sharing there is no advantage of being nearer, and no policy for borrowing. In the order of compareAdmitted,
- * in which those of one ClusterQueue take turns by what their LocalQueues have used where that orders them.
+ * Candidates for fair sharing: Workloads of the preemptor's ClusterQueue as its policy allows, and those of all queues in the tree that
+ * borrow what is contested, as reclaimWithinCohort allows. A shorter way in the tree gives no advantage, and borrowWithinCohort does not
+ * apply. The order is that of compareAdmitted; within one ClusterQueue, the usage of its LocalQueues decides if the queue asks for that.
  */
 function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster, localQueueUsage }: FairVictimSearch): Candidate[] {
   const own = preemptor.queue.node;

@@ -7,47 +7,48 @@ import { isBorrowingAny, locallyAvailable, subtreeQuota, type FlavorResource, ty
 import { larger, minus, plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { Usage } from '../quota/usage.ts';
 
-/** A Workload that may be displaced for the preemptor. */
+/** A Workload that may be preempted for the preemptor. */
 export type Candidate = {
   readonly admitted: Admitted;
   readonly standing: Standing;
-  /** Of another ClusterQueue: what must still exceed its quota, when its turn comes, for it to be displaced. */
+  /** For a Workload of another ClusterQueue, the nodes that must still exceed their quota when the Workload is considered. */
   readonly borrowers: readonly QuotaNode[];
 };
 
-/** Candidates in Kueue's order, found as they are asked for. */
+/** Candidates in Kueue's order, found on demand. */
 export type Candidates = {
   readonly inOrder: (accepts: (standing: Standing) => boolean) => Iterable<Candidate>;
-  /** Whether there is any in other ClusterQueues, and any over which the preemptor has the advantage of being nearer to the quota. */
+  /** Whether other ClusterQueues have candidates, and whether the preemptor has hierarchical advantage over any. */
   readonly fromOthers: boolean;
   readonly fromFarther: boolean;
-  /** All that could be had of quota, and of the room of the cluster, if every one of them were gone; at most. */
+  /** Upper bounds of the quota, and of the room on a cluster, that all candidates hold together. */
   readonly quotaHeld: (key: FlavorResource) => Amount;
   readonly roomHeld: (cluster: string, resource: string) => Amount;
 };
 
 export type CandidateSearch = {
   readonly preemptor: Preemptor;
-  /** All that it asks of its ClusterQueue. */
+  /** All requests of the preemptor, as charges to its ClusterQueue. */
   readonly charges: readonly Charge[];
-  /** For which of that others must give their place up. */
+  /** The flavor resources that preemption must free. */
   readonly contested: ReadonlySet<FlavorResource>;
   readonly usage: Usage;
   readonly admitted: AdmittedIndex;
-  /** Whether it would help that this Workload is gone; `own`: it is of the preemptor's ClusterQueue. */
+  /** Whether preempting this Workload helps. `own`: it belongs to the preemptor's ClusterQueue. */
   readonly helps: (candidate: Admitted, own: boolean) => boolean;
-  /** Only those on this cluster; undefined: on any. */
+  /** Only candidates on this cluster; undefined: on any. */
   readonly cluster: string | undefined;
-  /** Where it orders the LocalQueues of a ClusterQueue, it orders whom of it is displaced. */
+  /** If it orders the LocalQueues of a ClusterQueue, it orders the queue's candidates too. */
   readonly localQueueUsage?: LocalQueueUsage | undefined;
 };
 
 /**
- * Who may be displaced, after Kueue's classical preemption. On the way up from its ClusterQueue the preemptor looks into the subtree of each cohort, and passes
- * over what keeps within its own quota. As soon as what it asks for fits the quota of a node below, it has the advantage over all that it finds from there on.
+ * Candidates of Kueue's classical preemption. From its ClusterQueue upwards, the preemptor searches the subtree of each Cohort and skips
+ * nodes within their own quota. Once its requests fit the quota of a node below, it has hierarchical advantage over all candidates found
+ * from there on.
  *
- * The order: those that leave anyway, then the others; in both, those over which it has the advantage, those of other ClusterQueues, those of its own;
- * in each of these as compareAdmitted says, and of one ClusterQueue by what its LocalQueues have used where that orders them.
+ * Order: Workloads that leave anyway, then the others. Within both: candidates under hierarchical advantage, other ClusterQueues, the
+ * preemptor's own. Within each: compareAdmitted, and within a ClusterQueue the usage of its LocalQueues if the queue asks for that.
  */
 export function findCandidates(search: CandidateSearch): Candidates {
   const { preemptor, admitted, cluster, helps } = search;
@@ -91,7 +92,10 @@ export function findCandidates(search: CandidateSearch): Candidates {
 
 type Borrower = { readonly clusterQueue: string; readonly borrowers: readonly QuotaNode[] };
 
-/** ClusterQueues of the cohort that use more than their quota of what is contested: those over which the preemptor has the advantage are `far`. */
+/**
+ * ClusterQueues of the cohort that exceed their quota of what is contested. `far`: those over which the preemptor has hierarchical
+ * advantage.
+ */
 function borrowersAround({ preemptor, charges, contested, usage }: CandidateSearch): {
   readonly near: readonly Borrower[];
   readonly far: readonly Borrower[];
@@ -117,13 +121,13 @@ function borrowersAround({ preemptor, charges, contested, usage }: CandidateSear
   return { near, far };
 }
 
-/** Candidates of several ClusterQueues among which the order is that of the index. */
+/** Candidates of several ClusterQueues, in the order of the index. */
 class Group {
   readonly #sources: readonly Source[];
   readonly #upTo: number;
   readonly #standing: (candidate: Admitted) => Standing | undefined;
 
-  /** `upTo`: nobody of higher priority is one. */
+  /** `upTo`: the highest priority of a candidate. */
   constructor(sources: readonly Source[], upTo: number, standing: (candidate: Admitted) => Standing | undefined) {
     this.#sources = sources;
     this.#upTo = upTo;
@@ -134,7 +138,7 @@ class Group {
     return [true, false].some((leaving) => this.#sources.some((source) => this.#next(source, 0, leaving, () => true) !== undefined));
   }
 
-  /** Those that leave anyway, or those that do not. */
+  /** Candidates that leave anyway, or those that do not. */
   *inOrder(leaving: boolean, accepts: (standing: Standing) => boolean): Generator<Candidate> {
     const heap = new IndexedHeap<Cursor>(({ id }) => id, compareCursors);
     for (const [index, source] of this.#sources.entries())
@@ -151,7 +155,9 @@ class Group {
     else heap.set({ id, source, ...found });
   }
 
-  /** Those that leave stand first, and in both halves the lower priorities, if there are any above what it may displace. */
+  /**
+   * A list has leaving Workloads first, and lower priorities first in both parts, so the search stops at the first priority above `upTo`.
+   */
   #next(source: Source, at: number, leaving: boolean, accepts: (standing: Standing) => boolean): Pick<Cursor, 'at' | 'next'> | undefined {
     for (let index = at; index < source.list.length; index++) {
       const admitted = source.list[index];

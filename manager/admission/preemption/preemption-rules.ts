@@ -2,30 +2,30 @@ import type { Admitted } from '../workload/admitted-index.ts';
 import type { QueueSetup } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** A Workload that waits and may displace others. */
+/** A pending Workload that may preempt. */
 export type Preemptor = { readonly workload: Workload; readonly priority: number; readonly queue: QueueSetup };
 
-/** By which rule a Workload is displaced; Kueue's reasons. */
+/** The rule by which a Workload is preempted; Kueue's reasons. */
 export const PreemptionRule = {
-  /** It is of the same ClusterQueue, and of lower priority, or as high and newer. */
+  /** Same ClusterQueue, and lower priority, or equal priority and newer. */
   InClusterQueue: 'InClusterQueue',
-  /** It uses quota that is nearer to the other one's ClusterQueue than to its own. */
+  /** The Workload uses quota that is nearer to the preemptor's ClusterQueue than to its own. */
   InCohortReclamation: 'InCohortReclamation',
-  /** Both borrow, and its priority is lower, and low enough. */
+  /** Both ClusterQueues borrow, and the Workload's priority is lower and at most the threshold. */
   InCohortReclaimWhileBorrowing: 'InCohortReclaimWhileBorrowing',
-  /** With fair sharing: it is of a ClusterQueue or Cohort of a greater share. */
+  /** Fair sharing: the Workload's ClusterQueue or Cohort has the greater share. */
   InCohortFairSharing: 'InCohortFairSharing',
 } as const;
 export type PreemptionRule = (typeof PreemptionRule)[keyof typeof PreemptionRule];
 
-/** What may become of an admitted Workload, for the sake of a preemptor. */
+/** How an admitted Workload may be preempted by a preemptor. */
 export type Standing = {
   readonly rule: PreemptionRule;
   /** Only if the preemptor's ClusterQueue does not borrow afterwards. */
   readonly withoutBorrowing: boolean;
 };
 
-/** How it stands with a Workload of the preemptor's own ClusterQueue; undefined: it stays. */
+/** How a Workload of the preemptor's own ClusterQueue may be preempted; undefined: it may not. */
 export function standingInQueue({ priority, workload, queue }: Preemptor, candidate: Admitted): Standing | undefined {
   const policy = queue.preemption.withinClusterQueue;
   if (policy === 'Never') return undefined;
@@ -37,8 +37,8 @@ export function standingInQueue({ priority, workload, queue }: Preemptor, candid
 }
 
 /**
- * How it stands with a Workload of another ClusterQueue of the cohort, which is borrowing; undefined: it stays. The preemptor has the `advantage` where what
- * it asks for fits the quota of its own ClusterQueue, or of a cohort below the one that it shares with the other.
+ * How a Workload of another, borrowing ClusterQueue of the cohort may be preempted; undefined: it may not. `advantage`: the preemptor's
+ * requests fit the quota of its ClusterQueue, or of a Cohort below the lowest common one.
  */
 export function standingInCohort({ priority, queue }: Preemptor, candidate: Admitted, advantage: boolean): Standing | undefined {
   const { borrowWithinCohort } = queue.preemption;
@@ -49,13 +49,13 @@ export function standingInCohort({ priority, queue }: Preemptor, candidate: Admi
   return RECLAIMED_WHILE_BORROWING;
 }
 
-/** Whether its policy for other ClusterQueues of the cohort lets it displace this one, which is of one that borrows. */
+/** Whether the preemptor's reclaimWithinCohort allows this Workload of a borrowing ClusterQueue. */
 export function mayReclaimFrom({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>, candidate: Admitted): boolean {
   const { reclaimWithinCohort } = queue.preemption;
   return reclaimWithinCohort === 'Any' || (reclaimWithinCohort === 'LowerPriority' && candidate.priority < priority);
 }
 
-/** Nobody of higher priority is displaced in the preemptor's own ClusterQueue, and nobody in others. */
+/** The highest priority that may be preempted in the preemptor's own ClusterQueue, and in others. */
 export const highestInQueue = ({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>): number =>
   queue.preemption.withinClusterQueue === 'LowerOrNewerEqualPriority' ? priority : priority - 1;
 export const highestInCohort = ({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>): number =>

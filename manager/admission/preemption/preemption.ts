@@ -20,14 +20,14 @@ import {
 import { freeOn, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** A Workload that is to give its place up, and by which rule. */
+/** A Workload to preempt, and the rule. */
 export type Victim = { readonly admitted: Admitted; readonly rule: PreemptionRule };
 
 export type PreemptionRequest = {
   readonly preemptor: Preemptor;
-  /** What it would take of its ClusterQueue. */
+  /** The preemptor's charges to its ClusterQueue. */
   readonly charges: readonly Charge[];
-  /** Where it would run, if room is to be made there; undefined: only quota is asked about. */
+  /** The cluster on which room is made; undefined: only quota is missing. */
   readonly cluster: ClusterState | undefined;
 };
 
@@ -36,21 +36,21 @@ export type PreemptionWorld = {
   readonly admitted: AdmittedIndex;
   /** ClusterQueues by name. */
   readonly nodes: ReadonlyMap<string, QuotaNode>;
-  /** With fair sharing shares decide who goes. */
+  /** With fair sharing, shares decide the victims. */
   readonly fairSharing?: FairSharingConfig | undefined;
-  /** With admission fair sharing what LocalQueues have used says whose Jobs of a ClusterQueue go first. */
+  /** With admission fair sharing, the usage of LocalQueues orders the Workloads of a ClusterQueue. */
   readonly localQueueUsage?: LocalQueueUsage | undefined;
-  /** Whether its end can be hoped for, if it is to give its place up. */
+  /** Whether the Workload can be expected to stop once it is preempted. */
   readonly mayStop: (admitted: Admitted) => boolean;
 };
 
 /**
- * A least set of Workloads whose end makes the preemptor fit its quota, and the cluster where it would run; undefined where there is none. It is Kueue's search:
- * take candidates in order until it fits, then give back those, the last first, without whose end it fits as well.
+ * A minimal set of victims after which the preemptor fits its quota and the cluster; undefined if there is none. The search is Kueue's:
+ * take candidates in order until the preemptor fits, then put back those that are not needed, the last first.
  *
- * Quota is the same wherever its holder runs; room is not. For room, a Workload counts on that cluster only, whatever flavor it holds there: within
- * the ClusterQueue by priority, in the cohort only where its queue borrows of a flavor that the preemptor takes. Where both are short, those on the cluster are tried
- * by themselves first, because the end of each of them serves twice.
+ * Quota is the same on every cluster; room is not. For room, only Workloads on that cluster count, whatever their flavor: within the
+ * ClusterQueue by priority, in the cohort only if their queue borrows a flavor that the preemptor takes. If both are short, Workloads on
+ * the cluster are tried alone first, because each of them frees both.
  */
 export function findVictims(request: PreemptionRequest, world: PreemptionWorld): readonly Victim[] | undefined {
   const { preemptor, charges, cluster } = request;
@@ -65,8 +65,8 @@ export function findVictims(request: PreemptionRequest, world: PreemptionWorld):
 }
 
 /**
- * Which of these does the least harm: the fewest Workloads that do not leave anyway, then those of lower priority, the highest first, then those
- * admitted later. The first of equals; undefined where none has a set.
+ * The plan that preempts least: the fewest Workloads that do not leave anyway, then lower priorities, the highest compared first, then
+ * later admissions. The first among equals; undefined if no plan has victims.
  */
 export function fewestPreemptions<P extends { readonly victims: readonly Victim[] | undefined }>(plans: readonly P[]): P | undefined {
   let least: P | undefined;
@@ -76,7 +76,7 @@ export function fewestPreemptions<P extends { readonly victims: readonly Victim[
   return least;
 }
 
-/** Negative when `a` does less harm. */
+/** Negative if `a` preempts less. */
 export function compareTargets(a: readonly Victim[], b: readonly Victim[]): number {
   const [some, others] = [harmed(a), harmed(b)];
   if (some.length !== others.length) return some.length - others.length;
@@ -99,14 +99,14 @@ const lexical = (a: readonly number[], b: readonly number[]): number => {
   return 0;
 };
 
-/** The resources of which a cluster has less free than a Workload asks for. */
+/** The resources of which a cluster has less free than a Workload requests. */
 export function shortagesOn(cluster: ClusterState, workload: Workload, usage: Usage): string[] {
   return [...workload.requests].flatMap(([resource, amount]) =>
     amount > ZERO && amount > freeOn(cluster, usage, resource) ? [resource] : [],
   );
 }
 
-/** One search, among those on one cluster or among all. */
+/** One search among the Workloads of one cluster, or of all. */
 function search(
   request: PreemptionRequest,
   world: PreemptionWorld,
@@ -155,7 +155,7 @@ function search(
     const left = { quota: new Map(missing.quota), room: new Map(missing.room) };
     for (const candidate of candidates.inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)) {
       if (!candidate.borrowers.every((borrower) => isBorrowingAny(borrower, trial.usage, contested))) continue;
-      // Elsewhere its end would only free quota, and there is enough of that.
+      // On other clusters a candidate frees only quota, and the quota suffices.
       if (shortOfRoom.length > 0 && !isThere(candidate.admitted) && fitsQuota()) continue;
       takeAway(candidate.admitted, trial);
       chosen.push(candidate);
@@ -169,7 +169,7 @@ function search(
   return undefined;
 }
 
-/** How much is missing of what is short. */
+/** The missing amounts. */
 type Missing = { readonly quota: Map<FlavorResource, Amount>; readonly room: Map<string, Amount> };
 
 function missingNow(
@@ -187,12 +187,12 @@ function missingNow(
   return { quota: new Map(quota), room: new Map(room) };
 }
 
-/** Whether all of them together could free as much. Nobody frees more than he holds. */
+/** Whether all candidates together may free the missing amounts. A Workload frees at most what it holds. */
 const isEnough = ({ quota, room }: Missing, { quotaHeld, roomHeld }: Candidates, cluster: ClusterState | undefined): boolean =>
   [...quota].every(([key, amount]) => quotaHeld(key) >= amount) &&
   [...room].every(([resource, amount]) => cluster !== undefined && roomHeld(cluster.name, resource) >= amount);
 
-/** Takes off what one frees at most. True once it may be enough: only then it is worth while to look. */
+/** Subtracts what a candidate frees at most. True once that may suffice: only then the exact check is worth its cost. */
 function mayFit({ quota, room }: Missing, { charges, reservation }: Admitted, isThere: boolean): boolean {
   for (const [key, amount] of charges) {
     const left = quota.get(key);
@@ -208,8 +208,8 @@ const holdsAny = ({ charges }: Admitted, keys: readonly FlavorResource[]): boole
   charges.some(([key, amount]) => amount > ZERO && keys.includes(key));
 
 /**
- * Whether the preemptor's ClusterQueue may borrow in the end, in the order in which it is tried. Some may be displaced only if it does not: without borrowing
- * there are more candidates, and less room.
+ * Whether the preemptor's ClusterQueue may borrow afterwards, in the order of attempts. Some candidates count only without borrowing: then
+ * there are more candidates, and less quota.
  */
 function attemptsFor(
   { queue: { node, preemption } }: Preemptor,
@@ -227,8 +227,8 @@ const fitsIn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amou
   amount <= ZERO || ((mayBorrow || !wouldBorrow(node, usage, key, amount)) && amount <= available(node, usage, key));
 
 /**
- * Gives back those, the last first, without whose end it fits as well. The very last was needed, or the search would have stopped before.
- * `obstacle` finds out of one that holds more than is left over without putting it back.
+ * Puts back victims that are not needed, the last first. The very last one was needed, or the search would have stopped before. `obstacle`
+ * rules out a victim that holds more than is left over, without a trial.
  */
 function spared(
   chosen: readonly Candidate[],
@@ -252,7 +252,7 @@ function spared(
   return needed.reverse();
 }
 
-/** Whoever is of the preemptor's own ClusterQueue, or on its cluster, takes back all that he holds of it. */
+/** Whether a victim of the preemptor's ClusterQueue, or on its cluster, holds more than is left over: it would take all of that back. */
 function tooMuch({ preemptor, charges, cluster }: PreemptionRequest, usage: Usage): (admitted: Admitted) => boolean {
   const { workload, queue } = preemptor;
   const asked = charges.filter(([, amount]) => amount > ZERO);
@@ -273,14 +273,14 @@ function tooMuch({ preemptor, charges, cluster }: PreemptionRequest, usage: Usag
 
 type UsageOfNodes = Pick<PreemptionWorld, 'usage' | 'nodes'>;
 
-/** What is in use once these have given their place up. */
+/** The usage once these victims have stopped. */
 export function usageWithout(victims: readonly Victim[], { usage: origin, nodes }: UsageOfNodes): Usage {
   const usage = origin.fork();
   for (const { admitted } of victims) takeAway(admitted, { usage, nodes });
   return usage;
 }
 
-/** As if it were gone. */
+/** Removes an admitted Workload from a usage. */
 export const takeAway = (admitted: Admitted, { usage, nodes }: UsageOfNodes): void => discharge(usage, holdingOf(admitted, nodes));
 const putBack = (admitted: Admitted, { usage, nodes }: UsageOfNodes): void => charge(usage, holdingOf(admitted, nodes));
 

@@ -7,15 +7,18 @@ import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
 export type CheckStep =
-  /** All have said yes to this reservation. */
+  /** All admission checks are ready for this reservation. */
   | { readonly kind: 'Release' }
-  /** These have not been asked since the reservation: what they said before was about another. */
+  /** These checks have no state since the reservation: an earlier state belongs to another reservation. */
   | { readonly kind: 'Ask'; readonly checks: readonly string[] }
   | { readonly kind: 'Wait'; readonly dueMs: number | undefined }
   /** The reservation ends. */
   | { readonly kind: 'GiveUp'; readonly why: string };
 
-/** What becomes of a reservation whose checks are not all ready. Times are told in seconds, so a word counts that was said in a later second than that of the reservation. A timeout of 0 is never over. */
+/**
+ * The next step of a reservation whose admission checks are not all ready. Times have a resolution of one second, so a state counts from
+ * the second after the reservation. A timeout of 0 never expires.
+ */
 export function checkStep(record: AdmissionRecord, states: Workload['checks'], timeoutMs: number, nowMs: number): CheckStep {
   const sinceMs = Date.parse(record.since);
   const awaited = (record.checks ?? []).map((name) => ({ name, state: current(states.get(name), sinceMs) }));
@@ -34,7 +37,7 @@ export function checkStep(record: AdmissionRecord, states: Workload['checks'], t
 const current = (state: CheckState | undefined, sinceMs: number): CheckState | undefined =>
   state !== undefined && state.sinceMs >= sinceMs + 1000 ? state : undefined;
 
-/** Why a Workload is not even queued: a check of its queue has rejected it, and has not taken that back. */
+/** Why a Workload is not queued: an admission check of its ClusterQueue rejects it. */
 export function rejectedBy({ checks }: Pick<Workload, 'checks'>, rules: readonly CheckRule[]): InadmissibleReason | undefined {
   if (checks.size === 0) return undefined;
   const rejecting = rules.find(({ name }) => isRejection(checks.get(name)));
@@ -48,7 +51,7 @@ const isRejection = (state: CheckState | undefined): boolean => state?.status ==
 const wordsOf = (name: string, state: CheckState | undefined): string =>
   `admission check ${name} ${isRejection(state) ? 'rejected it' : 'wants another try'}${state?.message ? `: ${sanitizeText(state.message)}` : ''}`;
 
-/** What a Job is told that waits for its checks. */
+/** The condition of a Workload that waits for its admission checks. */
 export const pendingChecks = ({ clusterQueue, cluster, checks = [] }: AdmissionRecord): InadmissibleReason => ({
   reason: QuotaReservedReason.AdmissionChecksPending,
   message: `quota is reserved in cluster queue ${clusterQueue} and room on cluster ${cluster}; waits for admission checks: ${checks.join(', ')}`,

@@ -4,19 +4,19 @@ import type { PendingQueue } from './pending-queue.ts';
 import { RequestTree, type Vector } from '../workload/request-tree.ts';
 
 /**
- * Parked ClusterQueues that wait for room on clusters, in the order of a cycle, each with the least that its Workloads ask for: the first of them that may have room is found
- * without asking the others.
+ * Inadmissible ClusterQueues that wait for room on clusters, in the order of a cycle, each with the smallest requests of its Workloads. The
+ * first queue that may have room is found without visiting the others.
  *
- * How far one reaches up its cohort tree is learned when it is found; until quota becomes free it is not less than that.
+ * The borrowing height of a queue is learned when the queue is found; until quota becomes free it does not decrease.
  */
 export class CapacityWaiters {
   readonly #waiting = new Map<PendingQueue, Waiting>();
-  /** By how far they reach at least, ascending. */
+  /** Trees by lower bound of the borrowing height, ascending. */
   readonly #levels: { readonly borrowing: number; readonly tree: RequestTree }[] = [];
   readonly #queues = new Map<QueuedWorkload, PendingQueue>();
-  /** Amounts are in this order; where one is missing, nothing is asked for. */
+  /** Column order of request vectors; a missing column counts as 0. */
   readonly #resources: string[] = [];
-  /** Those that have been asked since something became free, and did not fit. They are in no tree. */
+  /** ClusterQueues that were examined since capacity last became free and did not fit. They are in no tree. */
   #aside: PendingQueue[] = [];
   #isOpen = false;
 
@@ -24,7 +24,7 @@ export class CapacityWaiters {
     return this.#waiting.has(queue);
   }
 
-  /** It has been asked, and does not fit what is free now. */
+  /** Adds a ClusterQueue that does not fit what is free now. */
   add(queue: PendingQueue, head: QueuedWorkload): void {
     if (this.has(queue)) return;
     this.#waiting.set(queue, { head, borrowing: 0, isAside: true });
@@ -39,13 +39,13 @@ export class CapacityWaiters {
     this.#queues.delete(waiting.head);
   }
 
-  /** The Workloads of the queue are others. */
+  /** The Workloads of the ClusterQueue have changed. */
   changed(queue: PendingQueue): void {
     const waiting = this.#takeOut(queue);
     if (waiting?.isAside === false) this.#treeOf(waiting.borrowing).insert(waiting.head, this.#leastOf(queue));
   }
 
-  /** It reaches at least so far up its cohort tree now. */
+  /** Sets the lower bound of the ClusterQueue's borrowing height. */
   raiseBorrowing(queue: PendingQueue, borrowing: number): void {
     const waiting = this.#waiting.get(queue);
     if (waiting === undefined || waiting.borrowing === borrowing) return;
@@ -54,7 +54,7 @@ export class CapacityWaiters {
     if (!waiting.isAside) this.#treeOf(borrowing).insert(waiting.head, this.#leastOf(queue));
   }
 
-  /** Something has become free. */
+  /** Capacity has become free: every ClusterQueue is examined again. */
   reopen(): void {
     this.#isOpen = true;
     const again = this.#aside;
@@ -67,7 +67,7 @@ export class CapacityWaiters {
     }
   }
 
-  /** The first that may have room. */
+  /** The first ClusterQueue that may have room. */
   first(bounds: CapacityBounds): { readonly queue: PendingQueue; readonly rank: Nominated } | undefined {
     if (!this.#isOpen) return undefined;
     for (const { borrowing, tree } of this.#levels) {
@@ -79,7 +79,7 @@ export class CapacityWaiters {
     return undefined;
   }
 
-  /** It does not fit. */
+  /** The ClusterQueue does not fit: skips it until {@link reopen}. */
   park(queue: PendingQueue): void {
     const waiting = this.#takeOut(queue);
     if (waiting === undefined || waiting.isAside) return;
@@ -102,7 +102,7 @@ export class CapacityWaiters {
     return tree;
   }
 
-  /** Of each resource the least that any of its Workloads asks for. */
+  /** The smallest request of any Workload of the ClusterQueue, for each resource. */
   #leastOf(queue: PendingQueue): Vector {
     const classes = [...queue.classes.values()];
     for (const { resources } of classes)

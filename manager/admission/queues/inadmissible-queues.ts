@@ -4,21 +4,21 @@ import type { PendingQueue } from './pending-queue.ts';
 import { CapacityWaiters } from './capacity-waiters.ts';
 
 /**
- * ClusterQueues of which nobody is to be tried until something has become free. They are asked, in the order of a cycle, when it has: by the least that any of
- * their Workloads asks for. Those that wait for room on clusters, which all share, are asked no further than to the first that may have it.
+ * ClusterQueues without a head to nominate until capacity becomes free. Then they are examined in the order of a cycle, by the smallest
+ * requests of their Workloads. Queues that wait for room on clusters, which all share, are examined only up to the first that may have it.
  */
 export class InadmissibleQueues {
   readonly #byRoot = new Map<string, Set<PendingQueue>>();
   readonly #forRoom = new CapacityWaiters();
-  /** Those of them that may displace others: what is free does not bound what they may have. */
+  /** ClusterQueues that wait for room and may preempt: free capacity does not bound what they can have. */
   readonly #displacing = new Set<PendingQueue>();
-  /** How often quota has become free, by root; and room. */
+  /** How often quota has become free, by root, and how often room on clusters has. */
   readonly #quotaFreed = new Map<string, number>();
   #roomFreed = 0;
-  /** Where something has become free since it was last looked at. */
+  /** Roots and clusters with capacity that became free since the last {@link lookAgain}. */
   readonly #freedRoots = new Set<string>();
   #isRoomFreed = false;
-  /** Of the others those for which that may be enough, the first in order last. */
+  /** ClusterQueues outside `#forRoom` that may fit now, the first in order last. */
   #next: { readonly queue: PendingQueue; readonly rank: Nominated }[] = [];
 
   park(queue: PendingQueue, waitsForRoom: boolean, bounds: CapacityBounds): void {
@@ -39,7 +39,7 @@ export class InadmissibleQueues {
     queue.parked = undefined;
   }
 
-  /** Somebody has come to, or gone from, a ClusterQueue that stays parked. */
+  /** Workloads were added to, or removed from, a ClusterQueue that stays parked. */
   changed(queue: PendingQueue): void {
     this.#forRoom.changed(queue);
   }
@@ -54,13 +54,13 @@ export class InadmissibleQueues {
     this.#isRoomFreed = true;
   }
 
-  /** What was kept for somebody is free for others: nobody who has failed may fit by that, but some were not even tried. */
+  /** A claim has ended. A Workload that did not fit before does not fit by that, but some Workloads were not nominated because of it. */
   unkept(root: string | undefined): void {
     if (root !== undefined) this.#freedRoots.add(root);
     this.#isRoomFreed = true;
   }
 
-  /** Has a ClusterQueue forget what it knows of failures where something has become free since it last looked. */
+  /** Drops recorded failures of a ClusterQueue if capacity has become free since its last visit. */
   catchUp(queue: PendingQueue, root: string): void {
     const seen = { root, quota: this.#quotaFreed.get(root) ?? 0, room: this.#roomFreed };
     const before = queue.seen;
@@ -70,13 +70,13 @@ export class InadmissibleQueues {
     queue.forgive(({ waitsFor }) => waitsFor === 'cluster' || (isQuotaFreed && waitsFor === 'quota'));
   }
 
-  /** Notes, in order, for whom what has become free may be enough; `owners`: those that have something kept for them. */
+  /** Lists, in order, the ClusterQueues that may fit in the freed capacity. `owners`: ClusterQueues with a claim. */
   lookAgain(bounds: CapacityBounds, owners: Iterable<PendingQueue>): void {
     if (!this.#isRoomFreed && this.#freedRoots.size === 0) return;
     const concerned = new Set(this.#next.map(({ queue }) => queue));
     if (this.#isRoomFreed) {
       for (const queue of this.#displacing) concerned.add(queue);
-      // What is kept for their own is free for them.
+      // A claim does not block its own ClusterQueue.
       for (const queue of owners) if (this.#forRoom.has(queue)) concerned.add(queue);
     }
     for (const root of this.#freedRoots) {
@@ -97,7 +97,7 @@ export class InadmissibleQueues {
     this.#next.sort((a, b) => compareNominated(b.rank, a.rank));
   }
 
-  /** The next of them, if it goes before `first`. It is still parked. */
+  /** The next ClusterQueue that may fit, if it goes before `first`. It stays parked. */
   takeNext(first: Nominated | undefined, bounds: CapacityBounds): PendingQueue | undefined {
     for (;;) {
       const noted = this.#next.at(-1);
@@ -114,7 +114,7 @@ export class InadmissibleQueues {
           continue;
         }
       }
-      // An earlier one may have taken what was free.
+      // A ClusterQueue before it may have taken the free capacity.
       if (this.#mayFit(queue, bounds)) return queue;
       this.#forRoom.park(queue);
     }

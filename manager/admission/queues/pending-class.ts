@@ -6,24 +6,24 @@ import { isWithin, RequestTree, type Vector } from '../workload/request-tree.ts'
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * Workloads of one ClusterQueue that differ in nothing but how much they ask for: where one does not fit, none fits that asks for as much or more and
- * comes after it. What did not fit is remembered until something has become free.
+ * Workloads of one ClusterQueue that differ only in amounts. If a Workload does not fit, no later Workload with the same or larger requests
+ * does. Failures are recorded until capacity becomes free.
  */
 export class PendingClass {
   readonly id: string;
-  /** That its Workloads ask for. */
+  /** Resources that the Workloads request. */
   readonly resources: readonly string[];
   readonly #tree = new RequestTree();
-  /** Not again until something has become free, of quota, of room, or of what is kept for others. */
+  /** Failures that hold until quota, room, or a claim becomes free. */
   #failures: Failure[] = [];
-  /** Not again until the queues or the clusters are other ones. */
+  /** Failures that hold until queues or clusters change. */
   #hopeless: Failure[] = [];
-  /** What was said of those that were tried, by what they ask for; it outlives what it was found out by. */
+  /** The last result for nominated Workloads, by scheduling hash. It outlives the failure on which it rests. */
   readonly #told = new Map<string, Inadmissibility>();
-  /** Somebody waits for this time to have it tried again. */
+  /** When a retry is scheduled, in epoch milliseconds. */
   retryAtMs: number | undefined;
 
-  /** The LocalQueue, where those of the ClusterQueue share it by what they have used. */
+  /** The LocalQueue, if the ClusterQueue orders Workloads by the usage of their LocalQueues; else empty. */
   readonly lane: string;
 
   constructor(id: string, resources: readonly string[], lane = '') {
@@ -36,17 +36,17 @@ export class PendingClass {
     return this.#tree.size;
   }
 
-  /** The least amounts that any of them asks for. */
+  /** The smallest request of any Workload, in the order of `resources`. */
   get least(): Vector {
     return this.#tree.least ?? [];
   }
 
-  /** None of them goes before this one. */
+  /** A Workload that no Workload of the class goes before. */
   get earliest(): QueuedWorkload | undefined {
     return this.#tree.earliest;
   }
 
-  /** One of them has had quota and found no room. */
+  /** Whether a Workload of the class had quota and found no room on a cluster. */
   get waitsForRoom(): boolean {
     return this.#failures.some(({ inadmissibility }) => inadmissibility.waitsFor === 'cluster');
   }
@@ -59,24 +59,24 @@ export class PendingClass {
     this.#tree.delete(queued);
   }
 
-  /** All of them, in order; nothing may be added or taken out meanwhile. */
+  /** All Workloads in order; the class must not change during iteration. */
   inOrder(): Iterable<QueuedWorkload> {
     return this.#tree.inOrder();
   }
 
-  /** How many of them go before this one. */
+  /** How many Workloads of the class go before this one. */
   before(queued: QueuedWorkload): number {
     return this.#tree.before(queued);
   }
 
-  /** The first that is not out of the question. */
+  /** The first Workload that may fit under the current setup. */
   first(): QueuedWorkload | undefined {
     return this.#hopeless.length === 0
       ? this.#tree.firstWhere(() => true)
       : this.#tree.firstWhere((amounts) => !isHopeless(this.#hopeless, amounts));
   }
 
-  /** The first for which nothing is known to be in its way. */
+  /** The first Workload that no recorded failure and no obstacle blocks. */
   firstWithin(
     obstacle: (resources: readonly string[], amounts: Vector, from: QueuedWorkload | undefined) => boolean,
   ): QueuedWorkload | undefined {
@@ -98,7 +98,7 @@ export class PendingClass {
     this.#told.set(queued.workload.schedulingHash, inadmissibility);
   }
 
-  /** Forgets those failures that it is said of. True when there were any. */
+  /** Drops the failures for which `hasEnded` is true. True if there were any. */
   forgive(hasEnded: (inadmissibility: Inadmissibility) => boolean): boolean {
     const before = this.#failures.length + this.#hopeless.length;
     if (before === 0) return false;
@@ -107,12 +107,12 @@ export class PendingClass {
     return this.#failures.length + this.#hopeless.length < before;
   }
 
-  /** What was said of a Workload, or of one like it, when it was last tried; undefined: neither was. */
+  /** The last result for this Workload, or for one with the same scheduling hash; undefined if neither was nominated. */
   toldOf({ workload }: QueuedWorkload): Inadmissibility | undefined {
     return this.#told.get(workload.schedulingHash);
   }
 
-  /** The least that it may be admitted with. */
+  /** The smallest requests with which the Workload may be admitted. */
   #vectorOf({ workload: { requests, minPods } }: QueuedWorkload): Vector {
     const least = forPods(requests, minPods);
     return this.resources.map((resource) => least.get(resource) ?? ZERO);
@@ -123,14 +123,17 @@ type Failure = { readonly amounts: Vector; readonly by: QueuedWorkload; readonly
 
 const TOLD_MIN = 16;
 
-/** What is not enough for one is not enough for those after it that ask for as much: from an earlier one less may be kept. */
+/**
+ * A failure also covers later Workloads with the same or larger requests. It does not cover earlier ones, because fewer claims may go
+ * before them.
+ */
 const isKnown = (failures: readonly Failure[], amounts: Vector, from: QueuedWorkload): boolean =>
   failures.some(({ by, amounts: failed }) => compareQueued(from, by) >= 0 && isWithin(failed, amounts));
 
 const isHopeless = (failures: readonly Failure[], amounts: Vector): boolean =>
   failures.some((failure) => isWithin(failure.amounts, amounts));
 
-/** What Workloads of one class have in common, and the resources that they ask for. `apart`: what else sets them apart. */
+/** The class of a Workload: what its Workloads have in common, and the resources that they request. `apart`: further distinctions. */
 export function classOf({ requests, wish, nodeWish, record }: Workload, apart: readonly string[]): { id: string; resources: string[] } {
   const resources = [...requests].filter(([, amount]) => amount > ZERO).map(([resource]) => resource);
   resources.sort();

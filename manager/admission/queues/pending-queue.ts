@@ -3,30 +3,30 @@ import { compareQueued, type Nominated, type QueuedWorkload } from '../workload/
 import type { CapacityBounds } from '../scheduling/capacity-bounds.ts';
 import { classOf, PendingClass } from './pending-class.ts';
 
-/** A Workload that waits, and its class. */
+/** A pending Workload, its ClusterQueue and its class. */
 export type Pending = { readonly queue: PendingQueue; readonly class: PendingClass; readonly queued: QueuedWorkload };
 
 /**
- * What waits in one ClusterQueue, by class. Its order is by priority and age; where its LocalQueues share it by what they have used, those of the one that has
- * used least go first.
+ * Pending Workloads of one ClusterQueue, by class. They are ordered by priority and age; if the queue shares by the usage of LocalQueues,
+ * the LocalQueue with the least usage goes first.
  */
 export class PendingQueue {
   readonly name: string;
   strict = false;
   size = 0;
   readonly classes = new Map<string, PendingClass>();
-  /** Where it stands among those to be tried, as far as is known: never later than where it belongs. */
+  /** Lower bound of the queue's place among the queues to nominate from. */
   rank: Nominated | undefined;
-  /** The first in order for which it was found out whether something is to be kept. */
+  /** The first Workload in order, once it is decided whether it gets a claim. */
   considered: QueuedWorkload | undefined;
-  /** The root of its tree, while nothing of it is to be tried. */
+  /** The root of the queue's cohort tree while the queue is parked. */
   parked: string | undefined;
-  /** How much had become free where it last looked. */
+  /** The counters of freed capacity at the last visit. */
   seen: { readonly root: string; readonly quota: number; readonly room: number } | undefined;
   readonly #usageOf: (localQueue: string) => number | undefined;
   readonly #usage = new Map<string, number>();
 
-  /** `usageOf`: what a LocalQueue has used; undefined where that does not count. */
+  /** `usageOf`: the usage of a LocalQueue; undefined if it does not order the ClusterQueue. */
   constructor(name: string, usageOf: (localQueue: string) => number | undefined) {
     this.name = name;
     this.#usageOf = usageOf;
@@ -49,12 +49,12 @@ export class PendingQueue {
     if (this.considered === queued) this.considered = undefined;
   }
 
-  /** Negative when `a` goes first. */
+  /** Negative if `a` goes first. */
   compare(a: QueuedWorkload, b: QueuedWorkload): number {
     return this.usageBefore(a) - this.usageBefore(b) || compareQueued(a, b);
   }
 
-  /** What its LocalQueue counts for; 0 where that does not order this ClusterQueue. */
+  /** The usage of the Workload's LocalQueue; 0 if it does not order this ClusterQueue. */
   usageBefore(queued: QueuedWorkload): number {
     return this.#laneUsage(this.#laneOf(queued));
   }
@@ -63,13 +63,13 @@ export class PendingQueue {
     return this.#laneOf(queued) !== '';
   }
 
-  /** A LocalQueue, or each of them, has used something else now. */
+  /** The usage of one LocalQueue, or of all if undefined, has changed. */
   usageChanged(localQueue: string | undefined): void {
     if (localQueue === undefined) this.#usage.clear();
     else this.#usage.delete(localQueue);
   }
 
-  /** The first that is not out of the question. */
+  /** The first Workload that may fit under the current setup. */
   first(): QueuedWorkload | undefined {
     let first: QueuedWorkload | undefined;
     for (const each of this.classes.values()) {
@@ -79,7 +79,7 @@ export class PendingQueue {
     return first;
   }
 
-  /** The first so many, whether they may be tried or not. */
+  /** The first Workloads in order, `most` at most, whether they may be nominated or not. */
   firstInOrder(most: number): QueuedWorkload[] {
     const next = [...this.classes.values()]
       .map((each) => each.inOrder()[Symbol.iterator]())
@@ -98,7 +98,7 @@ export class PendingQueue {
     return first;
   }
 
-  /** How many go before this one. */
+  /** How many Workloads go before this one. */
   before({ queued, class: { lane } }: Pending): number {
     const usage = this.#laneUsage(lane);
     let before = 0;
@@ -114,7 +114,7 @@ export class PendingQueue {
     for (const each of this.classes.values()) each.forgive(hasEnded);
   }
 
-  /** What stands in the way of all of them; undefined: some may fit. */
+  /** What blocks all Workloads of the queue; undefined if some may fit. */
   leastObstacle(bounds: CapacityBounds): 'quota' | 'cluster' | undefined {
     let found: 'quota' | 'cluster' = 'quota';
     for (const { least, resources, earliest } of this.classes.values()) {
@@ -127,12 +127,12 @@ export class PendingQueue {
 
   #laneOf({ workload: { namespace, queue } }: QueuedWorkload): string {
     const localQueue = `${namespace}/${queue ?? ''}`;
-    // What is asked for by every comparison is not computed by each.
+    // Cached usage answers for every comparison, so `#usageOf` is called once.
     if (this.#usage.has(localQueue)) return localQueue;
     return this.#usageOf(localQueue) === undefined ? '' : localQueue;
   }
 
-  /** As it was when it was last said to have changed: an order may not change by itself. */
+  /** The usage as of the last {@link usageChanged}: the order must not change otherwise. */
   #laneUsage(lane: string): number {
     if (lane === '') return 0;
     const known = this.#usage.get(lane) ?? this.#usageOf(lane) ?? 0;

@@ -10,84 +10,87 @@ import { PendingQueue, type Pending } from './pending-queue.ts';
 import { createClaimsByQueue, type ClaimOfHead } from '../scheduling/claims-by-queue.ts';
 
 /**
- * What waits for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ in amounts alone (`pending-class.ts`), so that its head, the first for
- * which nothing is known to be in its way, is found without asking the others. ClusterQueues without a head are parked, and cost nothing until
- * something has become free that they share; the others are taken in the order of a cycle, as many as are asked for.
+ * Workloads that wait for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ only in amounts
+ * (`pending-class.ts`). Its head, the first Workload that nothing known blocks, is found without visiting the others. ClusterQueues without
+ * a head are parked and cost nothing until capacity that they share becomes free. The others give heads in the order of a cycle, as many as
+ * requested.
  *
- * The very first of a ClusterQueue is tried at least once, whatever is free: it may have something kept for it. A StrictFIFO queue is blocked as a
- * whole by its first Workload, unless that waits for other queues or clusters than there are: it is set aside, because *never* is not *not now*;
- * and any queue by a Workload that waits for those that it preempts.
- * Memory only: everything here is derived from Jobs.
+ * The first Workload of a ClusterQueue is nominated at least once, whatever is free, because it may get a claim. A StrictFIFO queue is
+ * blocked by its first Workload, unless that waits for a change of queues or clusters: such a Workload is skipped, because *never* is not
+ * *not now*. Any queue is blocked by a Workload that waits for its preempted Workloads to stop.
+ *
+ * All state is in memory and derived from Jobs.
  */
 export interface PendingQueues {
   /**
-   * Adds a Workload, or replaces its earlier version. Those of one class are set `apart` by the same: clusters that are for their namespaces and not
-   * for all, or what clusters have done to their like.
+   * Adds a Workload or replaces its earlier version. `apart` divides classes further: by clusters that serve only some namespaces, or by
+   * what clusters have done to Jobs of the same shape.
    */
   add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, apart?: readonly string[]): void;
-  /** Takes a Workload out, if it is there. */
+  /** Removes a Workload if it is pending. */
   delete(key: string): void;
   has(key: string): boolean;
-  /** The heads of the first ClusterQueues in order that have one to try, `most` at most. They stay where they are. */
+  /** The heads of the first ClusterQueues in order that have one, `most` at most. The Workloads stay pending. */
   heads(bounds?: CapacityBounds, most?: number): Head[];
-  /** For whom something is kept, in order; `borrowingOf`: how far up the cohort tree each of them reaches now. */
+  /** All claims, in order. `borrowingOf`: the height in the cohort tree up to which a claim borrows now. */
   standing(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
   /**
-   * The head does not fit, and neither do those of its class after it that ask for as much; a StrictFIFO queue is blocked. Costs the same however many wait.
-   * Where it is to be tried again at a time that nobody waits for yet, it returns what is to be called then.
+   * Records that a head does not fit, which covers later Workloads of its class with the same or larger requests; a StrictFIFO queue is
+   * blocked. The cost does not depend on the number of pending Workloads. Returns a retry to call at `retryAtMs`, unless one is scheduled
+   * for that time already.
    */
   markInadmissible(head: Head, inadmissibility: Inadmissibility): (() => void) | undefined;
-  /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined where none was. */
+  /** Why a pending Workload was not admitted when it, or one like it, was last nominated; undefined if neither was. */
   inadmissibilityOf(key: string): Inadmissibility | undefined;
   /** Quota has become free in the trees with these roots. */
   wake(roots: Iterable<string>): void;
   /** Room on clusters has become free. */
   wakeWaitingForCluster(): void;
-  /** The clusters are other ones now: those may fit that found none, now or ever. */
+  /** The clusters have changed: Workloads that fit no cluster, now or ever, may fit. */
   wakeAfterClusterChange(): void;
-  /** These ClusterQueues, or what they may use, are other ones now: their Workloads are to be tried; of all, where none is named. */
+  /** These ClusterQueues or their quota have changed; undefined: all have. Their Workloads are nominated again. */
   wakeAll(clusterQueues?: Iterable<string>): void;
-  /** A LocalQueue of the ClusterQueue, or any of all ClusterQueues, has used something else now. */
+  /** The usage of a LocalQueue, of all LocalQueues of the ClusterQueue, or of all ClusterQueues has changed. */
   usageChanged(clusterQueue?: string, localQueue?: string): void;
-  /** Every ClusterQueue that has held a Workload, with how many may be tried and how many are inadmissible. */
+  /** The number of active and inadmissible Workloads of every ClusterQueue that has held one. */
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
-  /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
+  /** How many Workloads of the same ClusterQueue go before this one; undefined if it is not pending. */
   position(key: string): number | undefined;
-  /** The ClusterQueues in which somebody waits, and the first so many of each in order. */
+  /** ClusterQueues with pending Workloads, and the first Workloads of one in order. */
   waitingIn(): readonly string[];
   firstInOrder(clusterQueue: string, most: number): readonly QueuedWorkload[];
-  /** Nobody of the ClusterQueue is to be tried until something changes. */
+  /** Whether no Workload of the ClusterQueue is nominated until something changes. */
   isParked(clusterQueue: string): boolean;
-  /** The Workload that waits here under this key, and where. */
+  /** The pending Workload under this key, with its ClusterQueue. */
   get(key: string): Head | undefined;
 }
 
-/** `usageOf`: what a LocalQueue, by `namespace/name`, has used; undefined where that does not order its ClusterQueue. */
+/** `usageOf`: the usage of a LocalQueue, by `namespace/name`; undefined if it does not order its ClusterQueue. */
 export function createPendingQueues(usageOf: (localQueue: string) => number | undefined = () => undefined): PendingQueues {
   const queues = new Map<string, PendingQueue>();
   const entries = new Map<string, Pending>();
-  /** Those to be tried. */
+  /** ClusterQueues to nominate from. */
   const ready = new IndexedHeap<PendingQueue>(
     ({ name }) => name,
     (a, b) => (a.rank === undefined || b.rank === undefined ? 0 : compareNominated(a.rank, b.rank)) || (a.name < b.name ? -1 : 1),
   );
   const parked = new InadmissibleQueues();
-  /** Those that had somebody stopped by what is kept for others. */
+  /** ClusterQueues of which a claim of another queue has blocked a Workload. */
   const behindOthers = new Set<PendingQueue>();
-  /** Those whose first would have something kept for it if there were a place. */
+  /** ClusterQueues whose first Workload would get a claim if a place were left. */
   const withoutPlace = new IndexedHeap<{ readonly queue: PendingQueue; readonly nominated: Nominated }>(
     ({ queue }) => queue.name,
     (a, b) => compareNominated(a.nominated, b.nominated),
   );
   const claims = createClaimsByQueue(({ clusterQueue }) => {
-    // What was kept is free for others.
+    // The claimed capacity is free for other Workloads.
     parked.unkept(queues.get(clusterQueue)?.seen?.root);
     for (const queue of behindOthers) forgive(queue, isBehindOthers);
     behindOthers.clear();
     giveTheNextAPlace();
   });
 
-  /** Nobody of it is to be tried: it is parked, or has only such as never fit. */
+  /** No Workload of the queue is nominated: the queue is parked, or its Workloads never fit. */
   const rests = (queue: PendingQueue): boolean => queue.parked !== undefined || !ready.has(queue.name);
 
   const queueNamed = (name: string): PendingQueue => {
@@ -132,7 +135,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const wasFirst = queue.strict && queue.first() === queued;
     queue.delete(entry);
     if (withoutPlace.get(queue.name)?.nominated.head === queued) withoutPlace.delete(queue.name);
-    // Its successor may have something kept for it, and a StrictFIFO queue goes on.
+    // The next Workload may get a claim, and a StrictFIFO queue is no longer blocked.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
     else if (queue.parked !== undefined) parked.changed(queue);
     return entry;
@@ -143,7 +146,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     if (entry !== undefined && claims.get(entry.queue.name)?.queued === entry.queued) claims.delete(entry.queue.name);
   };
 
-  /** The first that may fit; `waitsForRoom`: whether room on clusters is what those that do not are short of. */
+  /** The first Workload that may fit. `waitsForRoom`: the Workloads that do not fit lack room on clusters. */
   const candidateOf = (
     queue: PendingQueue,
     bounds: CapacityBounds,
@@ -164,7 +167,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
         return obstacle !== undefined;
       });
       if (found === undefined || (queue.strict && found !== first)) continue;
-      // Whoever waits for those that it preempts lets nobody of its own queue pass.
+      // A preemptor that waits for its victims blocks later Workloads of its queue.
       if (preemptor !== undefined && queue.compare(preemptor.queued, found) < 0) continue;
       if (candidate === undefined || queue.compare(found, candidate) < 0) candidate = found;
     }
@@ -202,7 +205,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       entries.set(key, entry);
       const standing = before === undefined ? undefined : claims.get(before.queue.name);
       if (before !== undefined && standing?.queued === before.queued) {
-        // With the same wishes it keeps what is kept for it.
+        // A Workload with unchanged requests keeps its claim.
         if (
           before.class === waiting &&
           before.queue === queue &&
@@ -213,7 +216,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
         } else claims.delete(before.queue.name);
       }
       if (queue.parked !== undefined) parked.changed(queue);
-      // Whoever arrives behind others that do not fit changes nothing.
+      // A Workload behind others that do not fit changes nothing.
       if (queue.parked !== undefined && queue.strict && queue.first() !== queued) return;
       if (queue.parked !== undefined && waiting.hasFailed(queued) && queue.considered !== undefined) return;
       const first = queue.rank?.head;
@@ -358,7 +361,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
 
 const isBehindOthers = ({ reason }: Inadmissibility): boolean => reason === QuotaReservedReason.BehindOtherQueues;
 
-/** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
+/** The reason for Workloads behind a blocked first Workload. It names no Workload, so that it stays true while the queue moves. */
 const behind = (queue: PendingQueue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
   reason: QuotaReservedReason.BehindEarlierJob,
   message: `an earlier Job of cluster queue ${queue.name} ${

@@ -17,17 +17,17 @@ export type QueueEntry = { readonly clusterQueue: string; readonly strict: boole
 export type QueueEntryContext = {
   readonly queueing: QueueingSetup;
   readonly priorityClasses: PriorityClasses;
-  /** What else is known to keep a Workload from any queue. */
+  /** A further reason to keep a Workload out of any queue. */
   readonly keptOut?: ((workload: Workload) => InadmissibleReason | undefined) | undefined;
 };
 
-/** In which ClusterQueue a Workload waits, and with what it asks for there; or why it is not even queued. */
+/** The ClusterQueue in which a Workload waits and its requests there, or why it is not queued. */
 export function queueEntry(workload: Workload, arrival: number, context: QueueEntryContext): QueueEntry | InadmissibleReason {
   const keptOut = whyHeld(workload) ?? context.keptOut?.(workload);
   if (keptOut !== undefined) return keptOut;
   const route = routeOf(workload, context.queueing, context.priorityClasses);
   if ('reason' in route) {
-    // A Job that came with a record of its own is told of both.
+    // A Job that brought an admission record of its own gets both messages.
     return workload.untrusted === undefined ? route : { ...route, message: `${route.message}; ${workload.untrusted.problem}` };
   }
   const { queue, priority } = route;
@@ -40,7 +40,7 @@ export function queueEntry(workload: Workload, arrival: number, context: QueueEn
   );
 }
 
-/** Why a Workload that rests is not even queued: somebody has it rest, or it has no time left, whatever else there is to say of it. */
+/** Why a suspended Workload is not queued, before any other reason: it is held, or its maximum execution time is used up. */
 export function whyHeld(workload: Workload): InadmissibleReason | undefined {
   const { hold, namespace, name } = workload;
   if (hold === true)
@@ -52,7 +52,10 @@ export function whyHeld(workload: Workload): InadmissibleReason | undefined {
   return message === undefined ? undefined : { reason: QuotaReservedReason.MaximumExecutionTimeExceeded, message };
 }
 
-/** Puts a Workload into its queue. Those that ask for the same are not alike where they may go to other clusters, or a cluster has failed others of the shape of one of them. */
+/**
+ * Adds a Workload to its queue. Workloads with equal requests are in different classes if their namespaces have different clusters, or if a
+ * cluster has failed Jobs of one's shape.
+ */
 export function putInQueue(
   queues: Pick<PendingQueues, 'add'>,
   cache: { readonly clusters: AdmissionCache['clusters']; readonly shapes: Pick<AdmissionCache['shapes'], 'knows'> },

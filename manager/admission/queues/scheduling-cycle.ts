@@ -8,37 +8,37 @@ import { schedule } from '../scheduling/schedule.ts';
 export type CycleDeps = {
   readonly cache: Pick<AdmissionCache, 'snapshot' | 'displace'>;
   readonly queues: PendingQueues;
-  /** Carries an admission out; false when its turn is later. */
+  /** Carries out an admission; false if it is postponed. */
   readonly admit: (decision: Extract<Decision, { kind: 'Admit' }>) => boolean;
-  /** Has something tried again when its time has come. */
+  /** Calls `retry` at a time in epoch milliseconds. */
   readonly at: (timeMs: number, retry: () => void) => void;
-  /** Hears of all that was decided, before anything of it is carried out; absent: nobody does. */
+  /** Receives all decisions before any is carried out. */
   readonly decided?: ((decisions: readonly Decision[]) => void) | undefined;
 };
 
 export type CycleResult = {
-  /** How many heads were tried. */
+  /** The number of heads nominated. */
   readonly tried: number;
   readonly admitted: number;
-  /** Some are to give their place up. */
+  /** Whether running Workloads are to be preempted. */
   readonly displaces: boolean;
-  /** Another cycle may come to something else. */
+  /** Whether another cycle may decide otherwise. */
   readonly progressed: boolean;
 };
 
 /**
- * Of how many ClusterQueues the heads are tried in the next cycle, the first in order: twice as many as in the last one, while everybody is admitted; where room is
- * scarce, one, because those after it would be looked at in vain.
+ * The number of ClusterQueues whose heads the next cycle nominates, first in order. It doubles while every head is admitted. While capacity
+ * is scarce it is 1, because later heads would be nominated in vain.
  */
 export const nextMost = (most: number, { tried, admitted }: CycleResult): number =>
   tried === admitted ? Math.min(HEADS_MAX, most * 2) : 1;
 const HEADS_MAX = 64;
 
-/** One scheduling cycle: takes the heads, decides, and puts the queues in the state that follows. */
+/** One scheduling cycle: takes the heads, decides, and updates the queues. */
 export function runCycle({ cache, queues, admit, at, decided }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
   const snapshot = cache.snapshot();
   const standing = queues.standing((each) => reachOf(each, snapshot));
-  // Whose turn it is with fair sharing all heads decide together.
+  // Fair sharing compares all heads, so it needs all of them.
   const atMost = snapshot.fairSharing === undefined ? most : Number.POSITIVE_INFINITY;
   const heads = queues.heads(createCapacityBounds(snapshot, standing), atMost);
   if (heads.length === 0) return { tried: 0, admitted: 0, displaces: false, progressed: false };

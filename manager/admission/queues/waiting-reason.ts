@@ -5,8 +5,8 @@ import type { PendingQueues } from './pending-queues.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 
 /**
- * Why a Workload that is queued waits: what was found when it, or one like it, was last tried; where it was not tried, because what is free is less than it asks
- * for, what would be found now. Undefined while its ClusterQueue is still to be looked at.
+ * Why a pending Workload waits: the result when it, or one like it, was last nominated. A Workload that was not nominated because too
+ * little is free gets the result of a nomination now. Undefined while its ClusterQueue is still to be examined.
  */
 export function waitingReason(
   { cache, queues }: { readonly cache: Pick<AdmissionCache, 'snapshot'>; readonly queues: PendingQueues },

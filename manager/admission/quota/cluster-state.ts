@@ -7,29 +7,29 @@ import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../.
 /** A WorkerCluster as placement sees it. */
 export type ClusterState = {
   readonly name: string;
-  /** Which cluster it is, as its status tells; undefined while that is not known. */
+  /** The UID of the cluster from its status; undefined while it is not known. */
   readonly uid: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
-  /** Why it takes no new Jobs now; undefined when it takes them. */
+  /** Why the cluster accepts no new Jobs now; undefined if it accepts them. */
   readonly closed: string | undefined;
-  /** The manager is in contact with it. */
+  /** The manager is in contact with the cluster. */
   readonly connected: boolean;
-  /** It does not answer, and what runs there is not known. */
+  /** The cluster does not answer, and the state of its copies is not known. */
   readonly lost: boolean;
-  /** Since when it has answered, in epoch milliseconds; 0 when that is not known. */
+  /** Since when the cluster is reachable, in epoch milliseconds; 0 if that is not known. */
   readonly reachableSinceMs: number;
-  /** Since when one Job after the other shows whether it can be used again, in epoch milliseconds; undefined: it can be. */
+  /** Since when single Jobs probe whether the cluster is usable again, in epoch milliseconds; undefined if it is usable. */
   readonly tryingSinceMs: number | undefined;
-  /** Its copies were stopped again and again: those that can go elsewhere are to leave it. */
+  /** Copies on the cluster were stopped repeatedly: Jobs that can run elsewhere leave it. */
   readonly unsteady: boolean;
-  /** True when its Jobs must leave. */
+  /** Whether its Jobs must leave. */
   readonly draining: boolean;
-  /** What its Jobs may use together; a resource that is not named has {@link otherCapacity}. */
+  /** What all Jobs may use together; a resource that is not listed has {@link otherCapacity}. */
   readonly capacity: Requests;
   readonly otherCapacity: Amount;
-  /** Whose Jobs it takes; undefined: everybody's. */
+  /** Namespaces whose Jobs the cluster accepts; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
-  /** The PriorityClasses that pods may have there, those of the system excepted; undefined: not known. */
+  /** The PriorityClasses of the cluster without system classes; undefined if they are not known. */
   readonly priorityClasses: readonly string[] | undefined;
 };
 
@@ -42,17 +42,17 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     uid: status?.clusterUID,
     labels: metadata.labels ?? {},
     closed: closedBecause(cluster),
-    // A worker that is silent there changes nothing about what the cluster tells.
+    // A worker that is not alive does not affect contact with the cluster.
     connected: ready?.status === 'True' || ready?.reason === 'WorkerNotAlive',
     lost: status?.lostSince !== undefined,
     reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Reachable)?.lastTransitionTime ?? '') || 0,
     tryingSinceMs: able?.reason === AbleReason.Trying ? Date.parse(able.lastTransitionTime) || 0 : undefined,
     unsteady: able?.reason === AbleReason.Unsteady,
-    // Where one that was given up is out of reach, its Jobs cannot be asked to leave.
+    // While a cluster that was given up is unreachable, its Jobs cannot be suspended there.
     draining:
       spec.state === 'Draining' || metadata.deletionTimestamp !== undefined || (spec.state === 'Lost' && status?.lostSince === undefined),
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
-    // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.
+    // A resource missing from listed allocatable is 0; a cluster without allocatable is taken as unlimited.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
     servedNamespaces: spec.servedNamespaces,
     priorityClasses: status?.priorityClasses,
@@ -61,13 +61,12 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
 
 export const capacityOf = (cluster: ClusterState, resource: string): Amount => cluster.capacity.get(resource) ?? cluster.otherCapacity;
 
-/** Whether a record tells of this cluster, whatever it was called then. */
+/** Whether a record names this cluster, even under a former name. */
 export const isRecordedOn = ({ cluster, clusterUID }: AdmissionRecord, { name, uid }: Pick<ClusterState, 'name' | 'uid'>): boolean =>
   clusterUID === undefined || uid === undefined ? cluster === name : clusterUID === uid;
 
 /**
- * Jobs that ask for the same find the same clusters if this is the same for their namespaces: which of the clusters that do not take
- * everybody's Jobs take theirs.
+ * The restricted clusters that serve a namespace. Jobs with equal requests find the same clusters if their namespaces have the same list.
  */
 export const placesOf = (clusters: readonly ClusterState[], namespace: string): readonly string[] =>
   clusters.flatMap(({ name, servedNamespaces }) => (servedNamespaces?.includes(namespace) === true ? [name] : []));
@@ -84,7 +83,10 @@ function closedBecause({ metadata, spec, status }: DeepReadonly<WorkerCluster>):
   return why === '' ? undefined : `not ready${why}`;
 }
 
-/** Thousands of Jobs wait with these words: of a broken connection they would differ from one try to the next, and say no more than the reason. */
+/**
+ * The Ready reason as in conditions of thousands of Jobs. Messages of connection errors change with every attempt and add nothing, so they
+ * are omitted.
+ */
 function reasonOf({ reason, message }: DeepReadonly<{ reason: string; message: string }>): string {
   if (message === '' || CHANGING.includes(reason)) return reason;
   return `${reason}: ${message.length > MESSAGE_LENGTH_MAX ? `${message.slice(0, MESSAGE_LENGTH_MAX - 1)}…` : message}`;

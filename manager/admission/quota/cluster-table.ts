@@ -1,12 +1,12 @@
 import type { Amount } from '../../api/amount.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 
-/** WorkerClusters in columns: what is asked about all of them for every decision. Columns are in the order of the list. */
+/** WorkerClusters in columns, for queries over all of them at every decision. Columns are in the order of the list. */
 export class ClusterTable {
   readonly clusters: readonly ClusterState[];
-  /** Of what they use, in the table of usage. */
+  /** The row of each cluster in the table of usage. */
   readonly rows: readonly number[];
-  /** A number for each of them, for whoever computes one: until the next one does. */
+  /** One number per cluster for a caller's computation; the next caller overwrites it. */
   readonly scratch: Float64Array;
   readonly #capacities = new Map<string, readonly Amount[]>();
   #kinds: readonly number[] | undefined;
@@ -17,7 +17,7 @@ export class ClusterTable {
     this.scratch = new Float64Array(clusters.length);
   }
 
-  /** What each of them has of a resource. */
+  /** The capacity of each cluster for a resource. */
   capacities(resource: string): readonly Amount[] {
     const known = this.#capacities.get(resource);
     if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export class ClusterTable {
     return found;
   }
 
-  /** Numbers from 0 on, the same for clusters with the same labels: these offer the same flavors. */
+  /** A number per cluster, from 0, equal for clusters with the same labels: these offer the same flavors. */
   get kinds(): readonly number[] {
     const numbers = new Map<string, number>();
     this.#kinds ??= this.clusters.map(({ labels }) => {

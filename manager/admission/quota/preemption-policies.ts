@@ -3,17 +3,17 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterQueueSpec } from '../../api/cluster-queue.ts';
 import type { QuotaNode } from './quota-tree.ts';
 
-/** Whom the Jobs of a ClusterQueue may displace, in Kueue's words. */
+/** The preemption policies of a ClusterQueue, in Kueue's words. */
 export type PreemptionPolicies = {
-  /** Of its own Jobs. */
+  /** Which Workloads of its own may be preempted. */
   readonly withinClusterQueue: 'Never' | 'LowerPriority' | 'LowerOrNewerEqualPriority';
-  /** Of the Jobs of other queues of the cohort that borrow. */
+  /** Which Workloads of borrowing queues in the cohort may be preempted. */
   readonly reclaimWithinCohort: 'Never' | 'LowerPriority' | 'Any';
-  /** Of the latter, where the queue itself would borrow afterwards. */
+  /** Which of the latter may be preempted if the ClusterQueue borrows afterwards. */
   readonly borrowWithinCohort: { readonly policy: 'Never' | 'LowerPriority'; readonly maxPriorityThreshold?: number };
 };
 
-/** What the ClusterQueue says; nobody is displaced of whom it says nothing. */
+/** The policies of a ClusterQueue; each defaults to Never. */
 export const preemptionPolicies = (spec: DeepReadonly<ClusterQueueSpec['preemption']>): PreemptionPolicies => ({
   withinClusterQueue: spec?.withinClusterQueue ?? 'Never',
   reclaimWithinCohort: spec?.reclaimWithinCohort ?? 'Never',
@@ -23,6 +23,6 @@ export const preemptionPolicies = (spec: DeepReadonly<ClusterQueueSpec['preempti
   },
 });
 
-/** Whether there may be anybody whom a Job of such a queue displaces: from a cohort nothing is reclaimed where the queue is in none. */
+/** Whether a Workload of the ClusterQueue may preempt at all: a queue without a Cohort cannot reclaim. */
 export const mayPreempt = ({ node, preemption }: { readonly node: QuotaNode; readonly preemption: PreemptionPolicies }): boolean =>
   preemption.withinClusterQueue !== 'Never' || (preemption.reclaimWithinCohort !== 'Never' && node.parent !== undefined);

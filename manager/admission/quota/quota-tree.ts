@@ -9,23 +9,23 @@ import type { Usage } from './usage.ts';
 /**
  * The quota arithmetic of ClusterQueues and Cohorts, after Kueue's resource_node.go and KEP-79.
  *
- * Think of a node as a household. Of its subtree quota it keeps back the *guaranteed* part (what exceeds its lendingLimit) and pools the
- * rest with its parent. Its usage fills the guaranteed part first; only what overflows counts as usage of the parent. So the parent's
- * subtree quota is its own nominal plus what the children pool, and a node's availability is what is left of its guaranteed part plus what the
- * parent has available, the latter cut by borrowingLimit. Availability is negative where quota was reduced below usage.
+ * A node keeps the *guaranteed* part of its subtree quota (what exceeds its lendingLimit) and pools the rest with its parent. Its usage
+ * fills the guaranteed part first; only the overflow counts as usage of the parent. So the parent's subtree quota is its own nominal quota
+ * plus what its children pool. A node's availability is the unused guaranteed part plus the parent's availability, the latter limited by
+ * borrowingLimit. Availability is negative if quota was reduced below usage.
  */
 export type QuotaTree = {
   readonly clusterQueues: ReadonlyMap<string, QuotaNode>;
-  /** By name; those of a cycle are not among them. */
+  /** Cohorts by name, without those in a cycle. */
   readonly cohorts: ReadonlyMap<string, QuotaNode>;
-  /** ClusterQueues that cannot be used because the cohorts above them form a cycle, with the cycle as text. */
+  /** ClusterQueues that are inactive because the Cohorts above them form a cycle, with the cycle as text. */
   readonly cycles: ReadonlyMap<string, string>;
 };
 
 export type QuotaNode = {
   /** Unique in the tree: `ClusterQueue/name` or `Cohort/name`. */
   readonly id: string;
-  /** Its name, if it is one. */
+  /** The name of the ClusterQueue; undefined for a Cohort. */
   readonly clusterQueue: string | undefined;
   readonly parent: QuotaNode | undefined;
   readonly children: readonly QuotaNode[];
@@ -34,11 +34,11 @@ export type QuotaNode = {
   readonly quotas: ReadonlyMap<FlavorResource, Quota>;
   /** Nominal quota of the node and what its children pool with it. */
   readonly subtree: ReadonlyMap<FlavorResource, Amount>;
-  /** How far it is to the furthest node below: 0 of a ClusterQueue, 1 of a cohort that has ClusterQueues only. */
+  /** Distance to the furthest node below: 0 for a ClusterQueue, 1 for a Cohort with only ClusterQueues. */
   readonly height: number;
-  /** With fair sharing: what its share is divided by. */
+  /** The weight that divides the node's share, with fair sharing. */
   readonly weight: number;
-  /** By resource, whatever the flavor: what the parent could let its children use if nobody used anything. Nobody's without a parent. */
+  /** What the parent could lend with nothing used, by resource, whatever the flavor. Empty without a parent. */
   readonly lendable: ReadonlyMap<string, Amount>;
 };
 
@@ -52,7 +52,7 @@ export function splitFlavorResource(key: FlavorResource): { readonly flavor: str
 
 export type Quota = { readonly nominal: Amount; readonly borrowingLimit?: Amount; readonly lendingLimit?: Amount };
 
-/** What the node could still use now. */
+/** What the node can still use now. */
 export function available(node: QuotaNode, usage: Usage, key: FlavorResource): Amount {
   const used = usage.get(node.id, key);
   if (node.parent === undefined) return minus(subtreeQuota(node, key), used);
@@ -66,7 +66,7 @@ export function available(node: QuotaNode, usage: Usage, key: FlavorResource): A
   return plus(local, smaller(fromParent, plus(minus(pooled, usedOfPool), limit)));
 }
 
-/** What the node could use if nobody used anything. A Workload that asks for more can never be admitted. */
+/** What the node can use if nothing is used. A Workload that requests more can never be admitted. */
 export function potentialAvailable(node: QuotaNode, key: FlavorResource): Amount {
   if (node.parent === undefined) return subtreeQuota(node, key);
   const reachable = plus(guaranteedQuota(node, key), potentialAvailable(node.parent, key));
@@ -75,8 +75,8 @@ export function potentialAvailable(node: QuotaNode, key: FlavorResource): Amount
 }
 
 /**
- * How far up the tree the node must reach to use `amount` more: the height of the lowest subtree whose quota has room for it, or of the whole tree
- * where none has. 0: it need not borrow. `reclaimable`: that subtree is a part of the tree, so that what it lacks others of the tree have borrowed.
+ * The height in the tree that the node reaches to use `amount` more: that of the lowest subtree whose quota has room, or of the whole tree
+ * if none has. 0: no borrowing. `reclaimable`: the subtree is not the whole tree, so what it lacks has been borrowed by other nodes.
  * Kueue's FindHeightOfLowestSubtreeThatFits.
  */
 export function borrowingReach(
@@ -97,7 +97,7 @@ export function borrowingReach(
   return { height: root.height, reclaimable: false };
 }
 
-/** Whether using `amount` more would exceed the node's own quota. */
+/** Whether using `amount` more exceeds the node's own quota. */
 export const wouldBorrow = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
   node.parent !== undefined && exceedsOwn(node, usage, key, amount);
 
@@ -125,24 +125,24 @@ export const nominalQuota = (node: QuotaNode, key: FlavorResource): Amount => no
 
 export const subtreeQuota = (node: QuotaNode, key: FlavorResource): Amount => node.subtree.get(key) ?? ZERO;
 
-/** How much of its guaranteed part is not in use: no other node sees it. */
+/** The unused guaranteed part of the node; no other node sees it. */
 export const locallyAvailable = (node: QuotaNode, usage: Usage, key: FlavorResource): Amount =>
   larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
 
-/** Whether the node uses more of one of these than its own quota. */
+/** Whether the node's usage of any of these exceeds its own quota. */
 export const isBorrowingAny = (node: QuotaNode, usage: Usage, keys: Iterable<FlavorResource>): boolean => {
   for (const key of keys) if (usage.get(node.id, key) > subtreeQuota(node, key)) return true;
   return false;
 };
 
-/** What the node keeps for itself: nothing, unless a lendingLimit says how much others may have. */
+/** The part of its quota that a node does not lend: 0 without a lendingLimit. */
 const guaranteedQuota = (node: QuotaNode, key: FlavorResource): Amount =>
   guaranteedPart(subtreeQuota(node, key), node.quotas.get(key)?.lendingLimit);
 
 const guaranteedPart = (subtree: Amount, lendingLimit: Amount | undefined): Amount =>
   lendingLimit === undefined ? ZERO : larger(ZERO, minus(subtree, lendingLimit));
 
-/** Builds the tree. Cohorts that are only named exist too, with no quota of their own. */
+/** Builds the tree. Cohorts that are only referenced exist too, without quota of their own. */
 export function buildQuotaTree(clusterQueues: Iterable<DeepReadonly<ClusterQueue>>, cohorts: Iterable<DeepReadonly<Cohort>>): QuotaTree {
   const cohortByName = new Map([...cohorts].map((cohort) => [cohort.metadata.name, cohort]));
   const cycles = new Map<string, string>();
@@ -182,7 +182,7 @@ export function buildQuotaTree(clusterQueues: Iterable<DeepReadonly<ClusterQueue
     attach(draft, queue.spec.cohortName);
   }
   for (const [name, cohort] of cohortByName) {
-    // A cohort without ClusterQueues below it can still lend.
+    // A Cohort without ClusterQueues below it can still lend.
     if (cycleAbove(cohort.metadata.name, cohortByName) === undefined) cohortDraft(name);
   }
   const nodes: Nodes = { ClusterQueue: new Map(), Cohort: new Map() };
@@ -201,7 +201,7 @@ type Draft = {
   readonly children: Draft[];
 };
 
-/** Names the cohorts of a cycle that begins at or above `start`, or nothing. */
+/** The Cohorts of a cycle at or above `start`; undefined if there is none. */
 function cycleAbove(start: string | undefined, cohorts: ReadonlyMap<string, DeepReadonly<Cohort>>): string | undefined {
   const path: string[] = [];
   for (let name = start; name !== undefined; name = cohorts.get(name)?.spec?.parentName) {
@@ -238,7 +238,7 @@ function lendableBy(node: QuotaNode): Map<string, Amount> {
   let root = node;
   while (root.parent !== undefined) root = root.parent;
   const total = new Map<string, Amount>();
-  // The root knows every flavor resource of the tree, also those of which others keep all back.
+  // The root has every flavor resource of the tree, including those that other nodes do not lend.
   for (const key of root.subtree.keys()) {
     const { resource } = splitFlavorResource(key);
     total.set(resource, plus(total.get(resource) ?? ZERO, potentialAvailable(node, key)));

@@ -3,18 +3,18 @@ import { capacityOf, type ClusterState } from './cluster-state.ts';
 import { ClusterTable } from './cluster-table.ts';
 
 /**
- * What is in use, by holder (a node of the quota tree, a WorkerCluster) and key (a flavor resource, a resource). Decisions are tried on a fork: it begins with the
- * usage of its origin, and neither sees what the other changes from then on.
+ * Usage by holder (a node of the quota tree, a WorkerCluster) and key (a flavor resource, a resource). The scheduler decides on a fork. A
+ * fork starts with the usage of its origin; later changes of either are invisible to the other.
  *
- * A column per key, a row per holder. Columns are cut into blocks, which forks share until they write to them, so that a fork costs next to nothing, and the
- * usage of hundreds of clusters is read in one go.
+ * A column per key, a row per holder. Forks share blocks of columns until they write to them, so a fork costs almost nothing, and the usage
+ * of hundreds of clusters is read in one pass.
  */
 export class Usage {
   readonly #axes: Axes;
   #columns: (Column | undefined)[];
-  /** What is not marked with this is shared. */
+  /** Blocks and columns with another owner are shared. */
   #owner: Owner = {};
-  /** Holds until something is written. */
+  /** Derived values, valid until the next write. */
   readonly #derived = new Map<(usage: Usage) => unknown, unknown>();
 
   constructor(axes: Axes, columns: (Column | undefined)[]) {
@@ -46,14 +46,14 @@ export class Usage {
   }
 
   fork(): Usage {
-    // From here on both share what there is.
+    // From here on both usages share all blocks.
     this.#owner = {};
     return new Usage(this.#axes, this.#columns.slice());
   }
 
-  /** What `make` makes of it: kept, and made anew once something was written. */
+  /** The result of `make` for this usage, cached until the next write. */
   derived<T>(make: (usage: Usage) => T): T {
-    // Under each function stands what it has made.
+    // The map holds under each function the result of that function.
     const known = this.#derived.get(make) as T | undefined;
     if (known !== undefined) return known;
     const made = make(this);
@@ -61,7 +61,7 @@ export class Usage {
     return made;
   }
 
-  /** A table of its own with what those of them use that are kept. */
+  /** A new usage with the amounts of the holders that `isKept` selects. */
   keeping(isKept: (holder: string) => boolean): Usage {
     const { rows, keys } = this.#axes;
     const kept = createUsage();
@@ -75,13 +75,13 @@ export class Usage {
     return kept;
   }
 
-  /** What all holders use of this key; undefined: nobody anything. To be read at once, before anything is written. */
+  /** The amounts of all holders for a key; undefined if there are none. Valid until the next write. */
   columnOf(key: string): Column | undefined {
     const index = this.#axes.keys.get(key);
     return index === undefined ? undefined : this.#columns[index];
   }
 
-  /** What placement asks about these clusters again and again, with the rows that they have here. Made once for each list. */
+  /** The table of these clusters, with their rows in this usage. Built once per list. */
   tableOf(clusters: readonly ClusterState[]): ClusterTable {
     const { rows, tables } = this.#axes;
     const known = tables.get(clusters);
@@ -102,12 +102,12 @@ export class Usage {
 
 export const createUsage = (): Usage => new Usage({ rows: new Map(), keys: new Map(), tables: new WeakMap() }, []);
 
-/** What one that all holders use of one key is, by row. */
+/** Amounts of one key, by row. */
 export type Column = { readonly owner: Owner; readonly blocks: Block[] };
 type Block = { readonly owner: Owner; readonly amounts: Amount[] };
 type Owner = object;
 
-/** The same for all forks: rows and columns come, and never go. */
+/** Rows and columns, shared by all forks; entries are never removed. */
 type Axes = {
   readonly rows: Map<string, number>;
   readonly keys: Map<string, number>;
@@ -127,11 +127,11 @@ function numberOf(numbers: Map<string, number>, name: string): number {
   return numbers.size - 1;
 }
 
-/** Under this name a WorkerCluster holds usage: by resource, whatever the flavor. */
+/** The holder under which a WorkerCluster has usage, by resource, whatever the flavor. */
 export const clusterHolder = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
 export const isClusterHolder = (holder: string): boolean => holder.startsWith(CLUSTER_PREFIX);
 const CLUSTER_PREFIX = 'WorkerCluster/';
 
-/** What of a resource nobody of ours holds there. */
+/** The free amount of a resource on a cluster: capacity minus the usage of admitted Jobs. */
 export const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>
   minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));

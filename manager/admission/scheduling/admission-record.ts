@@ -11,7 +11,10 @@ import type { Placed } from '../flavors/placement.ts';
 import type { QueueSetup } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** The record of a new admission. A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
+/**
+ * The admission record of a Workload that is admitted now. A Job that resumes on its cluster keeps its epoch; a Job that moves, or that
+ * its cluster has refused, gets the next epoch.
+ */
 export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clusterUID, flavors }: Placed, nowMs: number): AdmissionRecord {
   const chosen = Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor])));
   const checks = checksFor(queue.checks ?? [], chosen);
@@ -28,34 +31,37 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     requests: formatRequests(workload.recordedRequests ?? workload.requests),
     ...omitUndefined({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
-    // The template of a copy never changes: one that goes on where it was has what it was made with.
+    // The template of a copy never changes: a resumed copy keeps the fence with which it was made.
     ...omitUndefined({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),
     ...(checks.length === 0 ? {} : { evicted: true as const, checks }),
-    // Where it has started, the row of failures is over.
+    // A Workload that has started forgets the clusters that refused it before.
     ...omitUndefined({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };
 }
 
-/** The record of a reservation whose checks have all said yes. */
+/** The record of a reservation once all its admission checks are ready. */
 export function releasedRecord({ evicted: _evicted, checks: _checks, ...record }: AdmissionRecord, nowMs: number): AdmissionRecord {
   return { ...record, since: toWireTime(Math.max(nowMs, Date.parse(record.since) + 1000)) };
 }
 
-/** Admissions of one Job are told apart by their second: what was proven of one says nothing of the next. */
+/** Admissions of one Job differ in their second, so that proof about one admission is never taken for proof about the next. */
 const laterThan = (previous: AdmissionRecord | undefined, nowMs: number): number =>
   previous === undefined ? nowMs : Math.max(nowMs, Date.parse(previous.since) + 1000);
 
 /**
- * A Job with our finalizer was admitted before, and somebody has removed its record: copies of it may be anywhere. Its age in seconds is more
- * than the placements that it can have had, so that they all count as earlier ones.
+ * The first epoch of a Job. A Job that has the finalizer but no record was admitted before, and its record was removed: copies may
+ * exist on any cluster. Its age in seconds exceeds the number of placements that it can have had, so all of them count as earlier ones.
  */
 const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number =>
   finalizers.includes(COPIES_FINALIZER) ? 2 + Math.max(0, Math.floor((nowMs - createdMs) / 1000)) : 1;
 
-/** Whether its copy is to be stopped where the manager is out of reach: the Job's own word goes first. */
+/** Whether a worker cluster stops the copy when it loses contact with the manager. The Job's setting outranks that of its ClusterQueue. */
 const isFenced = ({ fenced }: Workload, { onLoss }: QueueSetup): boolean => fenced ?? onLoss.fencing !== 'Disabled';
 
-/** Where the Job says nothing, its queue does. Who renews pods does so while they are fenced. */
+/**
+ * Seconds after which pods are fenced; undefined without a pod fence. The Job's setting outranks that of its ClusterQueue. A pod fence
+ * requires the fence of the copy.
+ */
 function podFenceOf(workload: Workload, queue: QueueSetup): number | undefined {
   const isWanted = workload.podFenced ?? queue.onLoss.podFence === 'Enabled';
   return isWanted && isFenced(workload, queue) ? POD_FENCE_AFTER_SECONDS : undefined;

@@ -13,29 +13,30 @@ import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** Where a scheduling cycle stands. */
+/** The state of a scheduling cycle. */
 export type Cycle = {
-  /** Its usage holds what was admitted in this cycle, and what is kept for Creditors. */
+  /** Snapshot whose usage includes the admissions of this cycle and all claims. */
   readonly snapshot: Snapshot;
-  /** Without what is kept. */
+  /** Usage without claims. */
   readonly unclaimed: Usage;
-  /** By ClusterQueue. */
+  /** Claims by ClusterQueue. */
   readonly claims: Map<string, { readonly claimed: Claimed; readonly anew: () => Claimed | undefined }>;
-  /** Keys of those who give their place up in this cycle: in `snapshot` they are gone, in `unclaimed` they are not. */
+  /** Keys of the Workloads that this cycle preempts: their usage is gone from `snapshot`, and still counts in `unclaimed`. */
   readonly displaced: Set<string>;
-  /** ClusterQueues of which one has others give their place up. */
+  /** ClusterQueues that preempt in this cycle. */
   readonly preemptors: Set<string>;
-  /** Some were kept before this cycle already: whom they stop they would stop again. */
+  /** Claims of earlier cycles exist: a head that they block now stays blocked in the next cycle. */
   readonly hasStanding: boolean;
   readonly nowMs: number;
 };
 
-/** Admits a nominee if what is left by those before it is still enough. */
+/** Admits a nominee if enough is left by the nominees before it. */
 export function admit(cycle: Cycle, fit: Fit): Decision {
   const { snapshot, claims, nowMs } = cycle;
   const { head, queue } = fit;
   const own = claims.get(head.clusterQueue);
-  // Younger ones of one BestEffortFIFO queue may pass an older one that does not fit, as in Kueue.
+  // In a BestEffortFIFO queue, as in Kueue, a later Workload may pass an earlier one that does not fit: its own queue's claim does not
+  // block it.
   if (own !== undefined) release(own.claimed, snapshot.usage);
   const placement = placementNow(cycle, fit);
   if (placement !== undefined) take(cycle, head.queued.workload, queue, placement);
@@ -47,7 +48,7 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   }
   if (placement !== undefined) return { kind: 'Admit', head, record: recordOf(head.queued.workload, queue, placement, nowMs) };
   if (missing === undefined) return { kind: 'Requeue', head };
-  // It takes its place behind those that it is kept for.
+  // The nominee takes its place behind the claims that block it.
   const { flavors } = fit.placement;
   return claim(cycle, {
     ...fit,
@@ -58,7 +59,10 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   });
 }
 
-/** Of each ClusterQueue one has something kept for it, the first ReservingHead or who preempts; others would take it from their own queue. */
+/**
+ * Reserves what a ReservingHead claims. Each ClusterQueue has one claim per cycle, that of its first ReservingHead or preemptor: a
+ * second claim would only take from the queue's own quota.
+ */
 export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: ReservingHead): Decision {
   const { head, decision } = creditor;
   const kept = (): Claimed | undefined => claimedBy(creditor, snapshot, nowMs);
@@ -69,7 +73,7 @@ export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: 
   return Object.assign(decision, { claim: claimed.claim });
 }
 
-/** The place that was found, or another one; undefined when there is none any more. Those who give their place up still have it. */
+/** The nominated placement, or another one; undefined when none is left. Targets of preemption still hold their quota and room here. */
 function placementNow(cycle: Cycle, fit: Fit): Placed | undefined {
   const placement = placementLeft(cycle, fit);
   if (placement === undefined || cycle.displaced.size === 0) return placement;
@@ -86,19 +90,19 @@ function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, p
   const { workload } = head.queued;
   if (hasQuota(queue, snapshot.usage, placement.flavors)) {
     if (stillHolds(placement, workload, snapshot, nowMs)) return placement;
-    // The same flavors, on another cluster.
+    // Another cluster with the same flavors.
     const options = placement.flavors.map((flavor) => [flavor]);
     const elsewhere = placeIn(snapshot, workload, options, nowMs);
     if (elsewhere.kind === 'Placed') return elsewhere;
   }
   if (!hasStanding) return undefined;
-  // What stands in its way will do so in the next cycle, too.
+  // Claims of earlier cycles block the nominee in the next cycle too, so other flavors are tried now.
   const options = assignFlavors(workload, queue, snapshot.usage);
   const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
   return found?.kind === 'Placed' ? found : undefined;
 }
 
-/** Where nothing but what is kept for others has stopped it, and will again: what it waits for. */
+/** What a nominee waits for if claims alone block it, in this cycle and the next; undefined if anything else does. */
 function whatIsKept({ snapshot, unclaimed, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): WaitsFor | undefined {
   if (!hasStanding) return undefined;
   const options = placement.flavors.map((flavor) => [flavor]);
@@ -122,6 +126,6 @@ export const hasQuota = ({ node }: QueueSetup, usage: Usage, flavors: readonly F
 function take({ snapshot, unclaimed }: Cycle, { shape, requests }: Workload, { node }: QueueSetup, { cluster, flavors }: Placed): void {
   snapshot.shapes.goes(shape, cluster);
   const holding = { node, charges: flavors.flatMap(({ charges }) => charges), cluster, amounts: requests };
-  // One sees what is in the other, unless it has its own.
+  // A fork sees later charges to its parent unless it has its own value, so both usages are charged.
   for (const usage of [snapshot.usage, unclaimed]) charge(usage, holding);
 }

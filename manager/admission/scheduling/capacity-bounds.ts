@@ -11,17 +11,17 @@ import type { ClaimOfHead } from './claims-by-queue.ts';
 import { cellOf, type Usage } from '../quota/usage.ts';
 
 /**
- * What is free, at a glance: bounds that are cheap to ask for, so that those that cannot fit need not be tried. Whoever is within them may fit or not;
- * whoever exceeds them does not fit.
+ * Cheap bounds on free quota and room, so that Workloads that cannot fit are not nominated. A Workload within the bounds may or may not
+ * fit; a Workload beyond them does not fit.
  */
 export interface CapacityBounds {
-  /** All ClusterQueues with the same root share quota. */
+  /** The root Cohort of a ClusterQueue. All ClusterQueues under one root share quota. */
   rootOf(clusterQueue: string): string;
-  /** Its Workloads may be admitted at all. */
+  /** Whether the ClusterQueue admits Workloads at all. */
   isOpen(clusterQueue: string): boolean;
   /**
-   * What stands in the way of so much of these resources, for Workloads of which none goes before `from`, or, where that is undefined, for any; where both do, the
-   * clusters.
+   * What blocks requests of this size: for Workloads at or after `from` in order, or for any Workload if `from` is undefined. If both
+   * block, `cluster`.
    */
   blockedBy(
     clusterQueue: string,
@@ -30,17 +30,17 @@ export interface CapacityBounds {
     from: QueuedWorkload | undefined,
   ): 'quota' | 'cluster' | undefined;
   /**
-   * Whether some cluster may have room for so much, for Workloads of which none goes before `from` and borrows from nearer, of ClusterQueues that have nothing kept for
-   * them and displace nobody.
+   * Whether some cluster may have room for requests of this size: for Workloads at or after `from` that borrow at least from height
+   * `borrowing`, in ClusterQueues that have no claim and do not preempt.
    */
   hasRoom(resources: readonly string[], amounts: Vector, from: QueuedWorkload, borrowing: number): boolean;
-  /** Its Workloads may displace others. */
+  /** Whether Workloads of the ClusterQueue may preempt. */
   mayDisplace(clusterQueue: string): boolean;
-  /** How far up the cohort tree so much would have to reach. */
+  /** The height in the cohort tree up to which these requests have to borrow. */
   borrowing(clusterQueue: string, requests: Requests): number;
 }
 
-/** Nothing is known, so everybody is to be tried. */
+/** Bounds without knowledge: every Workload is nominated. */
 export const EVERYTHING_MAY_FIT: CapacityBounds = {
   rootOf: (clusterQueue) => clusterQueue,
   isOpen: () => true,
@@ -54,14 +54,14 @@ type Obstacle = 'quota' | 'cluster' | undefined;
 
 type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing'>;
 
-/** `standing`: for whom something is kept, in order. */
+/** `standing`: the claims, in order. */
 export function createCapacityBounds(snapshot: Surroundings, standing: readonly ClaimOfHead[] = []): CapacityBounds {
   const { queues, clusters, usage, admitted } = snapshot;
   const free = levelOf(usage);
   const keptFrom = createKept(snapshot, free, standing);
   const nothingUsed = levelOf(undefined);
   const displaceableBy = createDisplaceable(usage, admitted);
-  /** They wait until those that they preempt have stopped, and are tried as long as that may come to anything. */
+  /** ClusterQueues whose claim waits for preempted Workloads to stop. Their Workloads are nominated as long as that may succeed. */
   const preempting = new Set(standing.flatMap(({ clusterQueue, claim }) => (claim.preempts === true ? [clusterQueue] : [])));
   const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {
     for (let index = 0; index < resources.length; index++) {
@@ -73,7 +73,7 @@ export function createCapacityBounds(snapshot: Surroundings, standing: readonly 
     if (!isWithinRoom(level, resources, amounts)) return 'cluster';
     return mayHaveQuota(queue, resources, amounts, level.used) ? undefined : 'quota';
   };
-  /** Who may displace others may have what they hold. */
+  /** A preemptor may use the quota of its targets. */
   const obstacleBefore = (displaceable: Displaceable, queue: QueueSetup, resources: readonly string[], amounts: Vector): Obstacle => {
     if (!isWithinRoom(nothingUsed, resources, amounts)) return 'cluster';
     return mayHaveQuota(queue, resources, amounts, usage, displaceable) ? undefined : 'quota';
@@ -104,27 +104,28 @@ export function createCapacityBounds(snapshot: Surroundings, standing: readonly 
   };
 }
 
-/** What counts as used, undefined where nothing does; and the most of a resource that any open cluster has left then, as far as it has been asked. */
+/** A usage (undefined: nothing is used), and the largest free amount of each resource on any open cluster, as far as computed. */
 type Level = { readonly used: Usage | undefined; readonly rooms: Map<string, Amount> };
 const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() });
 
 /**
- * What counts as used for Workloads of a ClusterQueue: what is in use, and what is kept for those that go before them, but for what is kept for their own. With fair sharing the
- * order is not known before all are nominated: nothing counts as kept from those that may go before one of these, or have something kept for their queue.
+ * The level for Workloads of a ClusterQueue: usage plus the claims that go before them, without their own queue's claim. With fair
+ * sharing the order is known only after nomination, so no claim counts that may go after `from`, and none counts for a queue with a
+ * claim of its own.
  */
 function createKept(
   { queues, usage, fairSharing }: Surroundings,
   free: Level,
   standing: readonly ClaimOfHead[],
 ): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
-  // What is kept for who preempts is for the most part what others still hold.
+  // Claims of preemptors are left out: they mostly cover what their targets still hold.
   const fixed = standing.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
   if (fixed.length === 0) return undefined;
-  /** What is kept for the first, for the second, ..., as far as it has been asked; and levels by how many of them count. */
+  /** Claims in order as far as computed, and levels by the number of claims that count. */
   const kept: Claimed[] = [];
   const levels = new Map<number, { readonly level: Level; readonly without: Map<number, Level> }>();
 
-  /** Most are asked about all of them. */
+  /** Most queries count all claims. */
   const levelAfter = (count: number): { readonly level: Level; readonly without: Map<number, Level> } => {
     const known = levels.get(count);
     if (known !== undefined) return known;
@@ -157,7 +158,7 @@ function createKept(
 
   return (clusterQueue, from, borrowing) => {
     const own = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
-    // It is tried, and told in whose favour it waits.
+    // The head with the claim is nominated; the cycle finds what it waits for.
     if (fixed[own]?.queued === from) return free;
     let count = fixed.length;
     const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
@@ -173,7 +174,7 @@ const goesBefore = (first: Nominated, { queued, claim: { borrowing } }: ClaimOfH
 function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usage: Usage, resource: string): Amount {
   const known = rooms.get(resource);
   if (known !== undefined) return known;
-  // Without any cluster all are told so.
+  // Without any cluster, nomination reports that for every Workload.
   let most = clusters.length === 0 ? UNLIMITED : ZERO;
   const table = usage.tableOf(clusters);
   const column = used?.columnOf(resource);
@@ -187,7 +188,7 @@ function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usa
   return most;
 }
 
-/** Whether of each resource group some flavor has so much, free or held by those that may be displaced. */
+/** Whether each resource group has some flavor with this much quota, free or held by Workloads that may be preempted. */
 function mayHaveQuota(
   { groups, node }: QueueSetup,
   resources: readonly string[],
@@ -218,7 +219,7 @@ function mayHaveQuota(
   return true;
 }
 
-/** So far whoever asks for as much reaches at least, whichever flavors it takes. */
+/** A lower bound for the borrowing height of a Workload with at least these requests, whichever flavors it takes. */
 function leastReach({ groups, node }: QueueSetup, resources: readonly string[], amounts: Vector, usage: Usage): number {
   if (node.parent === undefined) return 0;
   let most = 0;
@@ -240,7 +241,7 @@ function leastReach({ groups, node }: QueueSetup, resources: readonly string[], 
   return most;
 }
 
-/** Of each resource group the flavor that fits and borrows from nearest. */
+/** The borrowing height of a Workload: for each resource group, that of the flavor that fits and borrows from nearest. */
 function leastBorrowing({ groups, node, whenCanBorrow }: QueueSetup, requests: Requests, usage: Usage): number {
   let most = 0;
   for (const { resources, flavors } of groups) {

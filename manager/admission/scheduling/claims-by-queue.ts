@@ -1,22 +1,23 @@
 import type { Claim, Head } from './decision.ts';
 import { compareNominated } from '../workload/ordering.ts';
 
-/** A head that waits, and what is kept for it against those that come after it in order. */
+/** A head that waits, with its claim against the heads after it in order. */
 export type ClaimOfHead = Head & { readonly claim: Claim };
 
 /**
- * What is kept from cycle to cycle: for one head of a ClusterQueue, and for no more than the first few of all in order. That is enough for the wait of
- * everybody to be finite, because those before it are served in finite time, and it bounds what a cycle costs and how much room stands empty.
+ * Claims that last from cycle to cycle: one for each ClusterQueue, and only for the first few heads of all in order. That suffices to
+ * make every wait finite, because heads before a Workload are admitted in finite time. It also bounds the cost of a cycle and the
+ * capacity that stays idle.
  */
 export interface ClaimsByQueue {
-  /** Keeps this for a head, in the place of what was kept for its ClusterQueue. False when there is no place for it. */
+  /** Replaces the claim of a ClusterQueue. False when no place is left for it. */
   set(standing: ClaimOfHead): boolean;
-  /** Nothing is kept for its ClusterQueue any more. Returns for whom something was. */
+  /** Removes and returns the claim of a ClusterQueue. */
   delete(clusterQueue: string): ClaimOfHead | undefined;
   get(clusterQueue: string): ClaimOfHead | undefined;
-  /** In order. */
+  /** All claims, in order. */
   all(): readonly ClaimOfHead[];
-  /** Whether a head with this borrowing would find a place. */
+  /** Whether a claim of a head with this borrowing height would get a place. */
   hasPlaceFor(head: Head, borrowing: number): boolean;
 }
 
@@ -26,7 +27,10 @@ export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
   Number(b.claim.preempts ?? false) - Number(a.claim.preempts ?? false) ||
   compareNominated({ head: a.queued, borrowing: a.claim.borrowing }, { head: b.queued, borrowing: b.claim.borrowing });
 
-/** Who waits for those that it preempts has a place always: they have gone for its sake. `onEnd` is called for each one that loses its place, or for which what is kept, or from whom, becomes another. */
+/**
+ * Claims of preemptors always get a place, because Workloads have been stopped for them. `onEnd` is called for each claim that loses
+ * its place, or whose cluster or flavors change.
+ */
 export function createClaimsByQueue(onEnd: (standing: ClaimOfHead) => void): ClaimsByQueue {
   const byQueue = new Map<string, ClaimOfHead>();
   let ordered: readonly ClaimOfHead[] = [];
@@ -40,7 +44,7 @@ export function createClaimsByQueue(onEnd: (standing: ClaimOfHead) => void): Cla
     sort();
     return standing;
   };
-  /** The last of those that others may take the place of. */
+  /** The last claim that may lose its place to another. */
   const lastOf = (): ClaimOfHead | undefined => {
     const last = ordered.at(-1);
     return last?.claim.preempts === true ? undefined : last;

@@ -10,7 +10,10 @@ import type { ClaimOfHead } from './claims-by-queue.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** What is kept for a Workload: an amount per flavor resource of its ClusterQueue, and all that it asks for on one cluster. */
+/**
+ * The reservation behind a claim: an amount for each flavor resource of the ClusterQueue, and all requests of the Workload on one
+ * cluster.
+ */
 export type Claimed = {
   readonly queue: QueueSetup;
   readonly workload: Workload;
@@ -19,8 +22,8 @@ export type Claimed = {
 };
 
 /**
- * Decides what a ReservingHead reserves, given what is left by those before it. The cluster is the one that lacks least of what it asks for: nobody
- * after it can take of that, so that the least that any cluster lacks only decreases, and it is admitted after finitely many completions.
+ * Computes what a ReservingHead reserves after the nominees before it. It takes the cluster with the smallest shortage. Later nominees
+ * cannot take from that cluster, so the smallest shortage only decreases and the head is admitted after finitely many completions.
  */
 export function claimedBy({ head, queue, groups, borrowing }: ReservingHead, snapshot: Snapshot, nowMs: number): Claimed | undefined {
   const { workload } = head.queued;
@@ -28,7 +31,7 @@ export function claimedBy({ head, queue, groups, borrowing }: ReservingHead, sna
   return found && claimedAs(workload, queue, { ...found, borrowing }, snapshot.usage);
 }
 
-/** What a claim that stands keeps now. */
+/** What an existing claim reserves now. */
 export const claimedAs = (workload: Workload, queue: QueueSetup, claim: Claim, usage: Usage): Claimed => ({
   queue,
   workload,
@@ -36,7 +39,7 @@ export const claimedAs = (workload: Workload, queue: QueueSetup, claim: Claim, u
   charges: quotaToReserve(queue, claim.flavors, usage),
 });
 
-/** How far up the cohort tree a claim that stands reaches now. */
+/** The height in the cohort tree up to which an existing claim borrows now. */
 export function reachOf({ clusterQueue, claim }: ClaimOfHead, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number {
   const queue = queues.get(clusterQueue);
   if (queue === undefined) return claim.borrowing;
@@ -49,8 +52,9 @@ export function reachOf({ clusterQueue, claim }: ClaimOfHead, { queues, usage }:
 }
 
 /**
- * Kueue's quotaResourcesToReserve: all, where the quota is free and only a cluster is missing; nothing, where its queue can reclaim from everybody
- * what it has lent (Kueue's CanAlwaysReclaim); else what is left of the queue's own nominal quota, or, where it has to borrow, what is left below its borrowingLimit.
+ * Kueue's quotaResourcesToReserve. All requests if the quota is free and only a cluster is missing. Nothing if the ClusterQueue can
+ * reclaim all that it has lent (Kueue's CanAlwaysReclaim). Otherwise the rest of the nominal quota or, for a queue that has to borrow,
+ * the rest below its borrowingLimit.
  */
 export function quotaToReserve(
   { node, preemption }: QueueSetup,

@@ -5,12 +5,12 @@ import type { ClusterVerdict } from '../flavors/placement.ts';
 import type { Victim } from '../preemption/preemption.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 
-/** What a scheduling cycle has decided about one head. */
+/** The decision of a scheduling cycle about one head. */
 export type Decision =
   | { readonly kind: 'Admit'; readonly head: Head; readonly record: AdmissionRecord }
   | Inadmissible
   | Preempting
-  /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
+  /** The head was nominated as Fit until another head of this cycle took the capacity. It is nominated again in the next cycle. */
   | Requeue;
 export type Requeue = { readonly kind: 'Requeue'; readonly head: Head };
 
@@ -18,13 +18,16 @@ export type Requeue = { readonly kind: 'Requeue'; readonly head: Head };
 export type Head = {
   readonly clusterQueue: string;
   readonly queued: QueuedWorkload;
-  /** What is kept for it since an earlier cycle. */
+  /** The claim of the head from an earlier cycle. */
   readonly claim?: Claim;
-  /** What its LocalQueue has used, where that orders its ClusterQueue: the least goes first. */
+  /** The usage of its LocalQueue, where that orders the ClusterQueue: the least usage goes first. */
   readonly usage?: number;
 };
 
-/** Fits once these have given their place up, which is kept for it. Those that others displace may be all that it waits for: then there are none. */
+/**
+ * The head fits once its targets have stopped, and claims what they leave. Without victims, it waits only for targets of other
+ * preemptors.
+ */
 export type Preempting = {
   readonly kind: 'Preempt';
   readonly head: Head;
@@ -32,35 +35,33 @@ export type Preempting = {
   readonly claim: Claim;
 } & InadmissibleReason;
 
-/** Does not fit; `verdicts` tells about each cluster when quota alone was not the obstacle. */
+/** The head does not fit. `verdicts` explains each cluster if more than quota was missing. */
 export type Inadmissible = Inadmissibility & {
   readonly kind: 'Inadmissible';
   readonly head: Head;
   readonly verdicts: readonly ClusterVerdict[];
 };
 
-/** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
+/** Why a nominated Workload is not admitted, and what must change before it is nominated again. */
 export type Inadmissibility = InadmissibleReason & {
   readonly waitsFor: WaitsFor;
-  /** When a cluster that refused it may be tried again, in epoch milliseconds. */
+  /** When a cluster that refused the Workload may be tried again, in epoch milliseconds. */
   readonly retryAtMs?: number;
-  /** What was kept for it from those that come after it in order: it is to stand in the cycles to come, so that this goes on. */
+  /** The claim of the Workload in this cycle, to be kept in later cycles against heads after it. */
   readonly claim?: Claim;
 };
 
 /**
- * What has to change before another try can succeed: quota or room on a cluster must become free; or, where nothing that becomes free would be
- * enough, the queues or the clusters must be other ones (`setup`).
+ * What must change before another nomination can succeed. `quota` or `cluster`: quota or room on a cluster must become free. `setup`:
+ * free capacity would not suffice, so queues or clusters must change.
  */
 export type WaitsFor = 'quota' | 'cluster' | 'setup';
 
-/**
- * Where a Workload that waits is to go; `borrowing`: how far up the cohort tree it reaches for that.
- */
+/** The cluster and flavors that a waiting Workload claims. `borrowing`: the height in the cohort tree up to which it borrows. */
 export type Claim = {
   readonly cluster: string;
   readonly flavors: readonly FlavorOption[];
   readonly borrowing: number;
-  /** Others give their place up for it: what they leave is for nobody else. */
+  /** Workloads are preempted for this claim: only its Workload may use what they leave. */
   readonly preempts?: true;
 };

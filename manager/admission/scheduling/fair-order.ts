@@ -5,33 +5,33 @@ import { compareQueued, type QueuedWorkload } from '../workload/ordering.ts';
 import type { QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
-/** Who takes part: a nominee of one ClusterQueue, and what it would be charged. */
+/** A nominee of one ClusterQueue, and the charges of its admission. */
 export type Contender = {
   readonly node: QuotaNode;
   readonly charges: readonly Charge[];
   readonly head: QueuedWorkload;
-  /** Whatever the shares: others have made room for it. */
+  /** Workloads have been preempted for it: it goes first whatever the shares. */
   readonly goesFirst?: boolean;
 };
 
 /**
- * The order of one cycle with fair sharing, as Kueue's: a tournament. In every Cohort its children are compared by the share that each would have
- * after the admission of its own winner, and the least wins; so one nominee comes up to the root. Before that those whose child does not
- * borrow what they ask for go first, and after it the higher priority and the older Job. Once the winner is decided on, the shares are others.
+ * The order of one cycle with fair sharing, Kueue's tournament. In every Cohort, children are compared by the share that each has after
+ * the admission of its own winner; the least share wins, up to the root. Nominees whose child does not borrow what they request go
+ * first. Ties go by priority and age. Each decision changes the shares.
  *
- * A decision changes the usage of one ClusterQueue and of the Cohorts above it, so only the matches on that way are played again: a heap in each
- * Cohort keeps the others, and an order of n nominees in a tree of depth d costs n * d * (d + log n).
+ * A decision changes the usage of one ClusterQueue and its Cohorts, so only the matches on that path are played again. A heap in each
+ * Cohort keeps the rest: ordering n nominees in a tree of depth d costs n * d * (d + log n).
  */
 export interface FairOrder<T extends Contender> {
-  /** The next in order, which no longer takes part; undefined when all have had their turn. What was decided for the one before must be charged by now. */
+  /** Removes and returns the next nominee; undefined after the last. The decision about the previous nominee must be charged by then. */
   next(): T | undefined;
-  /** The usage of this ClusterQueue has changed otherwise: what stops is no longer charged, for instance. */
+  /** The usage of this ClusterQueue has changed otherwise, for example by a preemption. */
   changed(queue: QuotaNode): void;
 }
 
 /**
- * Those of one ClusterQueue take part one after the other, as they are given. `usage` is read whenever shares are computed, so what the cycle charges to it
- * counts from then on.
+ * Nominees of one ClusterQueue take part one after the other, in the order given. `usage` is read whenever shares are computed, so it
+ * includes the charges of the cycle so far.
  */
 export function createFairOrder<T extends Contender>(contenders: Iterable<T>, usage: Usage): FairOrder<T> {
   const brackets = new Map<string, Bracket<T>>();
@@ -46,7 +46,7 @@ export function createFairOrder<T extends Contender>(contenders: Iterable<T>, us
     return bracket;
   };
 
-  /** Plays the matches again from a node up to its root, with `winner` for the node itself. */
+  /** Plays the matches again from a ClusterQueue up to its root, with `winner` as its nominee. */
   const play = (start: QuotaNode, winner: T | undefined): void => {
     let node = start;
     let best = winner;
@@ -61,7 +61,7 @@ export function createFairOrder<T extends Contender>(contenders: Iterable<T>, us
     else trees.set({ id: node.id, contender: best, share: undefined });
   };
 
-  /** Of each ClusterQueue, the first last. */
+  /** Remaining nominees of each ClusterQueue, the first last. */
   const remaining = new Map<string, T[]>();
   const replay = (queue: QuotaNode): void => play(queue, remaining.get(queue.id)?.at(-1));
 
@@ -83,7 +83,7 @@ export function createFairOrder<T extends Contender>(contenders: Iterable<T>, us
   };
 }
 
-/** One child of a Cohort, with its own winner and the share that it would have then. */
+/** One child of a Cohort, with its winner and its share after that admission. */
 type Match<T> = { readonly id: string; readonly contender: T; readonly share: Share | undefined };
 type Bracket<T> = IndexedHeap<Match<T>>;
 
@@ -99,7 +99,7 @@ function compareMatches<T extends Contender>(a: Match<T>, b: Match<T>): number {
   return compareQueued(a.contender.head, b.contender.head);
 }
 
-/** Trees share no quota, but the room on clusters: priority and age decide. */
+/** Trees share no quota, only clusters, so priority and age order them. */
 const compareTrees = <T extends Contender>(a: Match<T>, b: Match<T>): number =>
   compareRights(a, b) || compareQueued(a.contender.head, b.contender.head);
 

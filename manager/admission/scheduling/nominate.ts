@@ -18,27 +18,27 @@ import type { InadmissibleReason, QueueSetup, Snapshot } from '../snapshot/snaps
 import { createUsage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** A head that takes part in a cycle; `borrowing` is how far up the cohort tree it reaches. */
+/** A head that takes part in a cycle. `borrowing`: the height in the cohort tree up to which it borrows. */
 export type Nominee = Fit | Preemptive | ReservingHead;
 
-/** One that has its turn in a cycle: a nominee, or one that only has kept for it what it has had since an earlier cycle. */
+/** An entry of a cycle's order: a nominee, or a claim of an earlier cycle that is reserved again. */
 export type Turn = Nominee | (Nomination & { readonly kind: 'Standing'; readonly flavors: readonly FlavorOption[]; readonly claim: Claim });
 
-/** It fits what is free. */
+/** The head fits what is free. */
 export type Fit = Nomination & { readonly kind: 'Fit'; readonly placement: Placed };
 
-/** It does not fit, and will once some others have given their place up. */
+/** The head fits once its victims have stopped. */
 export type Preemptive = Nomination & { readonly kind: 'Preempt'; readonly placement: Placed; readonly victims: readonly Victim[] };
 
 /**
- * It does not fit, and what it asks for is within what it could have once others give back what is its own or have ended: it reserves that against those
- * that come after it, and is left waiting with `decision`. In Kueue, a Workload in mode Preempt without targets.
+ * The head does not fit now, and its requests are within what it can have once quota is reclaimed or Workloads end. It claims that
+ * against heads after it, and waits with `decision`. In Kueue, a Workload in mode Preempt without targets.
  */
 export type ReservingHead = Nomination & {
   readonly kind: 'ReservingHead';
-  /** The flavors to choose from, for the cluster that is nearest to having room. */
+  /** The flavors to choose from on the cluster that is nearest to having room. */
   readonly groups: OptionGroups;
-  /** Those of the cluster that is nearest now. */
+  /** The chosen flavors of the cluster that is nearest to having room now. */
   readonly flavors: readonly FlavorOption[];
   readonly decision: Inadmissible;
 };
@@ -65,7 +65,7 @@ export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee
   return { kind: 'ReservingHead', head, queue, groups, flavors: claim.flavors, borrowing: borrowingOf(claim.flavors), decision };
 }
 
-/** The flavors that could be had, in the order in which they are preferred: where there are several, by whom it would have to preempt in each. */
+/** Claimable flavors in order of preference. If there are several, the order depends on the targets in each. */
 function claimable(snapshot: Snapshot, head: Head, queue: QueueSetup, options: FlavorOptions): OptionGroups | undefined {
   if (!mayPreempt(queue) || options.claimable?.some((group) => group.length > 1) !== true) return options.claimable;
   return assignFlavors(head.queued.workload, queue, snapshot.usage, preemptionOracle(snapshot, head, queue)).claimable;
@@ -101,7 +101,7 @@ function inadmissible(
   };
 }
 
-/** Nobody writes to it. */
+/** A usage that stays empty. */
 const NOTHING_USED = createUsage();
 
 const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: InadmissibleReason): Inadmissible => ({

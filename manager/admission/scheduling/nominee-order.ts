@@ -6,17 +6,18 @@ import { compareNominated } from '../workload/ordering.ts';
 import type { QuotaNode } from '../quota/quota-tree.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** The nominees of a cycle, as their turns come. */
+/** The nominees of a cycle, in order. */
 export type NomineeOrder = {
-  /** The next; what was decided for the one before must be charged by now. Undefined when all have had their turn. */
+  /** The next nominee; undefined after the last. The decision about the previous nominee must be charged by then. */
   next(): Turn | undefined;
-  /** What this ClusterQueue uses has changed otherwise: some of it is as good as gone. */
+  /** The usage of this ClusterQueue has changed otherwise: some of its Workloads are preempted. */
   changed(queue: QuotaNode): void;
 };
 
 /**
- * With fair sharing whoever borrows least for its weight goes first, which changes with every decision; else who borrows from nearest, then priority and age. Those
- * of one ClusterQueue keep the order that there is between them: where that asks for it, by what their LocalQueues have used.
+ * With fair sharing, the least weighted share goes first and changes with every decision; otherwise the nearest borrowing, then
+ * priority and age. Nominees of one ClusterQueue keep that queue's own order, by the usage of their LocalQueues if the queue asks for
+ * that.
  */
 export function orderNominees(nominees: readonly Turn[], { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>): NomineeOrder {
   const queues = new Map<string, Turn[]>();
@@ -35,8 +36,8 @@ function compareInQueue(a: Turn, b: Turn): number {
 }
 
 /**
- * For whom others have given their place up already, that goes first: who took it from under it would have had them evicted for himself, and they might come
- * back for it, without an end.
+ * A nominee for which Workloads have been preempted goes first. If another nominee took the capacity, the preemption would have served
+ * that one, and its victims might return and be preempted without end.
  */
 const compareNominees = (a: Turn, b: Turn): number =>
   Number(hasPreempted(b)) - Number(hasPreempted(a)) ||

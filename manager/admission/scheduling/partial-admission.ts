@@ -5,8 +5,8 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * Nominates a head with all of its pods, or, where they do not fit and it lets itself be admitted with fewer, with the most that do (Kueue's PodSetReducer). What is
- * found out of a head that does not fit with the fewest either is about all of its pods, unless these can never fit: then it waits until the fewest do.
+ * Nominates a head with all its pods or, if they do not fit and the Job allows partial admission, with the most pods that fit (Kueue's
+ * PodSetReducer). If the fewest pods do not fit either, the result is about all pods; if those can never fit, it is about the fewest.
  */
 export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Outcome {
   const whole = nominate(snapshot, head, nowMs);
@@ -29,17 +29,20 @@ export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): 
 
 type Outcome = Nominee | Inadmissible | Requeue;
 
-/** It need not wait until others give back what they have. */
+/** The head fits now or by preemption, without waiting for capacity to be given back. */
 const goes = (outcome: Outcome): outcome is Exclude<Nominee, { readonly kind: 'ReservingHead' }> =>
   outcome.kind === 'Fit' || outcome.kind === 'Preempt';
 
-/** The Workload as it is to be admitted with so many pods. */
+/** The Workload as it is admitted with `count` pods. */
 const withFewerPods = (workload: Workload, count: number): Workload => {
   const { recordedRequests: _all, ...rest } = workload;
   return { ...rest, requests: forPods(workload.requests, count), admittedPods: count, whole: workload };
 };
 
-/** What is found for the greatest number from `least` to `most` for which something is; undefined when there is nothing for the least. Where something is found for a number there is for each smaller one. */
+/**
+ * The result of `find` for the greatest count in [`least`, `most`] that has one; undefined if `least` has none. If a count has a
+ * result, every smaller count must have one.
+ */
 export function largest<T>(least: number, most: number, find: (count: number) => T | undefined): T | undefined {
   let best = find(least);
   if (best === undefined) return undefined;

@@ -7,9 +7,9 @@ import { nominate, type ReservingHead, type Preemptive } from './nominate.ts';
 import { shortagesOn, takeAway, usageWithout, type Victim } from '../preemption/preemption.ts';
 
 /**
- * Has others give their place up, if those before it in this cycle have left it so: nobody goes for two. Where they have not, it is planned anew as if those
- * who go for others were gone already: others may be found, or what those leave over is enough and is waited for. All of it is kept from those after it. Of one
- * ClusterQueue only the first preempts, as in Kueue: the others wait behind it.
+ * Preempts for a nominee if the decisions of this cycle leave its plan valid: no victim serves two preemptors. Otherwise plans again
+ * without the victims of this cycle; the new plan may need other victims, or only wait for capacity those victims leave. All of it
+ * counts as used for later nominees. Only the first nominee of a ClusterQueue preempts, as in Kueue; the others wait behind it.
  */
 export function preempt(cycle: Cycle, nominee: Preemptive): Decision | ReservingHead {
   if (cycle.preemptors.has(nominee.head.clusterQueue)) return isKept(nominee.head, 'cluster');
@@ -23,7 +23,10 @@ export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Reserving
   return outcome.kind === 'Requeue' ? isKept(head, 'cluster') : outcome;
 }
 
-/** Of the groups that it asks for, only the flavors for which it was nominated: in others it might have more stop than it would in the next cycle (Kueue's nomination mapping). */
+/**
+ * The groups of the queue reduced to the nominated flavors (Kueue's nomination mapping): with other flavors the nominee might preempt
+ * more than in the next cycle.
+ */
 function withNominatedFlavors(queues: Cycle['snapshot']['queues'], { head, queue, placement }: Preemptive): Cycle['snapshot']['queues'] {
   const nominated = new Set(placement.flavors.map(({ flavor }) => flavor));
   const groups = queue.groups.map((group) => {
@@ -63,7 +66,7 @@ function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive
 const whoStops = (count: number): string =>
   count === 0 ? 'Jobs that others preempt have' : count === 1 ? 'a Job that it preempts has' : `${count} Jobs that it preempts have`;
 
-/** What they hold together is no more than before. */
+/** The index without the Workloads preempted in this cycle. Sums over all Workloads stay upper bounds. */
 const without = (index: AdmittedIndex, keys: ReadonlySet<string>): AdmittedIndex => {
   const stays = ({ reservation }: Admitted): boolean => !keys.has(reservation.workload.key);
   return {

@@ -8,22 +8,22 @@ import type { Preemptor } from '../preemption/preemption-rules.ts';
 import { borrowingReach } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 
-/** Where a Workload would run, once some others have given their place up. */
+/** The placement of a preemptor once its victims have stopped. */
 export type PreemptionPlan = {
   readonly placement: Placed;
   readonly victims: readonly Victim[];
-  /** How far up the cohort tree it borrows then; 0: not at all. */
+  /** The height in the cohort tree up to which the preemptor borrows then; 0 if it does not borrow. */
   readonly borrowing: number;
 };
 
-/** Whether a flavor in which it preempts may be preferred to one that is free. */
+/** Whether the ClusterQueue may prefer a flavor in which it preempts to a free one. */
 export const mayRatherPreempt = (queue: QueueSetup): boolean =>
   mayPreempt(queue) && (queue.whenCanPreempt === 'MayStopSearch' || queue.flavorPreference === 'PreemptionOverBorrowing');
 
 /**
- * Flavors and a cluster for a Workload that does not fit, and who gives his place up for it; undefined where there is nobody, or where something better is
- * free. Better flavors go first. Where some cluster has room only quota must be got back, wherever it is; else room must be made on one of them, which is the
- * one where that does the least harm.
+ * Flavors, a cluster and victims for a Workload that does not fit; undefined if there are none, or if a better choice is free. Better
+ * flavors go first. If some cluster has room, only quota is reclaimed, on any cluster; otherwise room is made on the cluster that needs
+ * the fewest preemptions.
  */
 export function planPreemption(
   snapshot: Snapshot,
@@ -40,7 +40,7 @@ export function planPreemption(
     const charges = flavors.flatMap((option) => option.charges);
     const withRoom = equals.filter(({ state }) => shortagesOn(state, workload, snapshot.usage).length === 0);
     const [roomy] = withRoom;
-    // It fits.
+    // The Workload fits without preemption.
     if (roomy !== undefined && flavors.every(({ mode }) => mode === 'Fit')) return undefined;
     const found =
       roomy === undefined
@@ -62,7 +62,7 @@ export function planPreemption(
   return undefined;
 }
 
-/** What of one flavor and resource could be had by preemption, for choosing among several flavors: Kueue's preemption oracle. */
+/** What preemption yields in one flavor and resource, to choose among several flavors: Kueue's preemption oracle. */
 export function preemptionOracle(snapshot: Snapshot, head: Head, queue: QueueSetup): PreemptionOracle {
   const { workload, priority } = head.queued;
   const world = worldOf(snapshot);
@@ -77,7 +77,7 @@ export function preemptionOracle(snapshot: Snapshot, head: Head, queue: QueueSet
   };
 }
 
-/** Whoever is on a cluster that is out of reach cannot be shown to have stopped: nobody waits for that. */
+/** Workloads on an unreachable cluster cannot be shown to have stopped, so preemption never waits for them. */
 function worldOf({ usage, admitted, nodes, clusters, fairSharing, localQueueUsage }: Snapshot): PreemptionWorld {
   const reached = new Map(clusters.map(({ name, connected, lost }) => [name, { connected, lost }]));
   return {
@@ -93,7 +93,7 @@ function worldOf({ usage, admitted, nodes, clusters, fairSharing, localQueueUsag
   };
 }
 
-/** Those that offer the same flavors together, the better flavors first; in each, the better clusters first. */
+/** Takers grouped by equal flavors, the better flavors first; within a group, the better clusters first. */
 function byFlavors(sorted: readonly Taker[]): readonly (readonly [Taker, ...Taker[]])[] {
   const lists: [Taker, ...Taker[]][] = [];
   for (const taker of sorted) {
@@ -107,7 +107,7 @@ function byFlavors(sorted: readonly Taker[]): readonly (readonly [Taker, ...Take
 const isSameChoice = (a: readonly FlavorOption[], b: readonly FlavorOption[]): boolean =>
   a.every(({ rank }, group) => rank === b[group]?.rank);
 
-/** Where it waits for room already, that goes before another cluster that would be as good. */
+/** The cluster of the Workload's claim goes before clusters that are equally good. */
 const standingFirst = (all: readonly Taker[], { claim }: Head): readonly Taker[] =>
   claim === undefined ? all : all.toSorted((a, b) => Number(b.cluster === claim.cluster) - Number(a.cluster === claim.cluster));
 

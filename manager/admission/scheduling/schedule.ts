@@ -12,11 +12,12 @@ import type { ClaimOfHead } from './claims-by-queue.ts';
  * One scheduling cycle over the heads of all ClusterQueues.
  *
  * 1. Nominate: find flavors and a cluster for each head, as if it were alone.
- * 2. Order: who borrows from nearer first, then by priority and age; with fair sharing who borrows least for its weight, which each decision changes.
- * 3. Admit one by one, or have others give their place up, and check each again, because an earlier one may have taken the room, or have it kept for itself.
+ * 2. Order: the nearest borrowing first, then priority and age; with fair sharing the least weighted share, which each decision
+ * changes.
+ * 3. Admit one by one, or preempt. Check each nominee again, because an earlier one may have taken or claimed the capacity.
  *
- * `standing` are those that wait from earlier cycles. What is kept for them is kept in their turn; those that wait for others to give their place up take
- * part like heads, because what they need of that changes.
+ * `standing`: claims of earlier cycles. Each is reserved in its turn; a preemptor's claim is nominated again like a head, because its
+ * needs change.
  */
 export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: number, standing: readonly Head[] = []): Decision[] {
   const decisions: Decision[] = [];
@@ -52,7 +53,7 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     const decision = decide(cycle, turn); // 3
     decisions.push(decision);
     if (decision.kind !== 'Preempt') continue;
-    // What they hold is as good as gone.
+    // The usage of the victims no longer counts.
     for (const { admitted } of decision.victims) {
       const node = snapshot.nodes.get(admitted.reservation.record.clusterQueue);
       if (node !== undefined) order.changed(node);

@@ -2,30 +2,30 @@ import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 
 /**
- * Jobs whose admission the API server did not store, each with the time of its next try: the more tries have failed in a row, the later. What is
- * in here occupies no slot and no timer of its own.
+ * Jobs whose admission the API server did not store, each with the time of its retry; the delay grows with consecutive failures. A waiting
+ * Job occupies no slot and no timer of its own.
  */
 export interface AdmissionRetries {
-  /** Another try has failed, for this reason. Returns how many have, in a row. Times are epoch milliseconds. */
+  /** Records a failed attempt with its reason. Returns the number of consecutive failures. Times are epoch milliseconds. */
   failed(key: string, nowMs: number, inadmissibleReason: InadmissibleReason): number;
-  /** How many tries have failed in a row. */
+  /** The number of consecutive failures. */
   failuresOf(key: string): number;
-  /** Why a Job is not to be tried now; undefined when it may be. */
+  /** Why a Job waits for its retry; undefined if it may be tried. */
   reasonToWait(key: string): InadmissibleReason | undefined;
-  /** Has it wait a little longer; this is no failure. */
+  /** Postpones the retry a little; this counts as no failure. */
   postpone(key: string, nowMs: number): void;
-  /** The key of a Job that is to be tried by now. It waits no more. */
+  /** Removes and returns the key of a Job whose retry is due. */
   takeDue(nowMs: number): string | undefined;
-  /** When the next one is to be tried; undefined when none waits. */
+  /** The time of the next retry; undefined if none waits. */
   nextMs(): number | undefined;
-  /** Its admission was stored, or it needs none any more. */
+  /** The admission was stored, or is no longer needed. */
   forget(key: string): void;
 }
 
 const BASE_MS = 500;
 const MAX_MS = 60_000;
 
-/** How long to wait after so many failures in a row. */
+/** The delay after so many consecutive failures, in milliseconds. */
 export const retryDelayMs = (failures: number): number => Math.min(MAX_MS, BASE_MS * 2 ** (failures - 1));
 
 type Failing = { readonly failures: number; readonly inadmissibleReason: InadmissibleReason };

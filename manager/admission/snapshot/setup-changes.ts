@@ -3,10 +3,10 @@ import type { QuotaNode } from '../quota/quota-tree.ts';
 import type { QueueingSetup, QueueSetup } from './snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** Names of the objects that have come, gone or changed since the queues were set up last. */
+/** Names of objects that were added, deleted or changed since the queues were last set up. */
 export type ChangedObjects = {
   readonly clusterQueues: Set<string>;
-  /** By `namespace/name`. */
+  /** LocalQueues by `namespace/name`. */
   readonly localQueues: Set<string>;
   readonly resourceFlavors: Set<string>;
   readonly cohorts: Set<string>;
@@ -22,18 +22,20 @@ export const noChangedObjects = (): ChangedObjects => ({
 });
 
 export type SetupChange = {
-  /** ClusterQueues whose Workloads may fit now though they did not: those that are others now, and all that share quota with them. */
+  /** ClusterQueues whose inadmissible Workloads may fit now: the changed ones and all that share quota with them. */
   readonly tried: ReadonlySet<string>;
-  /** Whether a Workload may belong to another ClusterQueue now, or to none, or asks it for something else; undefined: none does. */
+  /**
+   * Selects Workloads that may belong to another ClusterQueue now, or to none, or have other requests there; undefined if there are none.
+   */
   readonly rerouted: ((workload: Pick<Workload, 'namespace' | 'queue'>) => boolean) | undefined;
 };
 
-/** What changes in the queues are about, so that nobody else is looked at. */
+/** Determines what the changes affect, so that nothing else is examined. */
 export function changeOf(changed: ChangedObjects, before: QueueingSetup, next: QueueingSetup): SetupChange {
   const concerned = new Set(changed.clusterQueues);
   if (changed.resourceFlavors.size + changed.cohorts.size > 0) {
     for (const setup of [before, next]) {
-      // What keeps it from being active may have been the flavor, or a circle of cohorts.
+      // A flavor or a cycle of Cohorts may have made the ClusterQueue inactive.
       for (const name of setup.inactive.keys()) concerned.add(name);
       for (const queue of setup.queues.values()) if (isBuiltOn(queue, changed)) concerned.add(queue.name);
     }
@@ -50,7 +52,7 @@ export function changeOf(changed: ChangedObjects, before: QueueingSetup, next: Q
   const isRoutedAnew = (name: string): boolean =>
     changed.clusterQueues.has(name)
       ? routeOf(name, before) !== routeOf(name, next)
-      : // What it says of itself is as it was. A flavor may be of thousands.
+      : // The spec of the ClusterQueue is unchanged. A flavor may be used by thousands of them.
         !isDeepStrictEqual(before.inactive.get(name), next.inactive.get(name));
   const routes = new Set([...concerned].filter(isRoutedAnew));
   const { localQueues, namespaces } = changed;
@@ -74,7 +76,7 @@ function isBuiltOn({ groups, node }: QueueSetup, { resourceFlavors, cohorts }: C
   return false;
 }
 
-/** All that may decide whether a Workload is in the ClusterQueue, and how it is put there, as one text: not how much quota there is. */
+/** Everything that decides whether and how a Workload joins the ClusterQueue, as text; quota is left out. */
 function routeOf(name: string, { queues, inactive }: QueueingSetup): string {
   const queue = queues.get(name);
   if (queue === undefined) return JSON.stringify(inactive.get(name) ?? null);

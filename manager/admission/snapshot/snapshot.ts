@@ -21,38 +21,38 @@ import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** All that a scheduling cycle decides on: what may be used, what is used, and where. */
+/** The input of a scheduling cycle: quota, usage and clusters. */
 export type Snapshot = {
   readonly queues: ReadonlyMap<string, QueueSetup>;
   readonly clusters: readonly ClusterState[];
-  /** Those who hold quota. */
+  /** Workloads that hold quota. */
   readonly admitted: AdmittedIndex;
   /** All ClusterQueues in the quota tree, by name. */
   readonly nodes: ReadonlyMap<string, QuotaNode>;
-  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  /** How ClusterQueues share what their Cohorts lend; undefined: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
-  /** What LocalQueues have used, where that orders their Jobs. */
+  /** The usage of LocalQueues, where it orders their Jobs. */
   readonly localQueueUsage?: LocalQueueUsage | undefined;
-  /** A private fork: the cycle charges its own decisions to it. */
+  /** A private fork: the cycle charges its decisions to it. */
   readonly usage: Usage;
-  /** What is known of Jobs of equal shape; a private fork, too. */
+  /** What is known about Jobs of equal shape; a private fork. */
   readonly shapes: ShapesOfCycle;
 };
 
-/** The queues as the administrators set them up. Rebuilt when one of the objects changes. */
+/** The queues as administrators set them up. Rebuilt when one of the objects changes. */
 export type QueueingSetup = {
-  /** ClusterQueues that can admit, by name. */
+  /** Active ClusterQueues, by name. */
   readonly queues: ReadonlyMap<string, QueueSetup>;
-  /** Why each of the other ClusterQueues cannot. */
+  /** Why each other ClusterQueue is inactive. */
   readonly inactive: ReadonlyMap<string, InadmissibleReason>;
-  /** By `namespace/name`. */
+  /** LocalQueues by `namespace/name`. */
   readonly localQueues: ReadonlyMap<string, LocalQueueSetup>;
   /** Labels by namespace. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly tree: QuotaTree;
-  /** Some queue is stopped with HoldAndDrain. */
+  /** Some queue has stopPolicy HoldAndDrain. */
   readonly draining: boolean;
-  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  /** How ClusterQueues share what their Cohorts lend; undefined: by priority and age. */
   readonly fairSharing: FairSharingConfig | undefined;
 };
 
@@ -60,7 +60,7 @@ export type LocalQueueSetup = {
   readonly clusterQueue: string;
   readonly stopPolicy: StopPolicy;
   readonly priorityBounds: DeepReadonly<PriorityBounds> | undefined;
-  /** With admission fair sharing: what its usage is divided by. */
+  /** The weight that divides the LocalQueue's usage, with admission fair sharing. */
   readonly weight: number;
 };
 
@@ -69,29 +69,29 @@ export type QueueSetup = {
   readonly node: QuotaNode;
   readonly strict: boolean;
   readonly stopPolicy: StopPolicy;
-  /** How long a placement may take until it starts, 0: any time. */
+  /** How long a placement may take to start, 0: unlimited. */
   readonly startTimeoutMs: number;
-  /** So many placements in a row that come to nothing, and the Job is said not to start. */
+  /** After so many consecutive failed placements the Job is reported as unable to start. */
   readonly maxMoves: number;
   readonly onCannotStart: 'Wait' | 'Fail';
-  /** What its Jobs have to pass once quota is reserved for them, and how long that may take, 0: any time. */
+  /** Admission checks of its Jobs after quota reservation, and their timeout, 0: unlimited. */
   readonly checks?: readonly CheckRule[];
   readonly checksTimeoutMs?: number;
-  /** What its Jobs do not need any more they hold until they end. */
+  /** Finished pods keep their quota until the Job ends. */
   readonly keepsFinished?: boolean;
-  /** What becomes of Jobs whose cluster is lost. */
+  /** What happens to Jobs whose cluster is lost. */
   readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'podFence' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
-  /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or goes on for one in which it fits without. */
+  /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or continues for one without borrowing. */
   readonly whenCanBorrow: 'MayStopSearch' | 'TryNextFlavor';
-  /** The same where it fits only if others give their place up. */
+  /** The same for a flavor in which the Job fits only by preemption. */
   readonly whenCanPreempt: 'MayStopSearch' | 'TryNextFlavor';
-  /** Which of two flavors is taken, of which none is simply free. */
+  /** Which of two flavors is preferred if neither is simply free. */
   readonly flavorPreference: 'BorrowingOverPreemption' | 'PreemptionOverBorrowing';
   readonly preemption: PreemptionPolicies;
-  /** Whether others may be displaced although it borrows then. */
+  /** Whether the ClusterQueue may preempt and borrow at once. */
   readonly mayPreemptWhileBorrowing: boolean;
-  /** Whether what its LocalQueues have used orders their Jobs. */
+  /** Whether the usage of its LocalQueues orders their Jobs. */
   readonly admissionMode: 'UsageBasedAdmissionFairSharing' | 'NoAdmissionFairSharing';
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
@@ -99,20 +99,20 @@ export type FlavorSetup = {
   readonly name: string;
   readonly clusters: LabelRequirements;
   readonly nodeLabels: Readonly<Record<string, string>>;
-  /** Of the nodes: those that its pods have to tolerate by themselves. */
+  /** Taints of the nodes that the pods themselves have to tolerate. */
   readonly taints: readonly Taint[];
 };
 export type StopPolicy = 'None' | 'Hold' | 'HoldAndDrain';
 
-/** Where a ClusterQueue says nothing. */
+/** Defaults of a ClusterQueue. */
 const START_TIMEOUT_MS = 600_000;
 const MAX_MOVES = 5;
 
-/** Why a Workload cannot be admitted now, for people and for programs. */
+/** Why a Workload cannot be admitted now: a reason for programs, a message for users. */
 export type InadmissibleReason = {
   readonly reason: QuotaReservedReason;
   readonly message: string;
-  /** Something of the Job may still run. */
+  /** Pods of the Job may still run. */
   readonly mayRun?: boolean;
 };
 
@@ -217,10 +217,10 @@ function queueSetup(
   };
 }
 
-/** The ClusterQueue in which a pending Workload waits its turn, and where in it. */
+/** The ClusterQueue of a pending Workload, and its priority there. */
 export type Route = { readonly queue: QueueSetup; readonly priority: number };
 
-/** The route of a pending Workload, or what keeps it from any queue. */
+/** The route of a pending Workload, or why it joins no queue. */
 export function routeOf(workload: Workload, setup: QueueingSetup, classes: PriorityClasses): Route | InadmissibleReason {
   if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
   if (workload.forbidden !== undefined) return { reason: QuotaReservedReason.ForbiddenByLimitRange, message: workload.forbidden };

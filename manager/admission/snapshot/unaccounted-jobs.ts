@@ -3,15 +3,16 @@ import type { InadmissibleReason } from './snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
- * Jobs that were admitted once, and of whose admission nothing is known any more: whoever may write them has removed or replaced their records while no manager was there to remember these. What they
- * run nobody can charge, so until it is proven that nothing does, or they are gone, nobody of their namespace is admitted: its Jobs may be those that hold too much already.
+ * Jobs that were admitted once, and whose admission record was removed or replaced by a user while no manager ran. Their pods cannot be
+ * charged. Until it is proven that none run, or the Job is deleted, no Job of the namespace is admitted: the namespace may use too much
+ * already.
  */
 export interface UnaccountedJobs {
-  /** True when it is another now whether Jobs of its namespace may be admitted. */
+  /** True if that changes whether Jobs of the namespace may be admitted. */
   observe(workload: Pick<Workload, 'key' | 'namespace' | 'unaccounted'>): boolean;
-  /** The Job is gone. True as above. */
+  /** The Job is deleted. True as above. */
   forget(key: string, namespace: string): boolean;
-  /** Why nobody of the namespace is admitted; undefined when they may be. */
+  /** Why no Job of the namespace is admitted; undefined if Jobs may be admitted. */
   reasonIn(namespace: string): InadmissibleReason | undefined;
 }
 

@@ -6,25 +6,25 @@ import type { Reservation } from './reservation.ts';
 export type Admitted = {
   readonly reservation: Reservation;
   readonly priority: number;
-  /** What it holds of its ClusterQueue. */
+  /** What the Workload holds of its ClusterQueue. */
   readonly charges: readonly (readonly [FlavorResource, Amount])[];
-  /** It gives its place up anyway: what it holds will be free. */
+  /** The Workload stops anyway, so its quota will be free. */
   readonly leaving: boolean;
-  /** Since when it holds it, in epoch milliseconds. */
+  /** Since when the Workload holds its quota, in epoch milliseconds. */
   readonly sinceMs: number;
 };
 
-/** The Workloads that hold quota of each ClusterQueue, in the order in which they would be displaced. */
+/** Workloads that hold quota, by ClusterQueue, in the order in which they are preempted. */
 export type AdmittedIndex = {
-  /** Of a ClusterQueue. Not to be kept: it changes with the index. */
+  /** Workloads of a ClusterQueue. A live view: do not keep it. */
   readonly of: (clusterQueue: string) => readonly Admitted[];
-  /** Those of them that are on one cluster. */
+  /** Workloads of a ClusterQueue on one cluster. */
   readonly on: (clusterQueue: string, cluster: string) => readonly Admitted[];
-  /** What those of them hold together whose priority is not above this one, of the quota of the ClusterQueue; on one cluster, or, where none is named, on all. */
+  /** The quota that Workloads of at most this priority hold together, on one cluster, or on all if undefined. */
   readonly quotaHeld: (clusterQueue: string, cluster: string | undefined, key: FlavorResource, upTo: number) => Amount;
-  /** The same of the room of a cluster, whatever the flavor. */
+  /** The room on a cluster that they hold together, whatever the flavor. */
   readonly roomHeld: (clusterQueue: string, cluster: string, resource: string, upTo: number) => Amount;
-  /** Whether any of them holds anything. */
+  /** Whether any Workload of at most this priority holds anything. */
   readonly holdsAny: (clusterQueue: string, upTo: number) => boolean;
 };
 
@@ -32,15 +32,15 @@ export interface MutableAdmittedIndex extends AdmittedIndex {
   readonly get: (key: string) => Admitted | undefined;
   readonly set: (admitted: Admitted) => void;
   readonly delete: (key: string) => void;
-  /** What is held of the quota of each ClusterQueue, whether there is such a one or not. */
+  /** The quota held in each ClusterQueue, whether it exists or not. */
   readonly quotas: () => Iterable<readonly [clusterQueue: string, key: FlavorResource, amount: Amount]>;
-  /** Those on a cluster, of all ClusterQueues. */
+  /** Workloads on a cluster, of all ClusterQueues. */
   readonly onCluster: (cluster: string) => Iterable<Admitted>;
 }
 
 /**
- * Kueue's order of candidates, as far as it does not depend on who asks: those that leave anyway, then by lower priority, then those admitted later,
- * then by UID. Negative when `a` goes first.
+ * Kueue's order of candidates, as far as it does not depend on the preemptor: leaving Workloads first, then lower priority, then later
+ * admission, then UID. Negative if `a` goes first.
  */
 export function compareAdmitted(a: Admitted, b: Admitted): number {
   if (a.leaving !== b.leaving) return a.leaving ? -1 : 1;
@@ -85,7 +85,7 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
     }
   };
 
-  /** That of its ClusterQueue, and of that the one of its cluster. */
+  /** The lists of an entry: that of its ClusterQueue, and that of its cluster within it. */
   const listsOf = ({ reservation: { record } }: Admitted): readonly List[] => {
     const queue = byQueue.get(record.clusterQueue) ?? { all: newList(), byCluster: new Map<string, List>() };
     byQueue.set(record.clusterQueue, queue);
@@ -129,7 +129,7 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
 }
 
 type List = { readonly entries: Admitted[]; readonly quota: Sums<FlavorResource>; readonly room: Sums<string> };
-/** By priority. There are few of those. */
+/** Sums by priority; there are few priorities. */
 type Sums<K extends string> = Map<number, Map<K, Amount>>;
 type Queue = { readonly all: List; readonly byCluster: Map<string, List> };
 
@@ -163,13 +163,13 @@ function sumUpTo<K extends string>(sums: Sums<K> | undefined, key: K, upTo: numb
   return total;
 }
 
-/** Most of what happens to an admitted Job changes nothing about its place. */
+/** Most changes of an admitted Job keep its place. */
 const isInPlaceOf = (a: Admitted, b: Admitted): boolean =>
   compareAdmitted(a, b) === 0 &&
   a.reservation.record.clusterQueue === b.reservation.record.clusterQueue &&
   a.reservation.record.cluster === b.reservation.record.cluster;
 
-/** Where it stands in the list, or would stand: the first place whose entry does not go before it. */
+/** The place of an entry in the list: the first whose entry does not go before it. */
 function placeOf(list: readonly Admitted[], entry: Admitted): number {
   let low = 0;
   let high = list.length;

@@ -6,10 +6,10 @@ import { limitProblem } from '../../api/limit-range.ts';
 import { podsAtOnce } from '../../api/pod-count.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 
-/** What a Job asks for; `forbidden` is why a LimitRange forbids its pods. */
+/** The requests of a Job. `forbidden`: why a LimitRange forbids its pods. */
 export type Asked = JobRequests & { readonly forbidden?: string | undefined };
 
-/** What the pods of a Job ask for once they are made, given what is written. */
+/** The requests of a Job once its pods are created, given the written requests. */
 export function askedRequests(job: DeepReadonly<Job>, written: JobRequests, adjustments: PodAdjustments): Asked {
   const { spec, metadata } = job;
   const template = spec.template.spec;
@@ -21,8 +21,8 @@ export function askedRequests(job: DeepReadonly<Job>, written: JobRequests, adju
 }
 
 /**
- * What a Job asks for that was admitted. Its pods are what they were then: what namespace and RuntimeClass have said since counts from the next
- * admission on, as long as what it was admitted with covers what is written.
+ * The requests of an admitted Job. Its pods are those of its admission. Later changes of namespace and RuntimeClass count from the next
+ * admission on, as long as the recorded requests cover the written ones.
  */
 export function stillAsked(job: DeepReadonly<Job>, record: AdmissionRecord, written: Requests, asked: Requests): Requests {
   if (asked === written) return asked;

@@ -2,16 +2,16 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { AvoidedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord, AvoidedCluster } from '../../api/records.ts';
 
-/** A cluster that refuses a Job is avoided for this long, ... */
+/** A cluster that refuses a Job is avoided for this long, */
 const BASE_MS = 60_000;
-/** ... twice as long each time in a row, and no longer than this. For as long again a refusal is remembered after that. */
+/** doubled with each consecutive refusal up to this limit. A refusal is remembered for that limit after it ends. */
 const MAX_MS = 3_600_000;
 export const FORGOTTEN_AFTER_MS = MAX_MS;
 
-/** How long a cluster is avoided after so many refusals in a row. */
+/** How long a cluster is avoided after so many consecutive refusals, in milliseconds. */
 export const backoffMs = (refusals: number): number => Math.min(MAX_MS, BASE_MS * 2 ** (refusals - 1));
 
-/** The record of a Job whose cluster has refused it, or has not started it: that cluster is avoided for a while. */
+/** The record of a Job that its cluster has refused or not started: that cluster is avoided for a while. */
 export function refusedRecord(record: AdmissionRecord, reason: string, next: NextAvoidance): AdmissionRecord {
   const { cluster, epoch } = record;
   const refusals = refusalsOf(record) + 1;
@@ -20,15 +20,15 @@ export function refusedRecord(record: AdmissionRecord, reason: string, next: Nex
   return { ...record, avoid: { ...record.avoid, [cluster]: avoided } };
 }
 
-/** Until when, after so many refusals in a row; `level` says how many there were of Jobs like it. */
+/** The end of the avoidance after so many consecutive refusals. `level`: the consecutive refusals of Jobs of the same shape. */
 export type NextAvoidance = (refusals: number) => { readonly untilMs: number; readonly level: number };
 
 const refusalsOf = ({ avoid, cluster }: AdmissionRecord): number => avoid?.[cluster]?.refusals ?? 0;
 
-/** Whether the placement that a record tells of came to nothing: nothing of the Job is on its cluster, or nothing that is worth going back to. */
+/** Whether the placement in a record has failed: its cluster has nothing of the Job worth resuming. */
 export const isRefused = ({ cluster, epoch, avoid }: AdmissionRecord): boolean => avoid?.[cluster]?.epoch === epoch;
 
-/** Why and until when a Job with this record does not go to a cluster; undefined when it may. */
+/** Why and until when a Job with this record avoids a cluster; undefined if it does not. */
 export function avoidance(
   record: AdmissionRecord | undefined,
   cluster: string,
@@ -40,13 +40,13 @@ export function avoidance(
   return nowMs < untilMs ? { untilMs, problem: wordsFor('it', avoided.reason, untilMs, avoided.refusals) } : undefined;
 }
 
-/** What a cluster did to `whom`, how often in a row, and until when it is avoided. */
+/** What a cluster did to `whom`, how often in a row, and until when it is avoided, as text. */
 export function wordsFor(whom: string, reason: string, untilMs: number, times = 1): string {
   const count = times === 1 ? '' : `, ${times} times in a row`;
   return `${DEEDS[reason] ?? 'refused'} ${whom} (${reason}${count}), avoided until ${toWireTime(untilMs)}`;
 }
 
-/** The same of the placement that a record tells of; undefined when that did not come to nothing. */
+/** The same for the placement in a record; undefined if that has not failed. */
 export function refusalIn(record: AdmissionRecord): string | undefined {
   const avoided = isRefused(record) ? record.avoid?.[record.cluster] : undefined;
   return avoided && `${record.cluster} ${wordsFor('it', avoided.reason, Date.parse(avoided.until), avoided.refusals)}`;
@@ -54,7 +54,7 @@ export function refusalIn(record: AdmissionRecord): string | undefined {
 
 const DEEDS: Readonly<Record<string, string>> = { [AvoidedReason.NotStarted]: 'did not start', [AvoidedReason.Fenced]: 'kept stopping' };
 
-/** What of a record's refusals the next record remembers; undefined when that is nothing. */
+/** The refusals that the next record remembers; undefined if there are none. */
 export function rememberedRefusals(
   record: AdmissionRecord | undefined,
   nowMs: number,

@@ -2,11 +2,11 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import type { AdmissionRecord, AvoidedCluster } from '../../api/records.ts';
 import { backoffMs } from './avoidance.ts';
 
-/** How many placements in a row came to nothing, as a record remembers them. */
+/** The number of consecutive failed placements in a record. */
 export const failedPlacements = ({ avoid }: AdmissionRecord): number =>
   Object.values(avoid ?? {}).reduce((sum, { refusals }) => sum + refusals, 0);
 
-/** What has become of a Job's placements, if as many as `maxMoves` came to nothing in a row; undefined when there were fewer. */
+/** The failed placements of a Job as text, if there are at least `maxMoves` in a row; otherwise undefined. */
 export function cannotStartStory(record: AdmissionRecord, maxMoves: number): string | undefined {
   const count = failedPlacements(record);
   if (count < maxMoves) return undefined;

@@ -1,11 +1,11 @@
-/** A check of a ClusterQueue (Kueue's admissionChecksStrategy). */
+/** An admission check of a ClusterQueue (Kueue's admissionChecksStrategy). */
 export type CheckRule = {
   readonly name: string;
-  /** Jobs that use none of these flavors pass by it. Empty: it is for all. */
+  /** The check applies to Jobs that use any of these flavors. Empty: to all Jobs. */
   readonly onFlavors: readonly string[];
 };
 
-/** Which checks a Job has to pass that is admitted to these flavors, by name. */
+/** Names of the checks for a Job that is admitted to these flavors. */
 export function checksFor(rules: readonly CheckRule[], flavors: Readonly<Record<string, string>>): string[] {
   const used = new Set(Object.values(flavors));
   const isFor = ({ onFlavors }: CheckRule): boolean => onFlavors.length === 0 || onFlavors.some((flavor) => used.has(flavor));

@@ -4,13 +4,13 @@ import { isEmptyTerm, nodeRequirements, requiredTerms } from '../../../shared/ku
 import type { LabelRequirements } from '../../../shared/kube/selectors.ts';
 import type { Toleration } from '../../../shared/kube/taints.ts';
 
-/** What the pods of a Job ask of the nodes that they run on, as far as flavors say what their nodes are like. */
+/** What the pods of a Job require of nodes, as far as flavors describe nodes. */
 export type NodeWish = {
   readonly nodeSelector: Readonly<Record<string, string>>;
-  /** What the terms of the required node affinity ask of labels, one of which must hold; undefined: there is none. */
+  /** The label requirements of the terms of the required node affinity, one of which must hold; undefined if there are none. */
   readonly terms: readonly LabelRequirements[] | undefined;
   readonly tolerations: readonly Toleration[];
-  /** The same for equal wishes; empty where nothing is asked. */
+  /** A digest, the same for equal requirements; empty without any. */
   readonly digest: string;
 };
 
@@ -19,7 +19,7 @@ export const ANY_NODE: NodeWish = { nodeSelector: {}, terms: undefined, tolerati
 export function nodeWishOf(spec: DeepReadonly<PodSpec> | undefined): NodeWish {
   if (spec === undefined) return ANY_NODE;
   const { nodeSelector = {}, tolerations = [] } = spec;
-  // A term without any requirement describes no node; one that is about the names of nodes alone could describe any.
+  // An empty term matches no node; a term about node names alone may match any node.
   const terms = requiredTerms(spec)
     ?.filter((term) => !isEmptyTerm(term))
     .map(({ matchExpressions }) => nodeRequirements(matchExpressions));

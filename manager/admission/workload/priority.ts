@@ -7,11 +7,11 @@ import type { PriorityClass } from '../../api/priority-class.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { WorkloadPriorityClass } from '../../api/workload-priority-class.ts';
 
-/** What a Job says about its priority. What that is worth the classes say that administrators have made, and its queue. */
+/** What a Job states about its priority. Priority classes and the queue's bounds decide its value. */
 export type PriorityWish = {
   /** Name of a WorkloadPriorityClass. */
   readonly workloadClass?: string;
-  /** A bare number. */
+  /** A number from the annotation. */
   readonly annotated?: number;
   /** Name of the PriorityClass of its pods. */
   readonly podClass?: string;
@@ -25,13 +25,13 @@ export function priorityWishOf(job: DeepReadonly<Job>, priority: Priority = prio
   return Object.keys(wish).length === 0 ? NO_WISH : wish;
 }
 
-/** One for all: most Jobs have none. */
+/** One shared value, because most Jobs state nothing. */
 const NO_WISH: PriorityWish = {};
 
 export type PriorityClasses = {
   readonly workload: ReadonlyMap<string, number>;
   readonly pod: ReadonlyMap<string, number>;
-  /** Of a Job that says nothing. */
+  /** The priority of a Job that states nothing. */
   readonly fallback: number;
 };
 
@@ -44,7 +44,7 @@ export function priorityClassesOf(
   return {
     workload: new Map(workloadClasses.map(({ metadata, value }) => [metadata.name, value])),
     pod: new Map(podClasses.map(({ metadata, value }) => [metadata.name, value])),
-    // Of several, which an API server may hold after a race, upstream takes the least.
+    // If a race has left several default classes, upstream takes the smallest value.
     fallback:
       podClasses
         .filter(({ globalDefault }) => globalDefault === true)
@@ -54,16 +54,16 @@ export function priorityClassesOf(
 
 export type ResolvedPriority =
   | { readonly kind: 'Priority'; readonly value: number }
-  /** The Job waits until it says something else, or until there is the class, or room in the bounds. */
+  /** The Job waits until it changes, or until the class exists or the bounds allow the value. */
   | { readonly kind: 'Waits'; readonly reason: QuotaReservedReason; readonly message: string };
 
 /**
  * The priority of a Job in its queue, higher first. In order:
  *
  * 1. The WorkloadPriorityClass that its label names.
- * 2. The bare number of its annotation, within the bounds of the queue; where that sets none, at most 0.
- * 3. The PriorityClass of its pods. Classes of the system are for the system, and anybody may name them: they raise nobody.
- * 4. The default of the cluster, or 0.
+ * 2. The number of its annotation, within the bounds of the LocalQueue; without bounds at most 0.
+ * 3. The PriorityClass of its pods. Any user may name a system class, so system classes do not count.
+ * 4. The cluster's default, or 0.
  */
 export function resolvePriority(
   { workloadClass, annotated, podClass }: PriorityWish,

@@ -1,13 +1,13 @@
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 
-/** Amounts in the order of the resources of a tree; 0 of those that are missing at its end. */
+/** Amounts in the order of a tree's resources; missing amounts at the end count as 0. */
 export type Vector = readonly number[];
 
 /**
- * Workloads in queue order, in a balanced tree of which every node knows the least amounts asked for below it: the first for which something holds
- * that also holds for whoever asks for less is found without looking at the others.
+ * Workloads in queue order, in a balanced tree whose nodes know the smallest requests below them. The first Workload for which a condition
+ * holds is found without visiting the others, if the condition also holds for smaller requests.
  *
- * A treap: the shape of the tree is that of random insertions, whatever order they come in.
+ * A treap: the tree has the shape of random insertions, whatever the order of insertion.
  */
 export class RequestTree {
   #root: Node | undefined;
@@ -17,12 +17,12 @@ export class RequestTree {
     return this.#root?.size ?? 0;
   }
 
-  /** The least amounts of all. */
+  /** The smallest amounts of all Workloads. */
   get least(): Vector | undefined {
     return this.#root?.least;
   }
 
-  /** None goes before this one. */
+  /** The first Workload in order. */
   get earliest(): QueuedWorkload | undefined {
     let node = this.#root;
     while (node?.left !== undefined) node = node.left;
@@ -37,18 +37,18 @@ export class RequestTree {
     this.#root = remove(this.#root, queued);
   }
 
-  /** The first in order for which it holds. */
+  /** The first Workload in order for which the condition holds. */
   firstWhere(holds: Holds): QueuedWorkload | undefined {
     const { earliest } = this;
     return earliest && firstWhere(this.#root, holds, earliest)?.queued;
   }
 
-  /** All of them, in order; nothing may be added or taken out meanwhile. */
+  /** All Workloads in order; the tree must not change during iteration. */
   inOrder(): Iterable<QueuedWorkload> {
     return inOrder(this.#root);
   }
 
-  /** How many go before this one. */
+  /** How many Workloads go before this one. */
   before(queued: QueuedWorkload): number {
     let count = 0;
     for (let node = this.#root; node !== undefined; ) {
@@ -61,7 +61,7 @@ export class RequestTree {
     return count;
   }
 
-  /** An xorshift: the shape does not depend on chance, and nobody can choose it. */
+  /** An xorshift: deterministic, and not for users to choose. */
   #nextRank(): number {
     this.#state ^= this.#state << 13;
     this.#state ^= this.#state >>> 17;
@@ -71,14 +71,15 @@ export class RequestTree {
 }
 
 /**
- * Something that holds for amounts of Workloads that are not before `from` in order. What holds for some must hold for whoever asks for less and comes earlier.
+ * A condition on amounts of Workloads at or after `from` in order. If it holds, it must also hold for smaller amounts and an earlier
+ * `from`.
  */
 export type Holds = (amounts: Vector, from: QueuedWorkload) => boolean;
 
 type Node = {
   readonly queued: QueuedWorkload;
   readonly own: Vector;
-  /** Greater than those of the nodes below. */
+  /** Greater than the ranks of the nodes below. */
   readonly rank: number;
   left: Node | undefined;
   right: Node | undefined;
@@ -86,7 +87,7 @@ type Node = {
   least: Vector;
 };
 
-/** Nobody is equal to another one. */
+/** A strict order: no two Workloads are equal. */
 const compare = (a: QueuedWorkload, b: QueuedWorkload): number =>
   compareQueued(a, b) || (a.workload.key < b.workload.key ? -1 : a.workload.key > b.workload.key ? 1 : 0);
 
@@ -103,7 +104,7 @@ function insert(node: Node | undefined, added: Node): Node {
   return renewed(node);
 }
 
-/** Those before `at`, and those after it. */
+/** The nodes before `at`, and those after it. */
 function split(node: Node | undefined, at: QueuedWorkload): [Node | undefined, Node | undefined] {
   if (node === undefined) return [undefined, undefined];
   if (compare(node.queued, at) < 0) {
@@ -125,7 +126,7 @@ function remove(node: Node | undefined, queued: QueuedWorkload): Node | undefine
   return renewed(node);
 }
 
-/** All of `left` go before all of `right`. */
+/** Joins two trees; all of `left` go before all of `right`. */
 function merge(left: Node | undefined, right: Node | undefined): Node | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   if (left.rank > right.rank) {
@@ -149,7 +150,7 @@ function lesser(a: Vector, b: Vector | undefined): Vector {
   return a.map((amount, index) => Math.min(amount, b[index] ?? 0));
 }
 
-/** Whether nowhere more is asked for than there. */
+/** Whether no amount exceeds its bound. */
 export function isWithin(amounts: Vector, bounds: Vector): boolean {
   for (let index = 0; index < amounts.length; index++) if ((amounts[index] ?? 0) > (bounds[index] ?? 0)) return false;
   return true;

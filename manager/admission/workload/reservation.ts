@@ -2,17 +2,17 @@ import type { Requests } from '../../api/amount.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { Workload } from './workload.ts';
 
-/** Quota and place that a Workload holds. */
+/** The quota and place that a Workload holds. */
 export type Reservation = {
   readonly workload: Workload;
   readonly record: AdmissionRecord;
-  /** What it holds, whatever the Workload asks for now: the requests of the record, without pods that it will not need again. */
+  /** The held requests, whatever the Workload requests now: those of the record, without pods that are no longer needed. */
   readonly held: Requests;
-  /** The requests of the record, where that is more. */
+  /** The requests of the record, if they are larger. */
   readonly recorded?: Requests;
-  /** The record is not seen on the Job yet. */
+  /** The record is not observed on the Job yet. */
   readonly assumed: boolean;
 };
 
-/** It has a place that it can be told to give up: it runs there, or that is reserved for it. */
+/** Whether the Workload can be evicted: it runs, or its place is reserved. */
 export const hasPlace = ({ phase }: Workload): boolean => phase === 'Admitted' || phase === 'Reserved';

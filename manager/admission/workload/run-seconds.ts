@@ -1,7 +1,7 @@
 import type { DeepReadonly, JobStatus } from '../../../shared/api/kubernetes.ts';
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
 
-/** For how long a Job that has ended ran, in seconds, from its (last) start to its end; undefined where it never started, or has not ended. */
+/** Seconds from the last start of an ended Job to its end; undefined if it never started or has not ended. */
 export function runSeconds(status: DeepReadonly<JobStatus> | undefined): number | undefined {
   const ended = status?.completionTime ?? finishedCondition(status)?.lastTransitionTime;
   if (status?.startTime === undefined || ended === undefined) return undefined;

@@ -5,35 +5,32 @@ import { backoffMs, FORGOTTEN_AFTER_MS, wordsFor } from './avoidance.ts';
 import type { Workload } from './workload.ts';
 
 /**
- * What clusters have done to Jobs, by shape: where one was refused or did not start, all like it are not sent, for a while that doubles each time.
- * When the time is over one of them goes, as the probe, and the others wait for what becomes of it, or go elsewhere. Memory only, and learned
- * from the records of Jobs, whoever wrote them: a manager that starts anew knows it as soon as it has seen them.
+ * What clusters have done to Jobs, by shape. If a cluster refuses or does not start a Job, all Jobs of that shape avoid the cluster for a
+ * while that doubles each time. Then one of them goes as the probe, and the others wait for its outcome or go elsewhere. State is in memory
+ * and learned from the records of Jobs, so a new manager knows it once it has observed them.
  */
 export interface ShapeAvoidance {
-  /** Looks at a Job, and at what its record says of clusters. True when others of its shape may be placed differently now. */
+  /** Observes a Job and its record. True if other Jobs of its shape may be placed differently now. */
   observe(workload: Workload, nowMs: number): boolean;
-  /** A Workload is placed by this record: it is the probe, where one is due. */
+  /** A Workload is placed by this record: it becomes the probe if one is due. */
   placed(workload: Workload, record: AdmissionRecord): void;
-  /** It is not placed any more. True when others waited for what becomes of it. */
+  /** The Workload is no longer placed. True if other Jobs waited for its outcome. */
   released(workload: Pick<Workload, 'key' | 'shape'>): boolean;
-  /** Why no Job of this shape goes to a cluster now; undefined when one may. `untilMs` is absent while a probe is under way. */
+  /** Why no Job of this shape goes to a cluster now; undefined if one may. `untilMs` is absent while a probe is placed. */
   of(shape: string, cluster: string, nowMs: number): { readonly untilMs?: number; readonly problem: string } | undefined;
-  /** How long a Job that this placement came to nothing for is to avoid the cluster; `refusals` of its own in a row, this one included. */
+  /** How long a Job avoids the cluster of this failed placement. `refusals`: its own consecutive refusals, this one included. */
   next(shape: string, record: AdmissionRecord, refusals: number, nowMs: number): { readonly untilMs: number; readonly level: number };
-  /** For what the cluster of a placement has refused another Job of this shape, since this one was placed there; undefined when it has not. */
+  /** Why the cluster of a placement has refused another Job of this shape since this placement; undefined if it has not. */
   refusedMeanwhile(shape: string, record: AdmissionRecord): string | undefined;
-  /**
-   * For one scheduling cycle: what is decided in it is not seen elsewhere. `trials`: clusters that one Job after the other tries, and the Job that
-   * tries it now.
-   */
+  /** A fork for one scheduling cycle, invisible elsewhere. `trials`: clusters that single Jobs probe, with the Job placed there now. */
   fork(trials?: ReadonlyMap<string, string | undefined>): ShapesOfCycle;
-  /** Something is known of Jobs of this shape: those of one queue are then no longer alike if their shapes differ. */
+  /** Whether anything is known of the shape: then Workloads of one queue with different shapes are in different classes. */
   knows(shape: string): boolean;
 }
 
 export type ShapesOfCycle = {
   readonly of: ShapeAvoidance['of'];
-  /** A Job of this shape goes to this cluster: if others wait for what becomes of the first, it is the first. */
+  /** A Job of this shape is placed on this cluster: it is the probe if others wait for one. */
   readonly goes: (shape: string, cluster: string) => void;
 };
 
@@ -41,9 +38,9 @@ type Entry = {
   readonly untilMs: number;
   readonly reason: string;
   readonly level: number;
-  /** Key of the Job that tries it again. */
+  /** Key of the Job that probes the cluster. */
   readonly probe?: string;
-  /** One has started there since: what failed before that does not count. */
+  /** A Job has started there since: earlier failures do not count. */
   readonly cleared?: true;
 };
 
@@ -70,7 +67,7 @@ export function createShapeAvoidance(): ShapeAvoidance {
       const untilMs = Date.parse(avoided.until);
       const known = shapes.get(shape)?.get(cluster);
       const isOld = nowMs >= untilMs + FORGOTTEN_AFTER_MS || (known !== undefined && untilMs <= known.untilMs);
-      // Of two that went at the same time one may have started, and the other not.
+      // Of two Jobs placed at the same time, one may have started and the other not.
       if (isOld || (known?.cleared === true && untilMs - backoffMs(level) <= known.untilMs)) continue;
       set(shape, cluster, { untilMs, reason, level });
       changed = true;
@@ -89,7 +86,7 @@ export function createShapeAvoidance(): ShapeAvoidance {
     return released;
   };
 
-  /** True when that lets others go. */
+  /** True if other Jobs may be placed now. */
   const place = ({ key, shape, started }: Workload, { cluster, since }: AdmissionRecord, nowMs: number): boolean => {
     const entry = shapes.get(shape)?.get(cluster);
     if (entry === undefined || entry.cleared === true || Date.parse(since) < entry.untilMs) return false;
@@ -139,7 +136,7 @@ export function createShapeAvoidance(): ShapeAvoidance {
     next: (shape, { cluster, since }, refusals, nowMs) => {
       const entry = shapes.get(shape)?.get(cluster);
       if (entry === undefined || entry.cleared === true) return { level: refusals, untilMs: nowMs + backoffMs(refusals) };
-      // One of many that were on their way when the first one failed says nothing new.
+      // A Job that was already on its way when the first failed adds no information.
       const isProbe = Date.parse(since) >= entry.untilMs;
       const level = Math.max(refusals, entry.level + (isProbe ? 1 : 0));
       return { level, untilMs: !isProbe && entry.untilMs > nowMs ? entry.untilMs : nowMs + backoffMs(level) };

@@ -22,7 +22,7 @@ import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
 
-/** A Job as admission sees it: what it asks for, and how far it has come. Derived from the Job alone, and never changed. */
+/** A Job as admission sees it: its requests and its progress. Immutable, and derived from the Job alone. */
 export type Workload = {
   /** `namespace/name`. */
   readonly key: string;
@@ -31,79 +31,79 @@ export type Workload = {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly finalizers: readonly string[];
-  /** LocalQueue of the namespace; undefined when the Job names none. */
+  /** LocalQueue of the namespace; undefined if the Job names none. */
   readonly queue: string | undefined;
   readonly priorityWish: PriorityWish;
-  /** Milliseconds since the epoch. */
+  /** Creation time in epoch milliseconds. */
   readonly createdMs: number;
-  /** Since when it counts as waiting for its place in the queue, where that is not since its creation. */
+  /** Since when the Workload counts as queued, in epoch milliseconds, if not since its creation. */
   readonly queuedSinceMs: number | undefined;
-  /** What all its pods would request together, as the Job stands now; `pods` is their number. What it is charged is in its record. */
+  /** Requests of all pods together, as the Job is now; `pods` is their number. The charged requests are in the record. */
   readonly requests: Requests;
-  /** What its record is to allow it, where that is more than is asked for here. */
+  /** The requests that its record allows, if they exceed the requests here. */
   readonly recordedRequests?: Requests;
-  /** How many pods of it may still exist at once, where that is fewer than it asks for. */
+  /** How many pods may still exist at once, if fewer than requested. */
   readonly podsNeeded: number | undefined;
-  /** With how few pods at once it may be admitted, where that is fewer than it asks for. */
+  /** The fewest pods with which the Workload may be admitted, if fewer than requested. */
   readonly minPods: number | undefined;
-  /** With how many of them it is to be admitted, where these are not all that it asks for; `whole` is the Workload as it waits. */
+  /** The number of pods of a partial admission; `whole` is the pending Workload with all its pods. */
   readonly admittedPods?: number;
   readonly whole?: Workload;
   readonly wish: ClusterWish;
-  /** True: it is to rest. False: it is not, whoever suspends it. Undefined: nothing is said. */
+  /** True: the Job is held. False: it must not be held, even if a user suspends it. Undefined: not stated. */
   readonly hold: boolean | undefined;
   readonly nodeWish: NodeWish;
-  /** Pods of it that exist, as its cluster has told: active and terminating. */
+  /** Active and terminating pods in the status, as its cluster reports them. */
   readonly podsTold: number;
-  /** Why the cluster of its record has refused it for good; undefined when it has not. */
+  /** Why the recorded cluster has refused the Job for good; undefined if it has not. */
   readonly refusal: string | undefined;
-  /** Its copy was on the cluster of its record, for this placement, as far as is told. */
+  /** Status shows that the copy for this placement existed on the recorded cluster. */
   readonly dispatched: boolean;
-  /** It is not made or resumed there now, because the manager cluster was restored: that is not the cluster's fault. */
+  /** The copy is not created or resumed now because the manager cluster was restored; that is not the cluster's fault. */
   readonly heldBack: boolean;
-  /** It has started since its last admission. */
+  /** The Job has started since its last admission. */
   readonly started: boolean;
-  /** How long a placement may take until it starts, in milliseconds, 0: any time; undefined: its queue says. */
+  /** How long a placement may take to start, in milliseconds, 0: unlimited; undefined: its ClusterQueue decides. */
   readonly startTimeoutMs: number | undefined;
-  /** For how many seconds in all it may be admitted, over all its admissions; undefined: for ever. */
+  /** Maximum execution time over all admissions, in seconds; undefined: unlimited. */
   readonly maxExecutionSeconds: number | undefined;
-  /** Whether it is to be stopped where the manager is out of reach; undefined: its queue says. */
+  /** Whether the copy stops when its cluster loses the manager; undefined: its ClusterQueue decides. */
   readonly fenced: boolean | undefined;
-  /** Whether its pods are to have a pod fence; false also where they cannot, undefined: its queue says. */
+  /** Whether its pods have a pod fence; false if they cannot, undefined: its ClusterQueue decides. */
   readonly podFenced: boolean | undefined;
-  /** How long its pods may take to end. */
+  /** Termination grace period of its pods, in seconds. */
   readonly graceSeconds: number;
-  /** What a cluster judges it by: `shapeOf`. */
+  /** What a cluster judges the Job by: `shapeOf`. */
   readonly shape: string;
-  /** What it says of its not starting anywhere; undefined when it does not say so. */
+  /** The message of its condition that it starts on no cluster; undefined without that condition. */
   readonly cannotStart: string | undefined;
-  /** The last admission, when there was one and it is remembered: also where the Job does not carry it any more. */
+  /** The last known admission, even if the Job no longer carries it. */
   readonly record: AdmissionRecord | undefined;
   readonly phase: WorkloadPhase;
-  /** Somebody has suspended it, and its record does not say so yet. */
+  /** A user has suspended the Job, and its record does not say so yet. */
   readonly unmarked: boolean;
-  /** Why what the Job carries is no record; undefined when it carries a good one, or waits without any. */
+  /** Why what the Job carries is no record; undefined if it carries a good one, or is pending without any. */
   readonly untrusted: Untrusted | undefined;
-  /** It was admitted once, of that nothing is known, and something of it may run: it may hold more than anybody counts. */
+  /** The Job was admitted once, its admission is unknown, and pods may run: it may use more than is counted. */
   readonly unaccounted: boolean;
   /** Why the Job can never be admitted as it is. */
   readonly problem: string | undefined;
-  /** What admission checks say of it, by their names. */
+  /** States of admission checks, by name. */
   readonly checks: ReadonlyMap<string, CheckState>;
   /** Why LimitRanges of its namespace forbid its pods. */
   readonly forbidden: string | undefined;
-  /** Jobs of equal hash fit together or fail together, wherever they stand in the queue. */
+  /** Jobs of equal hash fit together or fail together, whatever their place in the queue. */
   readonly schedulingHash: string;
 };
 
 export type Untrusted = { readonly reason: UntrustedReason; readonly problem: string };
 /** Why a record does not count; the values of a metric. */
 export const UntrustedReason = {
-  /** The Job runs, and has no record. */
+  /** The Job runs without a record. */
   Missing: 'Missing',
-  /** It cannot be read. */
+  /** The record cannot be read. */
   Invalid: 'Invalid',
-  /** Admission has not made it, or not for this Job, or has replaced it since. */
+  /** Admission has not made the record, or not for this Job, or has replaced it since. */
   Forged: 'Forged',
 } as const;
 export type UntrustedReason = (typeof UntrustedReason)[keyof typeof UntrustedReason];
@@ -111,18 +111,18 @@ export type UntrustedReason = (typeof UntrustedReason)[keyof typeof UntrustedRea
 export type WorkloadPhase =
   /** Waits for admission. */
   | 'Pending'
-  /** Holds quota, and waits until its admission checks have said yes. */
+  /** Holds quota, and waits for its admission checks. */
   | 'Reserved'
   /** Holds quota and may run. */
   | 'Admitted'
-  /** Not suspended, though no good record allows it to run: is to be suspended. Holds what its last good record said, if that is known. */
+  /** Not suspended, though no good record allows it to run: to be suspended. Holds its last good record, if that is known. */
   | 'Unrecorded'
-  /** Suspended after it could run, but something of it may still run, or it is to end: holds quota until its status says otherwise. */
+  /** Suspended after admission, or about to fail, and pods may still run: holds quota until its status proves that none do. */
   | 'Evicting'
-  /** Complete or Failed, or on its way out without holding anything. */
+  /** Complete or Failed, or being deleted without holding anything. */
   | 'Finished';
 
-/** The Workload of a Job with this record; undefined for a Job that is not the manager's. */
+/** The Workload of a Job with this record; undefined for a Job that the manager does not manage. */
 export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustments: PodAdjustments = AS_WRITTEN): Workload | undefined {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
   const wishes = wishesOf(job);
@@ -180,9 +180,9 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
 function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
   if (isFinished(job.status)) return 'Finished';
   const deleted = job.metadata.deletionTimestamp !== undefined;
-  // What it was sent is gone, as our finalizer tells, though others keep it.
+  // The finalizer is gone, so no copy exists, though other finalizers keep the Job.
   if (deleted && job.metadata.finalizers?.includes(COPIES_FINALIZER) !== true) return 'Finished';
-  // It only has to be told, and holds what it holds until then.
+  // The Job is about to fail, and holds its quota until its condition is written.
   if (record?.fail !== undefined && job.spec.suspend === true) return 'Evicting';
   if (job.spec.suspend !== true) {
     if (parsed.kind === 'Record') return 'Admitted';
@@ -196,19 +196,19 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
 }
 
 /**
- * Of a Job whose record is lost only its status tells. The worker takes startTime away and reports Suspended once it has acted on the suspension;
- * until then pods may run, also those of a copy that has told nothing yet.
+ * Whether the status shows pods of a Job whose record is lost. The worker removes startTime and reports Suspended once it has acted on the
+ * suspension; until then pods may run, including those of a copy without status yet.
  */
 function tellsOfPods({ status }: DeepReadonly<Job>): boolean {
   const mayRun = status?.startTime !== undefined || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
   return (mayRun && !hasTrueCondition(status?.conditions, 'Suspended')) || (status?.active ?? 0) + (status?.terminating ?? 0) > 0;
 }
 
-/** It was admitted once, as its finalizer tells, and nobody has yet looked on all clusters for what may run of it. */
+/** The finalizer shows an earlier admission, and its copies have not been looked for on all clusters yet. */
 const isUnaccountedFor = (job: DeepReadonly<Job>): boolean =>
   job.metadata.finalizers?.includes(COPIES_FINALIZER) === true && !isProvenNowhere(job);
 
-/** Until the record says `evicted`, whoever lets the Job go again sets it going: it holds what it held. */
+/** Until the record says `evicted`, a user who unsuspends the Job resumes it, so it keeps its quota. */
 const isUnmarked = ({ spec, metadata }: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
   spec.suspend === true && metadata.deletionTimestamp === undefined && parsed.kind === 'Record' && parsed.record.evicted !== true;
 
@@ -223,7 +223,7 @@ function refusalIn(job: DeepReadonly<Job>, { epoch }: AdmissionRecord): string |
   return told?.status === 'False' && isRefusalOf(epoch, told) ? told.reason : undefined;
 }
 
-/** A queue whose pods are fenced by default asks that of those alone that can be. */
+/** A pod fence by default of the ClusterQueue applies only to Jobs whose pods can be fenced. */
 function podFencedOf(job: DeepReadonly<Job>, { podFence }: Wishes): boolean | undefined {
   const wish = podFence.kind === 'PodFence' ? podFence.fenced : undefined;
   return wish === undefined && podFenceProblemOf(job) !== undefined ? false : wish;
@@ -234,11 +234,14 @@ function wishProblemOf(job: DeepReadonly<Job>, wishes: Wishes): string | undefin
   return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
 
-/** An Indexed Job that was admitted with a pod for each index may shrink and grow within its record, and run indexes anew: it keeps all. */
+/**
+ * Whether an Indexed Job was admitted with a pod for each index. It may shrink and grow within its record and rerun indexes, so it keeps
+ * all its quota.
+ */
 const isElastic = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord | undefined): boolean =>
   spec.completionMode === 'Indexed' && (spec.completions ?? 0) <= Number(record?.requests['pods'] ?? 0);
 
-/** Everything that the search for flavors and clusters looks at, as one text. */
+/** All inputs of the search for flavors and clusters, as text. */
 export function schedulingHashOf(
   requests: Requests,
   minPods: number | undefined,

@@ -38,9 +38,9 @@ const WORK: readonly Rule[] = [
   { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['list'] },
-  // The ends of logs that the worker has put beside a copy.
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
 ];
+/** The ends of logs that the worker keeps. */
+const TAILS: Rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
 const LIVE_LOGS: readonly Rule[] = [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }];
 const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
@@ -55,7 +55,8 @@ export function rulesOf({
   createNamespaces,
   liveLogs,
 }: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases' | '-token'; readonly rules: readonly Rule[] }[] {
-  const work = [...WORK, ...(liveLogs ? LIVE_LOGS : [])];
+  // Beside managers of an earlier release, which look for them there alone, the worker puts them beside copies.
+  const work = [...WORK, ...(leaseNamespaces.length > 1 ? [TAILS] : []), ...(liveLogs ? LIVE_LOGS : [])];
   return [
     {
       where: '',
@@ -68,7 +69,7 @@ export function rulesOf({
         { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: ['list', 'watch'] },
       ],
     },
-    ...leaseNamespaces.map((where) => ({ where, name: '-leases' as const, rules: LEASES })),
+    ...leaseNamespaces.map((where, index) => ({ where, name: '-leases' as const, rules: index === 0 ? [...LEASES, TAILS] : LEASES })),
     // The manager renews its own token, and no other's.
     {
       where: namespace,

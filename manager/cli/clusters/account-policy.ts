@@ -14,15 +14,17 @@ export type PolicyWish = {
   readonly name: string;
   /** `spec.managedBy` of copies. */
   readonly jobController: string;
+  /** Of the worker there; `kube-*` is denied in any case. */
+  readonly deniedNamespaces: readonly string[];
 };
 
 /**
  * What holds the manager's account on a worker cluster to copies and to its Leases, as the chart switchyard-worker does
  * (templates/account-policies.yaml): RBAC grants by kind and namespace only. In the order in which they are made.
  */
-export function accountPolicy({ namespace, name, jobController }: PolicyWish): Granted[] {
+export function accountPolicy({ namespace, name, ...wish }: PolicyWish): Granted[] {
   const objects = [
-    { resource: ADMISSION_POLICIES, spec: specOf(`system:serviceaccount:${namespace}:${name}`, jobController) },
+    { resource: ADMISSION_POLICIES, spec: specOf(`system:serviceaccount:${namespace}:${name}`, wish) },
     { resource: ADMISSION_POLICY_BINDINGS, spec: { policyName: name, validationActions: ['Deny'] } },
   ];
   return objects.map(({ resource, spec }) => {
@@ -31,7 +33,9 @@ export function accountPolicy({ namespace, name, jobController }: PolicyWish): G
   });
 }
 
-function specOf(username: string, controller: string) {
+function specOf(username: string, { jobController: controller, deniedNamespaces }: Pick<PolicyWish, 'jobController' | 'deniedNamespaces'>) {
+  // In place of the built-in controller a worker runs the Jobs of all namespaces.
+  const denied = controller === BUILT_IN_JOB_CONTROLLER_NAME ? '' : inDenied(deniedNamespaces);
   const has = (object: string): string => `has(${object}.metadata.labels) && '${ORIGIN_LABEL}' in ${object}.metadata.labels`;
   const managed = (object: string): string =>
     controller === BUILT_IN_JOB_CONTROLLER_NAME
@@ -63,6 +67,16 @@ function specOf(username: string, controller: string) {
         message: 'metadata.namespace: belongs to Kubernetes itself, and the manager creates no Jobs there',
         reason: 'Invalid',
       },
+      ...(denied === ''
+        ? []
+        : [
+            {
+              expression: `variables.resource != 'jobs' || request.operation != 'CREATE' || !(${denied})`,
+              message:
+                'metadata.namespace: is denied by --denied-namespaces of the worker (config.deniedNamespaces of its chart), and the manager creates no Jobs there',
+              reason: 'Invalid',
+            },
+          ]),
       {
         expression: `variables.resource != 'jobs' || request.operation == 'CREATE' || variables.wasCopy`,
         message: `metadata.labels[${ORIGIN_LABEL}]: is not there, and the manager neither changes nor deletes what is no copy`,
@@ -75,4 +89,15 @@ function specOf(username: string, controller: string) {
       },
     ],
   };
+}
+
+/** Whether the namespace of a request is among the denied ones but for `kube-*`, as CEL; empty: there are no others. */
+function inDenied(entries: readonly string[]): string {
+  const others = entries.filter((entry) => entry !== 'kube-*');
+  const names = others.filter((entry) => !entry.endsWith('*'));
+  const prefixes = others.filter((entry) => entry.endsWith('*')).map((entry) => JSON.stringify(entry.slice(0, -1)));
+  return [
+    ...(names.length === 0 ? [] : [`request.namespace in ${JSON.stringify(names)}`]),
+    ...prefixes.map((prefix) => `request.namespace.startsWith(${prefix})`),
+  ].join(' || ');
 }

@@ -16,7 +16,7 @@ import type { Session } from '../session.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { accessObjects, askedRights, SERVICE_ACCOUNTS, type AccessWish } from './access-rights.ts';
-import { accountPolicy, ADMISSION_POLICIES } from './account-policy.ts';
+import { accountPolicy, ADMISSION_POLICIES, type PolicyWish } from './account-policy.ts';
 import { workerKubeconfig } from './worker-kubeconfig.ts';
 
 export type JoinConfig = ClusterChoice & {
@@ -28,6 +28,7 @@ export type JoinConfig = ClusterChoice & {
   readonly 'secret-namespace': string;
   readonly 'account-namespace': string;
   readonly 'lease-namespace': string;
+  readonly 'denied-namespaces': readonly string[];
   readonly 'served-namespaces': readonly string[] | undefined;
   readonly 'create-namespaces': boolean;
   readonly 'live-logs': boolean;
@@ -68,7 +69,8 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
     createNamespaces: config['create-namespaces'],
     liveLogs: config['live-logs'],
   };
-  checks.push(await grant(worker.client, wish, jobControllerOf(config)));
+  const policy = { jobController: jobControllerOf(config), deniedNamespaces: config['denied-namespaces'] };
+  checks.push(await grant(worker.client, wish, policy));
   const beforeMs = session.now();
   const { token, issuedMs, endsMs } = await tokenFor(worker.client, wish, config['token-life']);
   if (issuedMs !== undefined) checks.push(clockCheck('clock', issuedMs, beforeMs, session.now()));
@@ -171,14 +173,14 @@ async function leasesIn(config: JoinConfig, worker: KubeClient): Promise<readonl
 }
 
 /** Server-side apply: what is there already is brought up to date. */
-async function grant(client: KubeClient, wish: AccessWish, jobController: string): Promise<Check> {
+async function grant(client: KubeClient, wish: AccessWish, held: Pick<PolicyWish, 'jobController' | 'deniedNamespaces'>): Promise<Check> {
   const [leases = wish.namespace] = wish.leaseNamespaces;
   for (const name of new Set([wish.namespace, leases])) {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     await client.patch(NAMESPACES, { namespace: '', name }, { type: 'apply', body, force: true }, { fieldManager: FIELD_MANAGER });
   }
   const hasPolicies = await servesPolicies(client);
-  const policy = hasPolicies ? accountPolicy({ ...wish, jobController }) : [];
+  const policy = hasPolicies ? accountPolicy({ ...wish, ...held }) : [];
   // Before the account may do anything.
   for (const { resource, object } of [...policy, ...accessObjects(wish)]) {
     const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };

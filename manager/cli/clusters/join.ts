@@ -1,5 +1,6 @@
 import { DEFAULT_LEASE_NAMESPACE } from '../../../shared/api/names.ts';
 import { durationMs, FlagError, text, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { deniedNamespacesFlag } from '../../../shared/runtime/program-flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 
@@ -30,6 +31,11 @@ const FLAGS = {
     parse: clusterName,
   },
   'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
+  'denied-namespaces': {
+    ...deniedNamespacesFlag(''),
+    about:
+      'namespaces there in which the manager creates no copies, besides kube-*: those of the worker (config.deniedNamespaces of its chart); names, or beginnings of names and *',
+  },
   'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
   'live-logs': {
     about:

@@ -90,7 +90,7 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
   await withCluster(
     { kubeconfig: config['worker-kubeconfig'] ?? config.kubeconfig, context },
     async ({ client }) => {
-      const policy = accountPolicy({ ...wish, jobController: spec.jobController ?? WORKER_CONTROLLER_NAME });
+      const policy = accountPolicy({ ...wish, jobController: spec.jobController ?? WORKER_CONTROLLER_NAME, deniedNamespaces: [] });
       // An API server that has no such policies answers as one that has none of this name.
       for (const { resource, object } of [...policy.toReversed(), ...accessObjects(wish)])
         await removed(client, resource, { namespace: object.metadata.namespace ?? '', name: object.metadata.name });

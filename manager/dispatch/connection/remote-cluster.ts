@@ -113,7 +113,7 @@ class ConnectedCluster implements RemoteCluster {
   #told = '';
 
   constructor(options: RemoteClusterOptions) {
-    const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
+    const { name, client, clock, random, log, origin, servedNamespaces } = options;
     const { workqueues, watchRestarts } = options.metrics;
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
@@ -128,7 +128,8 @@ class ConnectedCluster implements RemoteCluster {
     const onDue = (): void => this.#nudge.resolve();
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
-    this.writer = createCopyWriter({ cluster: name, client: leased, origin, namespaces, clock, signal: this.#stopped.signal });
+    const leaseNamespace = (): string => this.#leases.namespace();
+    this.writer = createCopyWriter({ ...options, cluster: name, client: leased, leaseNamespace, signal: this.#stopped.signal });
     this.unanswered = createUnansweredWrites(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({
       cluster: name,

@@ -163,8 +163,9 @@ class OriginLease implements ClusterLease {
       this.#written = this.#lease;
       this.#renewedMs = startedMs;
     } catch (error) {
-      // Somebody was faster, or it is gone.
-      if (isSecondLook || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error;
+      // Somebody was faster, or it is gone. A create is not found where its namespace is missing, which another look does not change.
+      const isOvertaken = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && step !== 'Create');
+      if (isSecondLook || !isOvertaken) throw error;
       this.#held = false;
       return this.#step(us, clusterUid, signal, true);
     }

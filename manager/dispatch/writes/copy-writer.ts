@@ -49,7 +49,7 @@ export interface CopyWriter {
   takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
   /** Carries out either of the two. */
   tell(action: StatusAction): Promise<Job>;
-  /** What the worker has put beside the copy: the ends of logs of its pods; undefined where there is nothing. */
+  /** What the worker has kept of the copy: the ends of logs of its pods; undefined where there is nothing. */
   tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
   /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
   delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
@@ -91,10 +91,12 @@ export function createCopyWriter(options: {
   /** Id of this manager. */
   readonly origin: string;
   readonly namespaces: NamespacePolicy;
+  /** Where the worker's Lease is, and the ends of logs are with it. */
+  readonly leaseNamespace: () => string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): CopyWriter {
-  const { cluster, client, origin, namespaces, clock } = options;
+  const { cluster, client, origin, namespaces, leaseNamespace, clock } = options;
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
@@ -307,13 +309,24 @@ export function createCopyWriter(options: {
       }),
     seed,
     async tails({ metadata: { namespace, uid } }) {
-      const read = (signal: AbortSignal): Promise<ConfigMap> => client.get(CONFIG_MAPS, { namespace, name: logTailsName(uid) }, { signal });
-      try {
-        return await withDeadline(clock, TAILS_TIMEOUT_MS, options.signal, read);
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
+      const name = logTailsName(uid);
+      return withDeadline(clock, TAILS_TIMEOUT_MS, options.signal, async (signal) => {
+        const read = async (where: string): Promise<ConfigMap | ApiError> => {
+          try {
+            return await client.get(CONFIG_MAPS, { namespace: where, name }, { signal });
+          } catch (error) {
+            if (isNotFound(error) || isForbidden(error)) return error;
+            throw error;
+          }
+        };
+        const kept = await read(leaseNamespace());
+        if (!(kept instanceof ApiError)) return kept;
+        // A worker of an earlier release puts them beside the copy, and so does one that has such a manager. Rights there end with these.
+        const beside = await read(namespace);
+        if (!(beside instanceof ApiError)) return beside;
+        if (isForbidden(kept)) throw kept;
+        return undefined;
+      });
     },
     async delete(copy, propagationPolicy) {
       const { uid } = copy.metadata;

@@ -9,10 +9,11 @@ import { registerIpLibrary } from './ip-library.ts';
 import { registerFormatFunctions } from './format-function.ts';
 import { registerListExtension } from './list-extension.ts';
 import { registerListLibrary } from './list-library.ts';
+import { fillOptionalElements, registerOptionalElements, withoutOptionalElements } from './optional-elements.ts';
 import { registerOptionalLibrary } from './optional-library.ts';
 import { registerTwoVariableMacros } from './two-variable-macros.ts';
 
-import { replaceCalls } from './own-calls.ts';
+import { refuseInvalidText, replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
@@ -59,6 +60,7 @@ function createKubernetesEnvironment(): CelEnvironment {
   registerListExtension(environment);
   registerTwoVariableMacros(environment);
   registerOptionalLibrary(environment);
+  registerOptionalElements(environment);
   registerFormatFunctions(environment);
   registerUrlLibrary(environment);
   registerIpLibrary(environment);
@@ -78,10 +80,12 @@ export function checkCel(environment: CelEnvironment, expression: string): Check
 
 /** Checks, and makes ready to evaluate. Throws a CelCompileError, or a CelProgramError, as well. */
 export function compileCel(environment: CelEnvironment, expression: string, checked = checkCel(environment, expression)): CelProgram {
-  const program = attempt(() => environment.interpreter.parse(expression));
+  const program = attempt(() => environment.interpreter.parse(withoutOptionalElements(expression)));
   replaceCalls(program.ast);
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
+  refuseInvalidText(program.ast);
+  fillOptionalElements(program.ast);
   const problem = conversionProblem(checked.expression);
   if (problem !== undefined) throw new CelProgramError(problem);
   const meter = new CostMeter();

@@ -1,8 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { Optional } from '@marcbachmann/cel-js';
 import { FUNCTIONS } from './checker/declarations.ts';
 import { DYN, writeType } from './checker/static-type.ts';
 import type { Macro, MacroNode } from './macro-interpreter.ts';
 import { OWN_FUNCTIONS, type OwnFunction } from './string-functions.ts';
+import { argumentsOf, asNode, observe } from './syntax-node.ts';
+import { INVALID_UTF8 } from './values.ts';
 
 type Node = MacroNode & { setMeta?(name: 'macro', macro: object): unknown };
 
@@ -19,6 +22,21 @@ export function replaceCalls(node: unknown): void {
   replaceCalls(node.args);
   const macro = macroFor(node);
   if (macro !== undefined) node.setMeta?.('macro', macro);
+}
+
+/** Has `string(bytes)` fail on what is no UTF-8, where the interpreter puts other characters in its place. For a checked expression. */
+export function refuseInvalidText(node: unknown): void {
+  if (Array.isArray(node)) {
+    for (const each of node) refuseInvalidText(each);
+    return;
+  }
+  if (!isNode(node)) return;
+  refuseInvalidText(node.args);
+  if (node.op !== 'call' || !Array.isArray(node.args) || node.args[0] !== 'string') return;
+  for (const argument of argumentsOf(asNode(node)))
+    observe(argument, (value) => {
+      if (value instanceof Uint8Array && !isUtf8(value)) throw new Error(INVALID_UTF8);
+    });
 }
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'op' in value && 'args' in value;

@@ -2,6 +2,7 @@ import { Optional } from '@marcbachmann/cel-js';
 import { callCost, comparisonCost, concatenationCost, sizeOf } from './call-cost.ts';
 import type { CostMeter } from './cost-meter.ts';
 import type { Loop } from './macro-interpreter.ts';
+import { isOptionalElement } from './optional-elements.ts';
 import type { OwnCall } from './own-calls.ts';
 import {
   argumentsOf,
@@ -49,7 +50,7 @@ function instrument(node: Node, meter: CostMeter, head: Head = 'named'): number 
       return instrumentConditional(node, meter);
     case 'call':
     case 'rcall':
-      return instrumentCall(node, meter);
+      return isOptionalElement(node) ? instrumentAll(argumentsOf(node), meter) : instrumentCall(node, meter);
     case 'list':
       return isConstant(node) ? 0 : 10 + instrumentAll(nodesOf(node.args), meter);
     case 'map':

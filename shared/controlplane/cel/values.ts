@@ -10,3 +10,6 @@ export function toCelValue(value: unknown): unknown {
   for (const [key, each] of Object.entries(value)) converted[key] = toCelValue(each);
   return converted;
 }
+
+/** cel-go's sentence about bytes that are no text. */
+export const INVALID_UTF8 = 'invalid UTF-8 in bytes, cannot convert to string';

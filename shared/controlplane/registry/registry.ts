@@ -1,59 +1,24 @@
 import { toWireTime } from '../../api/wire-time.ts';
+import { generateName } from '../../kube/generated-name.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Admission, AdmissionRequest, GroupVersionKind } from '../admission/admission-request.ts';
-import type { UserInfo } from '../auth/user-info.ts';
+import type { Admission } from '../admission/admission-request.ts';
+import { newUid } from '../apimachinery/identifiers.ts';
+import { cloneJson, jsonEquals } from '../apimachinery/json.ts';
+import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from '../apimachinery/object-meta-validation.ts';
+import type { AnyMeta, AnyObject } from '../apimachinery/object.ts';
+import { dropDuplicateOwners } from '../apimachinery/owner-references.ts';
+import { alreadyExists, badRequest, invalid, modifiedConflict, notFound, StatusError, unknownError } from '../apimachinery/status-error.ts';
+import { keepTimesOfUnchanged } from '../fields/managed-fields.ts';
+import { type ServedResource, storedForm, toVersioned, workingForm } from '../resources/served-resources.ts';
+import type { PartStrategy, ResourceStrategy } from '../resources/strategy.ts';
+import { forgetEmptyLists } from '../schema/empty-lists.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { decideDeletion, type Deletion } from './deletion.ts';
-import { generateName } from '../../kube/generated-name.ts';
-import { newUid } from '../apimachinery/identifiers.ts';
-import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from '../apimachinery/object-meta-validation.ts';
-import { keepTimesOfUnchanged } from '../fields/managed-fields.ts';
-import { cloneJson, jsonEquals } from '../apimachinery/json.ts';
-import { dropDuplicateOwners } from '../apimachinery/owner-references.ts';
-import { forgetEmptyLists } from '../schema/empty-lists.ts';
+import { checkPreconditions, checkUid, type Preconditions } from './preconditions.ts';
 import { isUnsigned } from './request-options.ts';
-import type { ServedResource } from '../resources/served-resources.ts';
-import {
-  alreadyExists,
-  badRequest,
-  conflict,
-  invalid,
-  modifiedConflict,
-  notFound,
-  StatusError,
-  unknownError,
-} from '../apimachinery/status-error.ts';
-import type { StoredObject } from '../storage/stored-object.ts';
-import type { AnyMeta, AnyObject } from '../apimachinery/object.ts';
-import { storedForm, toVersioned, workingForm } from '../resources/served-resources.ts';
-import type { PartStrategy, ResourceStrategy } from '../resources/strategy.ts';
-
-/** What a write is about and who makes it. */
-export type WriteRequest = {
-  readonly resource: ServedResource;
-  /** '' for cluster-scoped resources. */
-  readonly namespace: string;
-  /** '' on create: the object's own name counts. */
-  readonly name: string;
-  readonly subresource: string;
-  readonly user: UserInfo;
-  readonly dryRun: boolean;
-  /** CreateOptions, UpdateOptions or DeleteOptions, for webhooks: a patch becomes an update. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** Adds a Warning header to the answer. */
-  warn(text: string): void;
-  /** Absent: admission reviews the object itself. */
-  readonly reviewedAs?: ReviewedAs;
-};
-
-/** A subresource that is a kind of its own, such as Scale, is reviewed as that. */
-export type ReviewedAs = {
-  readonly kind: GroupVersionKind;
-  show(object: AnyObject): AnyObject;
-  /** The object with what admission made of what was shown. */
-  take(object: AnyObject, reviewed: AnyObject): AnyObject;
-};
+import { admissionRequest, type WriteRequest } from './write-request.ts';
 
 export type Written = { readonly stored: StoredObject; readonly created: boolean };
 
@@ -65,9 +30,6 @@ export type UpdateOptions = {
   /** Asked before an update creates something. Throws 403. */
   readonly authorizeCreate?: () => void;
 };
-
-/** What the stored object must still be; '' and absent demand nothing. */
-export type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
 
 export type RegistryDeps = { readonly clock: Clock; readonly random: Random; readonly admission: Admission };
 
@@ -369,66 +331,4 @@ function refuseExisting(resource: ServedResource, namespace: string, name: strin
   const error = alreadyExists(resource.groupResource, name);
   if (existing.object.metadata.deletionTimestamp === undefined) throw error;
   throw new StatusError(error.code, error.reason, `object is being deleted: ${error.message}`, error.details);
-}
-
-/** The storage's precondition on the UID, in its own words. */
-export function checkUid(resource: ServedResource, namespace: string, name: string, uid: string, current: StoredObject | undefined): void {
-  const actual = current?.object.metadata.uid ?? '';
-  if (actual !== uid) throw preconditionFailed(resource, namespace, name, 'UID', uid, actual);
-}
-
-function checkPreconditions(resource: ServedResource, { uid = '', resourceVersion = '' }: Preconditions, current: StoredObject): void {
-  const { namespace, name, object } = current;
-  if (uid !== '') checkUid(resource, namespace, name, uid, current);
-  const actual = object.metadata.resourceVersion ?? '';
-  if (resourceVersion !== '' && resourceVersion !== actual) {
-    throw preconditionFailed(resource, namespace, name, 'ResourceVersion', resourceVersion, actual);
-  }
-}
-
-const preconditionFailed = (
-  resource: ServedResource,
-  namespace: string,
-  name: string,
-  what: 'UID' | 'ResourceVersion',
-  demanded: string,
-  actual: string,
-): StatusError =>
-  conflict(
-    resource.groupResource,
-    name,
-    `StorageError: invalid object, Code: 4, Key: ${storageKey(resource, namespace, name)}, ResourceVersion: 0, ` +
-      `AdditionalErrorMsg: Precondition failed: ${what} in precondition: ${demanded}, ${what} in object meta: ${actual}`,
-  );
-
-/** Built-in kinds are stored below their plural name, custom ones below group and plural name. */
-const storageKey = ({ custom, definition }: ServedResource, namespace: string, name: string): string =>
-  ['/registry', ...(custom ? [definition.group] : []), definition.plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
-
-/** The question for admission; for a Namespace the namespace is its own name. */
-export function admissionRequest(
-  request: WriteRequest,
-  operation: AdmissionRequest['operation'],
-  object: AnyObject | undefined,
-  previous: StoredObject | undefined,
-): AdmissionRequest {
-  const { resource, subresource, options, dryRun, user, reviewedAs } = request;
-  const { group, version, kind, plural } = resource.definition;
-  const oldObject = previous === undefined ? undefined : toVersioned(resource, previous.object);
-  const name = request.name === '' ? (object?.metadata.name ?? '') : request.name;
-  return {
-    operation,
-    kind: reviewedAs?.kind ?? { group, version, kind },
-    resource: { group, version, resource: plural },
-    subresource,
-    name,
-    namespace: group === '' && kind === 'Namespace' ? name : request.namespace,
-    object: reviewedAs === undefined || object === undefined ? object : reviewedAs.show(object),
-    oldObject: reviewedAs === undefined || oldObject === undefined ? oldObject : reviewedAs.show(oldObject),
-    // What an update or an apply creates is a create to those who review it.
-    options: operation === 'CREATE' && options['kind'] === 'UpdateOptions' ? { ...options, kind: 'CreateOptions' } : options,
-    dryRun,
-    user,
-    warn: (text) => request.warn(text),
-  };
 }

@@ -14,7 +14,7 @@ import { managersAfterScale, managersOfScale, type ReplicasPaths, SCALE_VERSION 
 import { formatSelector } from '../kinds/label-selector-format.ts';
 import { JSON_PATCH, MERGE_PATCH, readPatch, STRATEGIC_MERGE_PATCH } from '../patch/patch-object.ts';
 import { decodeAs } from './pod-subresources.ts';
-import type { ReviewedAs } from '../registry/registry.ts';
+import type { ReviewedAs } from '../registry/write-request.ts';
 import { headerOf } from '../request/request.ts';
 import { readWriteOptions, type WriteOptions } from '../registry/request-options.ts';
 import { checkName, type HandlerDeps, namespaceOf, writeRequest } from '../endpoints/resource-handlers.ts';

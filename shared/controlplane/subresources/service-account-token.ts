@@ -11,7 +11,7 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import { badRequest, conflict, invalid, notFound } from '../apimachinery/status-error.ts';
 import { asPod } from '../kinds/decoded.ts';
 import { type BoundObjectRef, defaultedTokenRequest, type TokenRequestSpec, validateTokenRequest } from '../kinds/token-request.ts';
-import { admissionRequest } from '../registry/registry.ts';
+import { admissionRequest } from '../registry/write-request.ts';
 import { readWriteOptions } from '../registry/request-options.ts';
 import { type HandlerDeps, writeRequest } from '../endpoints/resource-handlers.ts';
 import type { ServedResource } from '../resources/served-resources.ts';

@@ -7,6 +7,7 @@ import { CLUSTER_QUEUES } from '../../../manager/api/cluster-queue.ts';
 import { joinCluster } from '../../../manager/cli/local/set-up.ts';
 import { CURRENT_KEY } from '../../../manager/process/record-key.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS, NAMESPACES, NODES, SECRETS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createInformer } from '../../../shared/kube/informer.ts';
@@ -63,8 +64,9 @@ export async function createCrowdedWorld(
   for (const { name, kubeconfigFile, client } of workers) {
     await client.create(NODES, { metadata: { name: 'node-1' }, spec: {} });
     await client.patchStatus(NODES, { namespace: '', name: 'node-1' }, { type: 'merge', body: { status: A_BIG_NODE } });
-    await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
-    const presence = await announceWorker(client, systemClock);
+    // As the chart of the worker makes them: without the namespace of its Leases each leader would ask once whether it is there by now.
+    for (const namespace of [NAMESPACE, DEFAULT_LEASE_NAMESPACE]) await client.create(NAMESPACES, { metadata: { name: namespace } });
+    const presence = await announceWorker(client, systemClock, WORKER_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE);
     resources.defer(async () => presence.stop());
     await joinCluster(home.client, name, readFileSync(kubeconfigFile, 'utf8'));
   }

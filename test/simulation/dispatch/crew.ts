@@ -20,7 +20,7 @@ import { createMortalClock } from '../mortal-clock.ts';
 import type { Line } from '../network.ts';
 import { describeError, hasCause, isBlunder, isEndOfLeadership, isFreshStart } from '../program-errors.ts';
 import { MANAGER_NAMESPACE } from './membership.ts';
-import { type Cluster, RECORD_KEY_SECRET, type Yard } from './yard.ts';
+import { type Cluster, type Onlooker, RECORD_KEY_SECRET, type Yard } from './yard.ts';
 
 export interface Crew {
   /** What a program should never have done, in words. */
@@ -63,6 +63,7 @@ export function startCrew(options: {
   readonly managers: number;
   /** With fair sharing, of both kinds; absent: without. */
   readonly sharesFairly?: boolean;
+  readonly onlooker?: Onlooker | undefined;
 }): Crew {
   const { yard, clock, dice, trace } = options;
   const living = new Map<string, Incarnation>();
@@ -77,6 +78,7 @@ export function startCrew(options: {
     if (stopped || retired.has(program.name)) return;
     const name = `${program.name}.${++incarnations}`;
     trace(`${name}: starts`);
+    options.onlooker?.started(program.name);
     const mortal = createMortalClock(clock, () => errorsMs.get(program.name) ?? 0);
     const lines: Line[] = [];
     const stopping = new AbortController();
@@ -84,6 +86,7 @@ export function startCrew(options: {
     const die = (): void => {
       if (living.get(program.name) !== incarnation) return;
       trace(`${name}: is dead`);
+      options.onlooker?.died(program.name);
       living.delete(program.name);
       for (const line of lines) line.kill();
       mortal.kill();

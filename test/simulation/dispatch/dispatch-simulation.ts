@@ -33,7 +33,7 @@ import {
   suspendedRest,
 } from './promises.ts';
 import { createTroubles } from './troubles.ts';
-import { createYard, poolOf, type Team } from './yard.ts';
+import { createYard, poolOf, type Onlooker, type Team } from './yard.ts';
 import { createYardHistory, type HeldPod } from './yard-history.ts';
 
 const TEAMS: readonly Team[] = [
@@ -58,13 +58,13 @@ const STAND_STILL_MS = 300_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
 const RESTORE_EXCUSE_MS = 240_000;
 
-/** `bias`: what is always played, beside what the seed has in store. */
-export async function simulateDispatch(seed: number, print?: (line: string) => void, bias?: Bias): Promise<Outcome> {
+/** `bias`: what is always played, beside what the seed has in store. `onlooker` is shown what happens in it. */
+export async function simulateDispatch(seed: number, print?: (line: string) => void, bias?: Bias, onlooker?: Onlooker): Promise<Outcome> {
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
-  const size = sizeOf(seed);
+  const size = sizeOf(seed, bias);
   const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
   const plan = drawPlan(seed, dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
@@ -79,6 +79,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     bare,
     queues: { ...queues, ...sharedQueues(sharing) },
     rivalTeams: hasRival ? RIVAL_TEAMS : undefined,
+    onlooker,
     seed,
     clock,
     dice,
@@ -92,8 +93,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     network.weather = bias?.fair === true ? FAIR : weather;
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
-  const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers, sharesFairly: sharing !== 'Apart' });
-  const troubles = createTroubles({ yard, crew, plan, clock, dice, trace });
+  const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers, sharesFairly: sharing !== 'Apart', onlooker });
+  const troubles = createTroubles({ yard, crew, plan, clock, dice, trace, onlooker });
   const people = createPeople(yard, dice, trace, bias?.archived, () => preemption?.dice.pick([-2, -1, 0]));
   const priorities = new Map<string, Set<number>>();
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);

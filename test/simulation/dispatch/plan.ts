@@ -90,7 +90,7 @@ const BRIEF: Size = { workersMin: 2, stepsMin: 6, stepsMax: 16, quietMs: 60_000 
 const FULL: Size = { workersMin: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
 /** The first seeds tell brief stories: those are what `npm test` has time for. */
 const BRIEF_SEEDS = 100;
-export const sizeOf = (seed: number): Size => (seed < BRIEF_SEEDS ? BRIEF : FULL);
+export const sizeOf = (seed: number, bias?: Bias): Size => (seed < BRIEF_SEEDS || bias?.only === true ? BRIEF : FULL);
 
 /** What a search for one defect always plays, so that it takes tens of stories instead of thousands. */
 export type Bias = {
@@ -99,6 +99,8 @@ export type Bias = {
   readonly managers?: 1 | 2;
   /** Nothing goes wrong but what strikes. */
   readonly fair?: true;
+  /** Nothing strikes but that, and the story is brief. */
+  readonly only?: true;
   /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
   readonly archived?: true;
 };
@@ -143,14 +145,14 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
   for (const kind of TROUBLES) {
     // Drawn for all of them, so that the stories of a seed are told apart by what strikes alone.
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
-    if (strikes) troubles.set(kind, rate);
+    if (strikes && bias?.only !== true) troubles.set(kind, rate);
   }
   if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
   for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {
     managers: bias?.managers ?? managers,
-    rival: bias?.rival ?? rival,
+    rival: bias?.rival ?? (rival && bias?.only !== true),
     bare: workers.filter(() => dice.chance(0.15)),
     clockErrorMaxMs: dice.pick([0, 0, 0, 5_000, 600_000]),
     halfOpenRestores: 0.3,

@@ -7,12 +7,12 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
-import type { Outage } from '../network.ts';
+import type { Network, Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
 import { dropsMarks, editMarks, hasUnlisted, orphanPods, removeOrphans, removeReplacements, replaceCopy } from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
-import { type Cluster, FLAVOR, type Yard } from './yard.ts';
+import { type Cluster, FLAVOR, type Onlooker, type Yard } from './yard.ts';
 
 export interface Troubles {
   /** What the plan has in store may strike now. */
@@ -49,6 +49,7 @@ export type TroublesDeps = {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly trace: (line: string) => void;
+  readonly onlooker?: Onlooker | undefined;
 };
 
 const BACKUP_RATE = 0.1;
@@ -68,7 +69,7 @@ const SERVER_OUTAGE_MAX_MS = 20_000;
 const HOME_LOOKS_MS = 240_000;
 const FOR_GOOD_MS = 1e9;
 
-export function createTroubles({ yard, crew, plan, clock, dice, trace }: TroublesDeps): Troubles {
+export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker }: TroublesDeps): Troubles {
   const { home, workers } = yard;
   const clusters = [home, ...workers];
   const struck = new Map<TroubleKind, number>();
@@ -140,12 +141,18 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     network.ambush({
       strikes: makesJob,
       spring: () => {
-        network.disturb('partition', dice.int(DARK_MIN_MS, MANAGER_OUTAGE_MAX_MS), isManager);
+        cutOff(name, network, 'partition', dice.int(DARK_MIN_MS, MANAGER_OUTAGE_MAX_MS));
         clock.schedule(() => void drain(name), dice.int(1000, DRAIN_MAX_MS));
         return becomes;
       },
     });
     return true;
+  }
+
+  function cutOff(name: string, network: Network, outage: Outage, forMs: number): void {
+    network.disturb(outage, forMs, isManager);
+    onlooker?.cutOff(name);
+    clock.schedule(() => onlooker?.mended(name), forMs);
   }
 
   async function drain(name: string): Promise<void> {
@@ -157,7 +164,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   /** False: it could not strike now. */
   const acts: Readonly<Record<TroubleKind, () => Promise<boolean> | boolean>> = {
     'manager cut off': () => {
-      some(dice.chance(0.8) ? workers : [home]).network.disturb(anOutage(), dice.int(5_000, MANAGER_OUTAGE_MAX_MS), isManager);
+      const { name, network } = some(dice.chance(0.8) ? workers : [home]);
+      cutOff(name, network, anOutage(), dice.int(5_000, MANAGER_OUTAGE_MAX_MS));
       return true;
     },
     'worker cut off': () => {

@@ -10,6 +10,7 @@ import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
+import type { PersistenceRecord } from '../../../shared/controlplane/storage/persistence.ts';
 import { type ClusterHistory, recordHistory } from '../../support/cluster-history.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { createRestorablePlane, type RestorablePlane } from '../../support/restorable-plane.ts';
@@ -69,7 +70,19 @@ export type YardOptions = {
   readonly clock: FakeClock;
   readonly dice: Dice;
   readonly trace: (line: string) => void;
+  readonly onlooker?: Onlooker | undefined;
 };
+
+/** Is shown what happens, in the order in which it does. */
+export interface Onlooker {
+  /** A write was carried out on this cluster. */
+  stored(cluster: string, record: PersistenceRecord): void;
+  /** The way of managers to this cluster suffers an outage, until it is mended. */
+  cutOff(cluster: string): void;
+  mended(cluster: string): void;
+  started(program: string): void;
+  died(program: string): void;
+}
 
 export async function createYard(options: YardOptions): Promise<Yard> {
   const { clock, teams, rivalTeams } = options;
@@ -115,6 +128,7 @@ async function createCluster(name: string, position: number, teams: readonly Tea
       controllers: isHome ? ['garbage-collector', 'namespace'] : ['garbage-collector', 'namespace', 'pod-gc'],
     },
     isHome ? STORED_KINDS : undefined,
+    (record) => options.onlooker?.stored(name, record),
   );
   const admin = createKubeClient(plane.transport(), { userAgent: 'simulation', clock });
   for (const namespace of [MANAGER_NAMESPACE, ...(namespaces === 'Create' ? [] : teams.map((team) => team.namespace))]) {

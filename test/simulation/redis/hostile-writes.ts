@@ -1,15 +1,19 @@
 /** What somebody with the ACL of one tenant may write under its prefix, as the dice fall: commands, with their arguments. */
 import { CANCEL, controlQueueName } from '../../../shared/api/control-queue.ts';
 import type { Dice } from '../dice.ts';
-import { TENANT_PREFIX, type RedisYard } from './redis-yard.ts';
+import { TENANT_PREFIX, type RedisYard, type Target } from './redis-yard.ts';
 
-type Command = readonly [name: string, ...args: (string | number)[]];
-type Targets = RedisYard['targets'];
+export type Command = readonly [name: string, ...args: (string | number)[]];
+type Targets = ReturnType<RedisYard['targets']>;
 
 const LISTS = ['wait', 'active', 'paused'] as const;
 const SETS = ['delayed', 'prioritized', 'completed', 'failed', 'waiting-children', 'marker', 'repeat'] as const;
 const NAMES = [...LISTS, ...SETS, 'stalled', 'meta', 'events', 'id', 'pc', 'limiter', 'stalled-check'] as const;
-const IDS = ['1', '2', 'a', 'a:b:c', 'repeat:nightly:1', '0:delay', 'parked', ''] as const;
+/** Id of the submission that the tenant makes as a tenant should. */
+export const OWN = 'own';
+const IDS = ['1', '2', 'a', 'a:b:c', 'repeat:nightly:1', '0:delay', 'parked', OWN, 'kept', ''] as const;
+/** The last id that a stream can have: nothing can be added after it. */
+const LAST_ID = '18446744073709551615-18446744073709551615';
 const OPTIONS = ['fpof', 'cpof', 'idof', 'rdof'] as const;
 const HUGE = 'x'.repeat(600_000);
 
@@ -17,8 +21,7 @@ export function hostileWrites(queue: string, { jobs, keys }: Targets, count: num
   const nowMs = 1_800_000_000_000;
   const root = (): string =>
     `${TENANT_PREFIX}:${dice.chance(0.85) ? queue : dice.pick([controlQueueName(queue), `${queue}-gates`, 'another'])}`;
-  const target = (): { namespace: string; name: string; uid: string } =>
-    dice.some(jobs) ?? { namespace: 'other', name: 'bystander', uid: 'u' };
+  const target = (): Target => dice.some(jobs) ?? { namespace: 'other', name: 'bystander', uid: 'u', annotations: {} };
   const foreign = (): string =>
     dice.pick([
       dice.some(keys) ?? 'x',
@@ -49,12 +52,15 @@ export function hostileWrites(queue: string, { jobs, keys }: Targets, count: num
   };
   const outcome = (): string => JSON.stringify({ kind: 'Failed', failure: { reason: 'Cancelled', message: 'x' } });
   const manifest = (): object => {
-    const { namespace, name, uid } = target();
+    const { namespace, name, uid, annotations } = target();
     const forged = {
       'switchyard.dev/submission': 'parked',
       'switchyard.dev/submitted-at': '1',
       'switchyard.dev/submission-tenant': uid,
       'switchyard.dev/submission-seal': 'c2VhbA',
+      'switchyard.dev/submitted-by': 'ann',
+      // As they are on the Job of another, its seal among them.
+      ...(dice.chance(0.5) ? annotations : {}),
     };
     return {
       apiVersion: 'batch/v1',
@@ -77,8 +83,9 @@ export function hostileWrites(queue: string, { jobs, keys }: Targets, count: num
           manifest: { ...manifest(), metadata: { generateName: 'sum-', labels: { 'switchyard.dev/queue-name': 'none' } } },
         }),
       () => JSON.stringify({ manifest: manifest(), options: { retry: true, logs: true } }),
+      () => JSON.stringify({ manifest: manifest(), signature: { user: 'ann', seal: 'c2VhbA', key: 'k', value: 'v' } }),
       () => JSON.stringify(manifest()),
-      () => JSON.stringify({ key: dice.some(['parked', 'honest', '1']) }),
+      () => JSON.stringify({ key: dice.some(['parked', OWN, '1', target().name]) }),
       parked,
       () => dice.pick(['null', '[]', '{', '"x"', '7', '[[[['.repeat(500), `{"manifest":"${dice.chance(0.02) ? HUGE : 'x'}"}`]),
     ])();
@@ -210,9 +217,101 @@ export function hostileWrites(queue: string, { jobs, keys }: Targets, count: num
         ]),
       ],
       () => [['del', `${base}:${id}`]],
+      // The records of a submission go, as if it had been removed, and come again, there or as another's.
+      () => [
+        ['copy', `${base}:${OWN}`, `${base}:kept`, 'REPLACE'],
+        ['del', `${base}:${OWN}`],
+        ['xadd', `${base}:events`, '*', 'event', 'removed', 'jobId', OWN, 'prev', 'delayed'],
+      ],
+      () => [
+        ['copy', `${base}:kept`, `${base}:${id}`, 'REPLACE'],
+        ['lpush', `${base}:wait`, id],
+        ['zadd', `${base}:marker`, 0, '0'],
+      ],
+      () => [['rename', `${base}:${dice.pick([OWN, '1', 'a'])}`, `${base}:${id}`]],
+      // A submission that is parked ends, or begins anew, by what the tenant says.
+      () => [
+        ['zrem', `${base}:delayed`, OWN],
+        dice.pick<Command>([
+          ['zadd', `${base}:completed`, 1, OWN],
+          ['zadd', `${base}:failed`, dice.pick(['-inf', '+inf', 1]), OWN],
+          ['lpush', `${base}:wait`, OWN],
+          ['lpush', `${base}:active`, OWN],
+        ]),
+      ],
+      () => [
+        ['hset', `${base}:${OWN}`, dice.pick(['timestamp', 'data', 'opts', 'progress', 'returnvalue', 'atm', 'ats', 'parentKey']), data()],
+      ],
+      () => [['hset', `${base}:${id}`, dice.pick(['name', 'progress', 'returnvalue', 'timestamp']), dice.chance(0.02) ? HUGE : 'x']],
+      () => [['zadd', `${base}:delayed`, dice.pick(['-inf', '+inf', 0]), dice.pick([OWN, id])]],
+      () => [
+        dice.pick<Command>([
+          ['xtrim', `${base}:events`, 'MAXLEN', 0],
+          ['xadd', `${base}:events`, LAST_ID, 'event', 'waiting', 'jobId', OWN],
+        ]),
+      ],
+      () => [['pexpire', `${base}:${dice.pick(NAMES)}`, dice.int(1, 50)]],
+      // Marks of the manager, where the tenant may write.
+      () => [
+        ['set', `${base}:${dice.pick(['cancelled', 'delivered', 'told', 'once'])}:${id}`, dice.pick(['1', outcome()])],
+        ['hset', `${base}:told`, id, '{"phase":"Finished"}'],
+      ],
+      // A cancellation as a submitter asks for it, of a key of the tenant's own or of another.
+      () => {
+        const control = `${TENANT_PREFIX}:${controlQueueName(queue)}`;
+        const [cancel, key] = [`c${dice.int(1, 9)}`, dice.pick(['parked', OWN, 'a', target().name])];
+        return [
+          [
+            'hset',
+            `${control}:${cancel}`,
+            'name',
+            CANCEL,
+            'data',
+            JSON.stringify({ key }),
+            'opts',
+            '{}',
+            'timestamp',
+            1,
+            'delay',
+            0,
+            'priority',
+            0,
+          ],
+          ['lpush', `${control}:wait`, cancel],
+          ['zadd', `${control}:marker`, 0, '0'],
+        ];
+      },
     ])();
   };
   return Array.from({ length: count }, () =>
     dice.chance(0.5) ? submission(dice.pick(IDS)) : dice.chance(0.2) ? successor() : other(),
   ).flat();
+}
+
+/** A submission as a tenant should make it. */
+export function ownSubmission(queue: string): readonly Command[] {
+  const base = `${TENANT_PREFIX}:${queue}`;
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
+  const metadata = { name: `${OWN}-${queue}`, labels: { 'switchyard.dev/queue-name': 'none' } };
+  const data = JSON.stringify({ manifest: { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { template } } });
+  return [
+    [
+      'hset',
+      `${base}:${OWN}`,
+      'name',
+      OWN,
+      'data',
+      data,
+      'opts',
+      '{"attempts":1}',
+      'timestamp',
+      1_800_000_000_000,
+      'delay',
+      0,
+      'priority',
+      0,
+    ],
+    ['lpush', `${base}:wait`, OWN],
+    ['zadd', `${base}:marker`, 0, '0'],
+  ];
 }

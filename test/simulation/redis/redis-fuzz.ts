@@ -1,66 +1,77 @@
 /**
  * Seeded stories of a tenant who writes anything to its prefix in Redis while the manager serves its queue, with the manager's rights in
- * Redis and the chart's in the cluster. After each story nothing outside of its namespace and its prefix has changed, and another tenant's
- * submissions go on.
+ * Redis and the chart's in the cluster. Some are played at once, each with a queue of its own, while another tenant submits. After them
+ * nothing outside of the tenant's namespace and prefix has changed, and the other's submissions have ended as their Jobs did.
  */
-import { createDice } from '../dice.ts';
+import { createDice, type Dice } from '../dice.ts';
 import type { Outcome } from '../simulation.ts';
-import { hostileWrites } from './hostile-writes.ts';
+import { hostileWrites, ownSubmission, type Command } from './hostile-writes.ts';
 import { openRedisYard } from './redis-yard.ts';
 
 export type RedisFuzz = {
   play(seed: number, print?: (line: string) => void): Promise<Outcome>;
+  /** Plays stories at once: what is violated is told of the first of them. */
+  playAll(seeds: readonly number[], print?: (line: string) => void): Promise<Outcome>;
   close(): Promise<void>;
 };
 
-const WRITES_MAX = 40;
-/** Another tenant submits something after so many stories. */
-const OTHERS_EVERY = 25;
+const WRITES_MAX = 15;
+/** Submissions of the other tenant, of which half complete. */
+const OTHERS = 4;
+
+type Story = { readonly queue: string; readonly dice: Dice };
 
 export async function openRedisFuzz(): Promise<RedisFuzz> {
   const yard = await openRedisYard();
-  return {
-    close: () => yard.close(),
-    async play(seed, print = () => undefined) {
-      const startedMs = performance.now();
-      const dice = createDice(seed);
-      const queue = `q${seed}`;
-      const commands = hostileWrites(queue, yard.targets, dice.int(5, WRITES_MAX), dice);
-      // Some are there before anybody serves the queue.
-      const early = dice.int(0, commands.length);
-      let refused = 0;
-      const write = async (some: typeof commands): Promise<void> => {
-        for (const command of some) print(JSON.stringify(command).slice(0, 400));
-        const answers = (await yard.tenant.pipeline(some.map((command) => [...command])).exec()) ?? [];
-        refused += answers.filter(([error]) => error?.message.startsWith('NOPERM')).length;
-      };
-      const violations: string[] = [];
-      await write(commands.slice(0, early));
-      const uid = await yard.open(queue);
-      const before = await yard.outside(uid);
-      await write(commands.slice(early));
-      await new Promise((resolve) => void setTimeout(resolve, dice.int(30, 150)));
-      const jobs = await yard.jobs();
-      const after = await yard.outside(uid);
-      for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
-        if (before[name] !== after[name]) violations.push(`${name} was ${before[name] ?? 'not there'}, and is ${after[name] ?? 'gone'}`);
-      await yard.clear(queue, uid);
-      if (seed % OTHERS_EVERY === 0)
-        await yard.othersGoOn(String(seed)).catch((error: unknown) => void violations.push(`the other tenant waits: ${String(error)}`));
-      return {
-        seed,
-        violations,
-        steps: commands.length,
-        simulatedMs: performance.now() - startedMs,
-        jobsFinished: 0,
-        podsEnded: 0,
-        calls: 0,
-        incarnations: 1,
-        faults: new Map([
-          ['jobs made', jobs],
-          ['refused by Redis', refused],
-        ]),
-      };
-    },
-  };
+
+  async function playAll(seeds: readonly number[], print: (line: string) => void = () => undefined): Promise<Outcome> {
+    const startedMs = performance.now();
+    const stories = seeds.map((seed): Story => ({ queue: `q${seed}`, dice: createDice(seed) }));
+    const counts = { steps: 0, refused: 0 };
+    const write = async (commands: readonly Command[]): Promise<void> => {
+      for (const command of commands) print(JSON.stringify(command).slice(0, 400));
+      const answers = (await yard.tenant.pipeline(commands.map((command) => [...command])).exec()) ?? [];
+      counts.steps += commands.length;
+      counts.refused += answers.filter(([error]) => error?.message.startsWith('NOPERM')).length;
+    };
+    const act = (prelude: (story: Story) => readonly Command[] = () => []): Promise<unknown> => {
+      const targets = yard.targets();
+      const written = (story: Story): readonly Command[] => hostileWrites(story.queue, targets, story.dice.int(0, WRITES_MAX), story.dice);
+      return Promise.all(stories.map((story) => write([...prelude(story), ...written(story)])));
+    };
+    const before = await yard.outside();
+    // 1. Before anybody serves the queue.
+    await act();
+    await Promise.all(stories.map(({ queue }) => yard.open(queue)));
+    // 2. While both tenants submit.
+    await Promise.all([act(({ queue }) => ownSubmission(queue)), yard.othersSubmit(seeds.slice(0, OTHERS).map(String))]);
+    // 3. While the Jobs of both run, and while they end.
+    await act();
+    const [misheard] = await Promise.all([yard.othersEnd(), act()]);
+    const [jobs, forged, stumbled, after] = await Promise.all([yard.jobs(), yard.forged(), yard.stumbled(), yard.outside()]);
+    const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
+    const violations = [
+      ...changed.map((name) => `${name} was ${before[name] ?? 'not there'}, and is ${after[name] ?? 'gone'}`),
+      ...misheard,
+      ...forged,
+      ...stumbled,
+    ];
+    await yard.clear(stories.map(({ queue }) => queue));
+    return {
+      seed: seeds[0] ?? 0,
+      violations,
+      steps: counts.steps,
+      simulatedMs: performance.now() - startedMs,
+      jobsFinished: 0,
+      podsEnded: 0,
+      calls: 0,
+      incarnations: 1,
+      faults: new Map([
+        ['jobs made', jobs.length],
+        ['refused by Redis', counts.refused],
+      ]),
+    };
+  }
+
+  return { playAll, play: (seed, print) => playAll([seed], print), close: () => yard.close() };
 }

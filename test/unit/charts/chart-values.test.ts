@@ -45,6 +45,20 @@ test('values of an earlier version that lack a group are refused before a templa
   expect(() => renderChart('manager', 'networkPolicy=null')).toThrow(/networkPolicy is required/);
 });
 
+test('namespaces in which a worker would not run Jobs, or its manager had no rights, are refused with the value to change', () => {
+  const bound = 'config.namespaces={team-a,team-b}';
+  expect(() => renderChart('worker', bound, 'managerAccess.namespaces={team-a,team-c}')).toThrow(
+    /managerAccess\.namespaces: team-c is not among config\.namespaces, so the worker would not run the copies there/,
+  );
+  for (const values of [[bound], ['managerAccess.namespaces={team-a}'], [bound, 'managerAccess.namespaces={team-a}']]) {
+    const named = values.some((each) => each.startsWith('managerAccess.namespaces')) ? 'managerAccess' : 'config';
+    expect(() => renderChart('worker', ...values, 'managerAccess.createNamespaces=true')).toThrow(
+      new RegExp(`managerAccess\\.createNamespaces cannot be used with ${named}\\.namespaces: .*; create the namespaces yourself`),
+    );
+  }
+  for (const wrong of ['Team', '-a', 'a,a']) expect(() => renderChart('worker', `config.namespaces={${wrong}}`)).toThrow(/namespaces/);
+});
+
 /** Values as people write them, right and wrong, for all kinds of flags. */
 const SAMPLES: readonly unknown[] = [
   true,

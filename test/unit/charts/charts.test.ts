@@ -409,17 +409,20 @@ describe('the worker chart', () => {
       ofKind(renderChart('worker', ...values), 'Role')
         .filter(({ metadata }) => metadata.namespace === 'switchyard-system')
         .filter(({ metadata }) => metadata.name === 'test-switchyard-worker-leases')
-        .flatMap((role) => (role['rules'] as { verbs: string[] }[]).flatMap(({ verbs }) => verbs));
+        .flatMap((role) => role['rules'] as { resources: string[]; verbs: string[] }[])
+        .flatMap(({ resources, verbs }) => (resources.includes('leases') ? verbs : []));
     expect(leaseVerbs()).toEqual(['get', 'list', 'watch', 'create', 'update']);
     expect(leaseVerbs('config.fenceAfter=0')).toEqual(leaseVerbs());
   });
 
   test('it may read logs and write ConfigMaps only when it keeps the ends of logs', () => {
     const onLogs = (...values: string[]): string[] =>
-      rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), 'ClusterRole')
-        .filter(({ resources }) => resources.some((each) => each === 'pods/log' || each === 'configmaps'))
-        .flatMap(({ resources, verbs }) => verbs.map((verb) => `${verb} ${resources.join()}`));
-    expect(onLogs()).toEqual(['get pods/log', 'create configmaps', 'patch configmaps']);
+      (['ClusterRole', 'Role'] as const).flatMap((kind) =>
+        rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), kind)
+          .filter(({ resources }) => resources.some((each) => each === 'pods/log' || each === 'configmaps'))
+          .map(({ resources, verbs }) => `${kind}: ${verbs.join()} ${resources.join()}`),
+      );
+    expect(onLogs()).toEqual(['ClusterRole: get pods/log', 'Role: list,create,patch,delete configmaps']);
     expect(onLogs('config.keepLogs=None')).toEqual([]);
   });
 
@@ -441,7 +444,7 @@ describe('the worker chart', () => {
       concurrentJobSyncs: 5,
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
-      namespace: '',
+      namespaces: [],
       deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
@@ -458,6 +461,7 @@ describe('the worker chart', () => {
       'config.controllerName=kubernetes.io/job-controller',
       'config.controllers={job,ttl-after-finished}',
       'config.concurrentJobSyncs=9',
+      'config.namespaces={team-a,team-b}',
       'config.kubeApiQps=7',
       'config.fenceAfter=2m',
       'config.leaseNamespace=switchyard',
@@ -473,6 +477,7 @@ describe('the worker chart', () => {
       concurrentJobSyncs: 9,
       concurrentTtlSyncs: 7,
       batchPeriodMs: 250,
+      namespaces: ['team-a', 'team-b'],
       kubeApiQps: 7,
       fenceAfterMs: 120_000,
       leaseNamespace: 'switchyard',

@@ -1,6 +1,18 @@
-/** Goal: what each account of the charts may do is written down here, so that a new right is a visible change. */
-import { expect, test } from 'vitest';
-import { ofKind, renderChart, type Rendered } from '../../support/helm.ts';
+/**
+ * Goal: what each account of the charts may do is written down here, with the default values and with others, so that a new right is a visible
+ * change; and an API server grants the accounts this and nothing else.
+ */
+import { describe, expect, test } from 'vitest';
+import { NAMESPACES } from '../../../shared/api/resources.ts';
+import { userMay } from '../../../shared/kube/access-reviews.ts';
+import { startCluster } from '../../support/embedded-cluster.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
+import { applyAccess, userOf } from '../../support/worker-under-rbac.ts';
+
+const MANAGER = 'test-switchyard-manager';
+const WORKER = 'test-switchyard-worker';
+const MANAGER_ON_WORKER = 'test-switchyard-worker-manager-access';
 
 type Rule = {
   readonly apiGroups?: readonly string[];
@@ -13,8 +25,16 @@ type Binding = Rendered & {
   readonly roleRef: { readonly kind: string; readonly name: string };
 };
 
-/** `NAMESPACE: GROUP/RESOURCE[NAMES] VERBS` of what is granted to a ServiceAccount; `*` for all namespaces. */
-function rightsOf(account: string, rendered: readonly Rendered[]): string[] {
+/** What a ServiceAccount is granted; `namespace` is '*' for all of them. */
+type Grant = {
+  readonly namespace: string;
+  /** `GROUP/RESOURCE`, without the group where it is the core's. */
+  readonly resource: string;
+  readonly names: readonly string[] | undefined;
+  readonly verbs: readonly string[];
+};
+
+function grantsOf(account: string, rendered: readonly Rendered[]): Grant[] {
   const bindings = [...ofKind(rendered, 'ClusterRoleBinding'), ...ofKind(rendered, 'RoleBinding')] as Binding[];
   return bindings
     .filter(({ subjects }) => subjects.some(({ name }) => name === account))
@@ -22,19 +42,31 @@ function rightsOf(account: string, rendered: readonly Rendered[]): string[] {
       ofKind(rendered, roleRef.kind)
         .filter(({ metadata }) => metadata.name === roleRef.name && metadata.namespace === namespace)
         .flatMap((role) => role['rules'] as Rule[])
-        .flatMap(({ apiGroups = [], resources = [], resourceNames, verbs }) =>
+        .flatMap(({ apiGroups = [], resources = [], resourceNames: names, verbs }) =>
           apiGroups.flatMap((group) =>
-            resources.map(
-              (resource) =>
-                `${namespace ?? '*'}: ${group === '' ? '' : `${group}/`}${resource}${resourceNames === undefined ? '' : `[${resourceNames.join()}]`} ${verbs.join()}`,
-            ),
+            resources.map((each) => ({ namespace: namespace ?? '*', resource: group === '' ? each : `${group}/${each}`, names, verbs })),
           ),
         ),
     );
 }
 
+/** `NAMESPACE: GROUP/RESOURCE[NAMES] VERBS` of each. */
+const rightsOf = (account: string, rendered: readonly Rendered[]): string[] =>
+  grantsOf(account, rendered).map(
+    ({ namespace, resource, names, verbs }) => `${namespace}: ${resource}${names === undefined ? '' : `[${names.join()}]`} ${verbs.join()}`,
+  );
+
+/** What values change in the rights of an account: `+` what comes, `-` what goes. */
+function changesOf(chart: Chart, account: string, values: readonly string[]): string[] {
+  const [before, after] = [rightsOf(account, renderChart(chart)), rightsOf(account, renderChart(chart, ...values))];
+  return [
+    ...before.filter((right) => !after.includes(right)).map((right) => `- ${right}`),
+    ...after.filter((right) => !before.includes(right)).map((right) => `+ ${right}`),
+  ];
+}
+
 test('the manager', () => {
-  expect(rightsOf('test-switchyard-manager', renderChart('manager'))).toMatchInlineSnapshot(`
+  expect(rightsOf(MANAGER, renderChart('manager'))).toMatchInlineSnapshot(`
     [
       "*: admissionregistration.k8s.io/mutatingwebhookconfigurations[test-switchyard-manager] list,watch,patch",
       "*: admissionregistration.k8s.io/validatingwebhookconfigurations[test-switchyard-manager] list,watch,patch",
@@ -74,9 +106,7 @@ test('the manager', () => {
 
 test('the manager creates Jobs where its shared queue and its canaries lead, and nowhere else', () => {
   const creating = (...values: string[]): string[] =>
-    rightsOf('test-switchyard-manager', renderChart('manager', ...values)).filter(
-      (right) => / \S*create/.test(right) && right.includes('/jobs '),
-    );
+    rightsOf(MANAGER, renderChart('manager', ...values)).filter((right) => / \S*create/.test(right) && right.includes('/jobs '));
   expect(creating()).toEqual([]);
   expect(creating('config.submissionQueue=jobs', 'config.submissionNamespaces={a,b}')).toEqual([
     'a: batch/jobs create',
@@ -90,39 +120,359 @@ test('the manager creates Jobs where its shared queue and its canaries lead, and
 });
 
 test('the worker', () => {
-  expect(rightsOf('test-switchyard-worker', renderChart('worker'))).toMatchInlineSnapshot(`
+  expect(rightsOf(WORKER, renderChart('worker'))).toMatchInlineSnapshot(`
     [
       "*: batch/jobs get,list,watch",
       "*: batch/jobs/status update",
       "*: batch/jobs/finalizers update",
       "*: pods list,watch,create,patch,delete",
       "*: events create,patch",
-      "*: coordination.k8s.io/leases list",
       "*: pods/log get",
-      "*: configmaps create,patch",
+      "*: coordination.k8s.io/leases list",
       "*: authentication.k8s.io/tokenreviews create",
       "*: authorization.k8s.io/subjectaccessreviews create",
       "switchyard: coordination.k8s.io/leases create",
       "switchyard: coordination.k8s.io/leases[test-switchyard-worker] get,update",
       "switchyard-system: coordination.k8s.io/leases get,list,watch,create",
       "switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+      "switchyard-system: configmaps list,create,patch,delete",
     ]
   `);
 });
 
 test('the manager on a worker cluster', () => {
-  expect(rightsOf('test-switchyard-worker-manager-access', renderChart('worker'))).toMatchInlineSnapshot(`
+  expect(rightsOf(MANAGER_ON_WORKER, renderChart('worker'))).toMatchInlineSnapshot(`
     [
       "*: namespaces[kube-system] get",
       "*: batch/jobs get,list,watch,create,patch,delete",
       "*: batch/jobs/status patch",
       "*: pods list",
       "*: events list",
-      "*: configmaps get",
       "*: nodes list,watch",
       "*: scheduling.k8s.io/priorityclasses list,watch",
       "switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+      "switchyard-system: configmaps get",
       "switchyard: serviceaccounts/token[test-switchyard-worker-manager-access] create",
     ]
   `);
+});
+
+describe('what the manager may do with other values', () => {
+  test('config.submissionQueue=jobs config.submissionNamespaces={a,b}', () => {
+    expect(changesOf('manager', MANAGER, ['config.submissionQueue=jobs', 'config.submissionNamespaces={a,b}'])).toMatchInlineSnapshot(`
+      [
+        "+ a: batch/jobs create",
+        "+ b: batch/jobs create",
+      ]
+    `);
+  });
+  test('localWorker.enabled=true localWorker.users={worker}', () => {
+    expect(changesOf('manager', MANAGER, ['localWorker.enabled=true', 'localWorker.users={worker}'])).toMatchInlineSnapshot(`
+      [
+        "+ *: batch/jobs create",
+        "+ *: nodes list,watch",
+        "+ *: events list",
+        "+ *: pods list",
+        "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+        "+ switchyard-system: configmaps get",
+      ]
+    `);
+  });
+  test('dashboard.enabled=true', () => {
+    expect(changesOf('manager', MANAGER, ['dashboard.enabled=true'])).toMatchInlineSnapshot(`
+      [
+        "+ *: events list",
+      ]
+    `);
+  });
+  test('localWorker.enabled=true localWorker.users={worker} dashboard.enabled=true dashboard.liveLogs=true', () => {
+    expect(
+      changesOf('manager', MANAGER, [
+        'localWorker.enabled=true',
+        'localWorker.users={worker}',
+        'dashboard.enabled=true',
+        'dashboard.liveLogs=true',
+      ]),
+    ).toMatchInlineSnapshot(`
+      [
+        "+ *: batch/jobs create",
+        "+ *: nodes list,watch",
+        "+ *: events list",
+        "+ *: pods list",
+        "+ *: events list",
+        "+ *: pods list",
+        "+ *: pods/log get",
+        "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+        "+ switchyard-system: configmaps get",
+      ]
+    `);
+  });
+  test('submissions.impersonate:=[]', () => {
+    expect(changesOf('manager', MANAGER, ['submissions.impersonate:=[]'])).toMatchInlineSnapshot(`
+      [
+        "- *: serviceaccounts[switchyard-submitter] impersonate",
+        "- *: authentication.k8s.io/userextras/submission-queue.switchyard.dev impersonate",
+      ]
+    `);
+  });
+  test('submissions.impersonate={*}', () => {
+    expect(changesOf('manager', MANAGER, ['submissions.impersonate={*}'])).toMatchInlineSnapshot(`
+      [
+        "- *: serviceaccounts[switchyard-submitter] impersonate",
+        "+ *: serviceaccounts impersonate",
+      ]
+    `);
+  });
+  test('clusterSecrets.namespace=clusters', () => {
+    expect(changesOf('manager', MANAGER, ['clusterSecrets.namespace=clusters'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard: secrets get,patch",
+        "+ clusters: secrets get,patch",
+      ]
+    `);
+  });
+  test('metrics.authentication.enabled=false', () => {
+    expect(changesOf('manager', MANAGER, ['metrics.authentication.enabled=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: authentication.k8s.io/tokenreviews create",
+        "- *: authorization.k8s.io/subjectaccessreviews create",
+      ]
+    `);
+  });
+});
+
+describe('what the worker may do with other values', () => {
+  test('config.namespaces={a,b}', () => {
+    expect(changesOf('worker', WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch",
+        "- *: batch/jobs/status update",
+        "- *: batch/jobs/finalizers update",
+        "- *: pods list,watch,create,patch,delete",
+        "- *: events create,patch",
+        "- *: pods/log get",
+        "+ a: batch/jobs get,list,watch",
+        "+ a: batch/jobs/status update",
+        "+ a: batch/jobs/finalizers update",
+        "+ a: pods list,watch,create,patch,delete",
+        "+ a: events create,patch",
+        "+ a: pods/log get",
+        "+ b: batch/jobs get,list,watch",
+        "+ b: batch/jobs/status update",
+        "+ b: batch/jobs/finalizers update",
+        "+ b: pods list,watch,create,patch,delete",
+        "+ b: events create,patch",
+        "+ b: pods/log get",
+      ]
+    `);
+  });
+  test('config.keepLogs=None', () => {
+    expect(changesOf('worker', WORKER, ['config.keepLogs=None'])).toMatchInlineSnapshot(`
+      [
+        "- *: pods/log get",
+        "- switchyard-system: configmaps list,create,patch,delete",
+      ]
+    `);
+  });
+  test('config.controllers={job,ttl-after-finished}', () => {
+    expect(changesOf('worker', WORKER, ['config.controllers={job,ttl-after-finished}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch",
+        "+ *: batch/jobs get,list,watch,delete",
+      ]
+    `);
+  });
+  test('config.controllerName=kubernetes.io/job-controller', () => {
+    expect(changesOf('worker', WORKER, ['config.controllerName=kubernetes.io/job-controller'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+        "+ switchyard-system: coordination.k8s.io/leases[switchyard-worker-d14fdf87] update",
+      ]
+    `);
+  });
+  test('config.fenceAfter=0', () => {
+    expect(changesOf('worker', WORKER, ['config.fenceAfter=0'])).toMatchInlineSnapshot(`[]`);
+  });
+  test('config.leaseNamespace=leases', () => {
+    expect(changesOf('worker', WORKER, ['config.leaseNamespace=leases'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: coordination.k8s.io/leases get,list,watch,create",
+        "- switchyard-system: coordination.k8s.io/leases[switchyard-worker] update",
+        "- switchyard-system: configmaps list,create,patch,delete",
+        "+ leases: coordination.k8s.io/leases get,list,watch,create",
+        "+ leases: coordination.k8s.io/leases[switchyard-worker] update",
+        "+ leases: configmaps list,create,patch,delete",
+      ]
+    `);
+  });
+  test('config.formerLeaseNamespace=kube-system', () => {
+    expect(changesOf('worker', WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot(`
+      [
+        "+ *: configmaps create,patch",
+        "+ kube-system: coordination.k8s.io/leases get,list,watch,create",
+        "+ kube-system: coordination.k8s.io/leases[switchyard-worker] update",
+      ]
+    `);
+  });
+  test('metrics.authentication.enabled=false', () => {
+    expect(changesOf('worker', WORKER, ['metrics.authentication.enabled=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: authentication.k8s.io/tokenreviews create",
+        "- *: authorization.k8s.io/subjectaccessreviews create",
+      ]
+    `);
+  });
+});
+
+describe('what the manager may do on a worker cluster with other values', () => {
+  test('config.leaseNamespace=leases', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.leaseNamespace=leases'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
+        "- switchyard-system: configmaps get",
+        "+ leases: coordination.k8s.io/leases get,list,watch,create,update",
+        "+ leases: configmaps get",
+      ]
+    `);
+  });
+  test('config.namespaces={a,b}', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch,create,patch,delete",
+        "- *: batch/jobs/status patch",
+        "- *: pods list",
+        "- *: events list",
+        "+ a: batch/jobs get,list,watch,create,patch,delete",
+        "+ a: batch/jobs/status patch",
+        "+ a: pods list",
+        "+ a: events list",
+        "+ b: batch/jobs get,list,watch,create,patch,delete",
+        "+ b: batch/jobs/status patch",
+        "+ b: pods list",
+        "+ b: events list",
+      ]
+    `);
+  });
+  test('config.namespaces={a,b} managerAccess.namespaces={a}', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.namespaces={a,b}', 'managerAccess.namespaces={a}'])).toMatchInlineSnapshot(`
+      [
+        "- *: batch/jobs get,list,watch,create,patch,delete",
+        "- *: batch/jobs/status patch",
+        "- *: pods list",
+        "- *: events list",
+        "+ a: batch/jobs get,list,watch,create,patch,delete",
+        "+ a: batch/jobs/status patch",
+        "+ a: pods list",
+        "+ a: events list",
+      ]
+    `);
+  });
+  test('managerAccess.createNamespaces=true', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.createNamespaces=true'])).toMatchInlineSnapshot(`
+      [
+        "+ *: namespaces create",
+      ]
+    `);
+  });
+  test('managerAccess.nodes=false', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.nodes=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: nodes list,watch",
+      ]
+    `);
+  });
+  test('managerAccess.startTroubles=false', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.startTroubles=false'])).toMatchInlineSnapshot(`
+      [
+        "- *: events list",
+      ]
+    `);
+  });
+  test('managerAccess.logs=false', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.logs=false'])).toMatchInlineSnapshot(`
+      [
+        "- switchyard-system: configmaps get",
+      ]
+    `);
+  });
+  test('managerAccess.liveLogs=true', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['managerAccess.liveLogs=true'])).toMatchInlineSnapshot(`
+      [
+        "+ *: pods/log get",
+      ]
+    `);
+  });
+  test('config.formerLeaseNamespace=kube-system', () => {
+    expect(changesOf('worker', MANAGER_ON_WORKER, ['config.formerLeaseNamespace=kube-system'])).toMatchInlineSnapshot(`
+      [
+        "+ *: configmaps get",
+        "+ kube-system: coordination.k8s.io/leases get,list,watch,create,update",
+      ]
+    `);
+  });
+});
+
+describe('an API server grants what stands here, and nothing else', () => {
+  const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate', 'bind', 'escalate'];
+  /** Beside what is granted somewhere: what a thief would ask for first. */
+  const COVETED = [
+    'secrets',
+    'nodes',
+    'pods/exec',
+    'pods/ephemeralcontainers',
+    'pods/eviction',
+    'serviceaccounts',
+    'serviceaccounts/token',
+    'users',
+    'rbac.authorization.k8s.io/roles',
+    'rbac.authorization.k8s.io/rolebindings',
+    'rbac.authorization.k8s.io/clusterrolebindings',
+    'admissionregistration.k8s.io/validatingadmissionpolicies',
+  ];
+  const everyRight = { manager: [MANAGER], worker: [WORKER, MANAGER_ON_WORKER] } as const;
+
+  test.each<[Chart, readonly string[]]>([
+    ['manager', []],
+    ['manager', ['config.submissionQueue=jobs', 'config.submissionNamespaces={a,b}', 'clusterSecrets.namespace=clusters']],
+    ['worker', []],
+    ['worker', ['config.namespaces={a,b}', 'managerAccess.namespaces={a}', 'managerAccess.liveLogs=true']],
+  ])('to the accounts of the %s with %j', { timeout: 60_000 }, async (chart, values) => {
+    const rendered = renderChart(chart, ...values);
+    const { plane, client } = await startCluster(new FakeClock());
+    for (const name of ['switchyard', 'switchyard-system', 'clusters', 'a', 'b']) await client.create(NAMESPACES, { metadata: { name } });
+    await applyAccess(client, rendered);
+    const { signal } = new AbortController();
+    for (const account of everyRight[chart]) {
+      const grants = grantsOf(account, rendered);
+      const { name: username, groups } = userOf(account);
+      const isGranted = (namespace: string, resource: string, verb: string, name: string): boolean =>
+        grants.some(
+          (grant) =>
+            (grant.namespace === '*' || grant.namespace === namespace) &&
+            grant.resource === resource &&
+            grant.verbs.includes(verb) &&
+            (grant.names === undefined || grant.names.includes(name)),
+        );
+      const wrong: string[] = [];
+      let granted = 0;
+      for (const path of new Set([...grants.map(({ resource }) => resource), ...COVETED])) {
+        const names = new Set(['', ...grants.flatMap((grant) => (grant.resource === path ? (grant.names ?? []) : []))]);
+        const [, group = '', resource = '', subresource] = /^(?:([^/]+\.[^/]+|batch)\/)?([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
+        for (const namespace of ['', 'switchyard', 'switchyard-system', 'clusters', 'kube-system', 'a', 'b']) {
+          for (const verb of VERBS) {
+            for (const name of names) {
+              const attributes = { namespace, verb, group, resource, name, ...(subresource === undefined ? {} : { subresource }) };
+              const may = await userMay(client, { username, groups }, { resourceAttributes: attributes }, signal);
+              if (may) granted += 1;
+              if (may !== isGranted(namespace, path, verb, name))
+                wrong.push(`${namespace || '*'}: ${path}[${name}] ${verb}: ${may ? 'granted' : 'refused'}`);
+            }
+          }
+        }
+      }
+      expect(wrong).toEqual([]);
+      expect(granted).toBeGreaterThan(grants.length);
+    }
+    await plane.close();
+  });
 });

@@ -22,7 +22,7 @@ describe('flags', () => {
       concurrentJobSyncs: 5,
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
-      namespace: '',
+      namespaces: [],
       deniedNamespaces: ['kube-*'],
       fenceAfterMs: 60_000,
       leaseNamespace: 'switchyard-system',
@@ -36,6 +36,21 @@ describe('flags', () => {
       logLevel: 'info',
     });
   });
+
+  test('a worker is bound to namespaces by a list, in which none counts twice', () => {
+    expect(configOf(['--namespace', 'team-a']).namespaces).toEqual(['team-a']);
+    expect(configOf(['--namespace=team-b, team-a,team-b']).namespaces).toEqual(['team-b', 'team-a']);
+    expect(configOf([], { SWITCHYARD_NAMESPACE: 'team-a,team-b' }).namespaces).toEqual(['team-a', 'team-b']);
+  });
+
+  test.each(['Team', 'team-a,,team-b', ',', 'team-*', '-team', 'x'.repeat(64)])(
+    '%j names no namespaces, and is refused with the remedy',
+    (list) => {
+      expect(complaintOf('--namespace', list)).toMatch(
+        /^--namespace: "[^",]*" is no namespace; write names with commas between them, such as team-a,team-b$/,
+      );
+    },
+  );
 
   test('namespaces are denied to copies, not to the Jobs of a cluster whose built-in controller is replaced', () => {
     const denied = ['--denied-namespaces', 'kube-*,vault'];

@@ -55,7 +55,7 @@ const SETTINGS: WorkerSettings = {
   concurrentJobSyncs: 5,
   concurrentTtlSyncs: 1,
   batchPeriodMs: 1000,
-  namespace: '',
+  namespaces: [],
 };
 
 /** With `fence` the worker keeps its Lease, and stops copies whose manager is out of reach; with `logs` it keeps the ends of logs of copies. */

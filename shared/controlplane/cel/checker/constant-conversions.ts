@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { INVALID_UTF8 } from '../values.ts';
 import type { Expression, LiteralType } from './expression.ts';
 import { childrenOf } from './literal-validation.ts';
 
@@ -53,9 +55,12 @@ const toUint: Conversion = (type, value) => {
   return fromText('uint', isUint)(type, value);
 };
 
+const toText: Conversion = (type, value) => (type === 'bytes' && !isUtf8(Buffer.from(String(value), 'latin1')) ? INVALID_UTF8 : undefined);
+
 const CONVERSIONS: ReadonlyMap<string, Conversion> = new Map([
   ['int', toInt],
   ['uint', toUint],
   ['double', fromText('double', isDouble)],
   ['bool', fromText('bool', isBool)],
+  ['string', toText],
 ]);

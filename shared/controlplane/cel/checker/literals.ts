@@ -6,7 +6,7 @@ type Literal = { readonly type: LiteralType; readonly value: string | bigint | n
 const INT_MAX = 2n ** 63n;
 const UINT_MAX = 2n ** 64n;
 
-/** The value of a literal, or why there is none. */
+/** The value of a literal, or why there is none. That of bytes is a string of characters up to 0xff, one for each. */
 export function literalOf({ kind, text }: Token, isNegative: boolean): Literal | { readonly message: string } {
   switch (kind) {
     case 'NUM_INT': {
@@ -24,7 +24,7 @@ export function literalOf({ kind, text }: Token, isNegative: boolean): Literal |
     case 'STRING':
       return { type: 'string', value: unquoted(text) };
     case 'BYTES':
-      return { type: 'bytes', value: unquoted(text.slice(1)) };
+      return { type: 'bytes', value: unquoted(Buffer.from(text.slice(1)).toString('latin1')) };
     default:
       return text === 'null' ? { type: 'null', value: null } : { type: 'bool', value: text === 'true' };
   }

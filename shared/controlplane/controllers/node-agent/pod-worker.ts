@@ -1,16 +1,16 @@
-import type { Container, ContainerStatus, DeepReadonly, Pod } from '../../../api/kubernetes.ts';
+import type { Container, DeepReadonly, Pod } from '../../../api/kubernetes.ts';
 import { CONFIG_MAPS, PODS, SECRETS } from '../../../api/resources.ts';
 import { ApiError, isNotFound } from '../../../kube/api-error.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import type { EventRecorder } from '../../../kube/event-recorder.ts';
 import { objectKey } from '../../../kube/keys.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { sleep } from '../../../runtime/clock.ts';
-import { omitUndefined } from '../../../runtime/omit-undefined.ts';
+import { type Clock, sleep } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { omitUndefined } from '../../../runtime/omit-undefined.ts';
 import { aborted } from '../../../runtime/tasks.ts';
 import { type ContainerCommand, referencedConfig, resolveCommand } from './container-environment.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer } from './container-runtime.ts';
+import { DEADLINE_EXCEEDED, newRecord, NOT_LOCATED, type RestartPolicy, restartPolicyOf, restoreEnded } from './pod-record.ts';
 import type { ContainerRecord, PodRecord } from './pod-status.ts';
 import { isAsked, type Probe, watchProbe } from './probes.ts';
 import { StatusWriter } from './status-writer.ts';
@@ -28,13 +28,15 @@ export type PodWorkerDeps = {
 
 /** kubelet's pauses between restarts of a container: none before the first, then 10 s, doubling. */
 const RESTART_BASE_MS = 10_000;
+
 const RESTART_MAX_MS = 300_000;
+
 /** A container that ran this long starts with short pauses again. */
 const RESTART_FORGIVEN_MS = 600_000;
-const CONFIG_RETRY_MS = 2000;
-const GRACE_SECONDS = 30;
 
-type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
+const CONFIG_RETRY_MS = 2000;
+
+const GRACE_SECONDS = 30;
 
 /** The life of one pod on its node: init containers, containers, restarts, and its end. */
 export class PodWorker {
@@ -359,49 +361,6 @@ export class PodWorker {
     }
   }
 }
-
-const newRecord = (container: DeepReadonly<Container>, reason: string): ContainerRecord => ({
-  name: container.name,
-  image: container.image ?? '',
-  state: { kind: 'waiting', reason },
-  last: undefined,
-  restarts: 0,
-  started: false,
-});
-
-const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
-
-const NOT_LOCATED: ContainerRecord['state'] = {
-  kind: 'terminated',
-  exitCode: 137,
-  reason: 'ContainerStatusUnknown',
-  message: 'The container could not be located when the pod was terminated',
-};
-
-/** Takes over what the API knows of a container; one that was running then is not any more. */
-function restoreEnded(record: ContainerRecord, statuses: readonly DeepReadonly<ContainerStatus>[] | undefined): void {
-  const status = statuses?.find(({ name }) => name === record.name);
-  if (status === undefined) return;
-  record.restarts = status.restartCount;
-  const { terminated, running } = status.state ?? {};
-  if (terminated !== undefined) {
-    const { exitCode, reason = 'Error', message, startedAt, finishedAt } = terminated;
-    record.state = {
-      kind: 'terminated',
-      exitCode,
-      reason,
-      ...omitUndefined({ message }),
-      ...(startedAt === undefined ? {} : { startedAtMs: Date.parse(startedAt) }),
-      ...(finishedAt === undefined ? {} : { finishedAtMs: Date.parse(finishedAt) }),
-    };
-  } else if (running !== undefined) {
-    record.last = NOT_LOCATED;
-    record.restarts++;
-  }
-}
-
-const restartPolicyOf = ({ spec }: DeepReadonly<Pod>): RestartPolicy =>
-  spec.restartPolicy === 'Never' || spec.restartPolicy === 'OnFailure' ? spec.restartPolicy : 'Always';
 
 async function optional<T>(found: Promise<T>): Promise<T | undefined> {
   try {

@@ -162,6 +162,31 @@ describe('what is sent', () => {
   });
 });
 
+test('whoever reads so slowly that what comes next is no longer kept is sent the whole again, and then what follows', async () => {
+  const { clock, feeds, put } = aYard();
+  const leaving = new AbortController();
+  const reading = feeds.follow(ALL, undefined, leaving.signal)[Symbol.asyncIterator]();
+  const read = async () => {
+    const { value } = (await reading.next()) as IteratorYieldResult<FeedEvent>;
+    const [{ event, data } = expect.fail()] = createEventReader()(Buffer.from(value.frame).toString());
+    return { event, change: JSON.parse(data) as YardChange };
+  };
+  expect((await read()).event).toBe('yard');
+  // Ten minutes of changes are kept.
+  for (let second = 0; second < 650; second++) {
+    put(running('ann', 'long', 'east', second));
+    await clock.advance(1_000);
+  }
+  const { event, change } = await read();
+  expect(event).toBe('yard');
+  expect(changed(new Map(), change).get('cluster/east')).toMatchObject({ running: [{ key: 'ann/long', succeeded: 649 }] });
+  put(running('ann', 'long', 'east', 650));
+  await clock.advance(1_000);
+  expect(await read()).toMatchObject({ event: 'change', change: { jobs: [{ key: 'ann/long', succeeded: 650 }] } });
+  leaving.abort(new Error('enough seen'));
+  await reading.next();
+});
+
 test.each([
   { others: 0, comesBackTo: 'change' },
   { others: 80, comesBackTo: 'yard' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecordKeys } from '../../../../manager/api/record-seal.ts';
-import { callerOf, signCaller } from '../../../../manager/submission/caller-signature.ts';
+import { callerOf, cancellerOf, signCaller, signCanceller } from '../../../../manager/submission/caller-signature.ts';
 
 const key = (letter: string): Uint8Array => Buffer.alloc(32, letter);
 const KEYS: RecordKeys = { current: key('a'), others: [] };
@@ -40,4 +40,16 @@ test.each([
 test('a name that is long or has control characters is one line of bounded length', () => {
   expect(signCaller(KEYS, SUBMITTED, `ann\n${'x'.repeat(1_000)}`).user).toMatch(/^ann x+.{0,3}$/);
   expect(signCaller(KEYS, SUBMITTED, 'x'.repeat(1_000)).user).toHaveLength(256);
+});
+
+test('who cancelled is known in the same way, for one submission, and not by what says who submitted', () => {
+  const cancelled = { tenant: 'uid-of-team', key: 'nightly', submittedAt: 1_000 };
+  const said = signCanceller(KEYS, cancelled, 'ann');
+  expect(cancellerOf(KEYS, cancelled, said)).toBe('ann');
+  expect(cancellerOf({ current: key('b'), others: [key('a')] }, cancelled, said)).toBe('ann');
+  for (const other of [{ tenant: 'uid-of-rich' }, { key: 'weekly' }, { submittedAt: 1_001 }])
+    expect(cancellerOf(KEYS, { ...cancelled, ...other }, said)).toBeUndefined();
+  for (const forged of [undefined, null, 'ann', {}, { ...said, user: 'bob' }, signature])
+    expect(cancellerOf(KEYS, cancelled, forged)).toBeUndefined();
+  expect(callerOf(KEYS, { ...SUBMITTED, data: { ...SUBMITTED.data, signature: said } })).toBeUndefined();
 });

@@ -51,6 +51,7 @@ describe('a submission whose Job the API server does not take', () => {
     await runConsumer(
       {
         client,
+        home: client,
         keys: TEST_RECORD_KEYS,
         clock: new FakeClock(),
         log: silentLogger,

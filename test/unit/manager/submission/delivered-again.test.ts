@@ -2,6 +2,8 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
+import { actsOn } from '../../../../manager/api/job-acts.ts';
+import { signCanceller } from '../../../../manager/submission/caller-signature.ts';
 import { runConsumer } from '../../../../manager/submission/consumer.ts';
 import type { Acceptance, Submission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
@@ -38,13 +40,20 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.plane.close());
 
+type Consume = SubmissionQueue['consume'];
+
 /** Hands these out one after the other. */
 async function handOut(...submissions: Submission[]): Promise<PromiseSettledResult<Acceptance>[]> {
   const answers: PromiseSettledResult<Acceptance>[] = [];
+  await consume(async (accept) => {
+    for (const submission of submissions) answers.push(...(await Promise.allSettled([accept(submission)])));
+  });
+  return answers;
+}
+
+async function consume(consumed: Consume): Promise<void> {
   const queue: SubmissionQueue = {
-    consume: async (accept) => {
-      for (const submission of submissions) answers.push(...(await Promise.allSettled([accept(submission)])));
-    },
+    consume: consumed,
     finish: async () => undefined,
     parked: async function* () {},
     report: async () => undefined,
@@ -53,9 +62,18 @@ async function handOut(...submissions: Submission[]): Promise<PromiseSettledResu
   const metrics = createManagerMetrics(new Registry()).submission;
   const { client } = cluster;
   const withdrawnJobs = { withdraw: () => undefined };
-  const deps = { client, jobs: { get: () => undefined }, ledger, withdrawnJobs, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics };
+  const deps = {
+    client,
+    home: client,
+    jobs: { get: () => undefined },
+    ledger,
+    withdrawnJobs,
+    keys: TEST_RECORD_KEYS,
+    clock,
+    log: silentLogger,
+    metrics,
+  };
   await runConsumer(deps, testTenant(), queue, new AbortController().signal);
-  return answers;
 }
 
 const KEY = { namespace: 'team', name: 'nightly' };
@@ -165,7 +183,7 @@ test('a submission that is parked keeps its Job when the ledger is lost', async 
   const [first] = await handOut(NIGHTLY);
   const { job, uid } = accepted(first);
   ledger.entries.clear();
-  const [again] = await handOut({ ...NIGHTLY, parked: { ref: NIGHTLY, job, uid } });
+  const [again] = await handOut({ ...NIGHTLY, parked: { ref: NIGHTLY, job, uid, attempt: 1 } });
   expect(accepted(again)).toMatchObject({ job, uid });
   expect(await names()).toHaveLength(1);
 });
@@ -182,8 +200,27 @@ test('a submission that is parked, as Redis has it, for the Job of another gets 
     metadata: { name: 'own', namespace: 'team', labels: { 'switchyard.dev/queue-name': 'main' } },
     spec: { template },
   };
-  const [again] = await handOut({ ...NIGHTLY, data: { manifest }, parked: { ref: NIGHTLY, job, uid } });
+  const [again] = await handOut({ ...NIGHTLY, data: { manifest }, parked: { ref: NIGHTLY, job, uid, attempt: 1 } });
   expect(accepted(again)).toMatchObject({ job: { namespace: 'team', name: 'own' }, outcome: undefined });
+});
+
+test('a Job says who cancelled its submission over HTTP, once, and nobody whom the manager has not named', async () => {
+  const [first] = await handOut(NIGHTLY);
+  const { job, uid } = accepted(first);
+  const acts = async (): Promise<string[]> => actsOn(await cluster.client.get(JOBS, KEY)).map(({ what, user }) => `${what} ${user}`);
+  const cancelled = { tenant: testTenant().id, key: NIGHTLY.key, submittedAt: NIGHTLY.submittedAt };
+  const signature = signCanceller(TEST_RECORD_KEYS, cancelled, 'ann');
+  const found = new Map(ledger.entries);
+  const withdraw = async (said: unknown): Promise<void> => {
+    // As one that was cut short before the end of it was written.
+    for (const [key, entry] of found) ledger.entries.set(key, entry);
+    await consume(async (_accept, _signal, end) => end?.({ ref: NIGHTLY, job, uid, attempt: 1 }, said));
+  };
+  for (const forged of [undefined, { ...signature, user: 'bob' }, signCanceller(TEST_RECORD_KEYS, { ...cancelled, key: 'other' }, 'bob')])
+    await withdraw(forged);
+  expect(await acts()).toEqual([]);
+  for (const said of [signature, signature]) await withdraw(said);
+  expect(await acts()).toEqual(['Cancel ann']);
 });
 
 test('an intent whose Job was made without anybody hearing of it finds that Job', async () => {

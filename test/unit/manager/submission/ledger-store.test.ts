@@ -258,6 +258,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
       const metrics = createManagerMetrics(new Registry()).submission;
       const deps = {
         client: way.client,
+        home: way.client,
         jobs: { get: () => undefined },
         ledger,
         withdrawnJobs: { withdraw: () => undefined },

@@ -38,6 +38,13 @@ test.each([
   expect(parseEntry(text)).toBeUndefined();
 });
 
+test.each([{ attempt: NaN }, { atSeconds: 0.5 }, { submittedAt: Infinity }, { attemptsMade: 1e300 }])(
+  'an entry with %j is not written',
+  (part) => {
+    expect(() => formatEntry({ ...BASE, ...part, state: 'Intended' })).toThrow(RangeError);
+  },
+);
+
 test('of two the later one is of the later attempt, or has come further, or has changed since', () => {
   const [refused, intended, created, ended] = ENTRIES.map(formatEntry) as [string, string, string, string];
   expect([isLater(intended, refused), isLater(created, intended), isLater(ended, created)]).toEqual([true, true, true]);

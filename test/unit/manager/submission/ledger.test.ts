@@ -90,7 +90,7 @@ describe('an entry', () => {
 });
 
 describe('what Redis knows of a parked submission', () => {
-  const parked = { ref: { key: 'k', id: 'k', submittedAt: 1_000 }, job: JOB, uid: 'u-1' };
+  const parked = { ref: { key: 'k', id: 'k', submittedAt: 1_000 }, job: JOB, uid: 'u-1', attempt: 1 };
 
   test('stands in for a ledger that does not', () => {
     expect(entryOfParked(undefined, delivery({ parked }), 0)).toMatchObject({ state: 'Created', uid: 'u-1', attempt: 1, job: JOB });

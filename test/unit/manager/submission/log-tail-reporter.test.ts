@@ -1,28 +1,22 @@
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import type { SubmissionQueue, SubmissionRef } from '../../../../manager/submission/submission-queue.ts';
-import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import { createLogTailReporter, type TailedCopy, type LogTailReporter } from '../../../../manager/submission/log-tail-reporter.ts';
 import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
-import {
-  ENDED_PODS_ANNOTATION,
-  SHARED_TENANT,
-  SUBMISSION_ANNOTATION,
-  SUBMISSION_SEAL_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-} from '../../../../shared/api/names.ts';
+import { ENDED_PODS_ANNOTATION, SHARED_TENANT, SUBMISSION_SEAL_ANNOTATION } from '../../../../shared/api/names.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { submissionAnnotations, testSeal } from '../../../support/submissions.ts';
 
 const KEY = { namespace: 'team', name: 'sum' };
-const SEAL = sealSubmission(TEST_RECORD_KEYS, KEY, { id: 'nightly', submittedAt: 1_000, tenant: SHARED_TENANT });
+const SEAL = testSeal(KEY, { id: 'nightly' });
 const submitted = (seal = SEAL): Job =>
   aHomeJob({
     metadata: {
       ...KEY,
       uid: 'u',
-      annotations: { [SUBMISSION_ANNOTATION]: 'nightly', [SUBMITTED_AT_ANNOTATION]: '1000', [SUBMISSION_SEAL_ANNOTATION]: seal },
+      annotations: { ...submissionAnnotations({ id: 'nightly' }), [SUBMISSION_SEAL_ANNOTATION]: seal },
     },
   });
 const ending = (copyUid: string, more: Partial<TailedCopy> = {}): TailedCopy => ({

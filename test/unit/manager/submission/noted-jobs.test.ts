@@ -6,16 +6,8 @@ import { createNotedJobs, type NotedJobs } from '../../../../manager/submission/
 import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';
 import type { SubmissionLedger } from '../../../../manager/submission/ledger-store.ts';
 import { outcomeOf } from '../../../../manager/submission/outcome.ts';
-import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import {
-  COPIES_FINALIZER,
-  SHARED_TENANT,
-  SUBMISSION_ANNOTATION,
-  SUBMISSION_FINALIZER,
-  SUBMISSION_SEAL_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-} from '../../../../shared/api/names.ts';
+import { COPIES_FINALIZER, SUBMISSION_FINALIZER } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
@@ -24,6 +16,7 @@ import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cl
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { memoryLedger } from '../../../support/ledger.ts';
+import { sealedAnnotations, submissionAnnotations } from '../../../support/submissions.ts';
 
 const KEY = { namespace: 'team', name: 'nightly' };
 const INTENT = intendedEntry({ payload: 'p', submittedAt: 1_000, attemptsMade: 0 }, 1, KEY, 0);
@@ -75,9 +68,8 @@ async function create(
     },
   });
 }
-const SEAL = sealSubmission(TEST_RECORD_KEYS, KEY, { id: 'nightly', submittedAt: 1_000, tenant: SHARED_TENANT });
-const FORGED = { [SUBMISSION_ANNOTATION]: 'nightly', [SUBMITTED_AT_ANNOTATION]: '1000' };
-const MADE = { ...FORGED, [SUBMISSION_SEAL_ANNOTATION]: SEAL };
+const FORGED = submissionAnnotations({ id: 'nightly' });
+const MADE = sealedAnnotations(KEY, { id: 'nightly' });
 const remove = (): Promise<void> => cluster.client.delete(JOBS, KEY, { propagationPolicy: 'Background' });
 const finalizers = async (): Promise<readonly string[] | undefined> =>
   (await cluster.client.list(JOBS)).items.map(({ metadata }) => metadata.finalizers ?? [])[0];

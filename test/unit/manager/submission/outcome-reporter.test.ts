@@ -2,22 +2,15 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { createOutcomeReporter, type OutcomeReporter } from '../../../../manager/submission/outcome-reporter.ts';
-import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
-import {
-  MANAGER_CONTROLLER_NAME,
-  SHARED_TENANT,
-  SUBMISSION_ANNOTATION,
-  SUBMISSION_SEAL_ANNOTATION,
-  SUBMISSION_TENANT_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-} from '../../../../shared/api/names.ts';
+import { MANAGER_CONTROLLER_NAME, SHARED_TENANT } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { sealedAnnotations } from '../../../support/submissions.ts';
 
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
@@ -77,13 +70,7 @@ afterEach(async () => {
 });
 
 async function create(name: string, tenant = SHARED_TENANT): Promise<void> {
-  const seal = sealSubmission(TEST_RECORD_KEYS, { namespace: 'team', name }, { id: name, submittedAt: 1_000, tenant });
-  const annotations = {
-    [SUBMISSION_ANNOTATION]: name,
-    [SUBMITTED_AT_ANNOTATION]: '1000',
-    [SUBMISSION_SEAL_ANNOTATION]: seal,
-    ...(tenant === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant }),
-  };
+  const annotations = sealedAnnotations({ namespace: 'team', name }, { id: name, tenant });
   await cluster.client.create(JOBS, {
     metadata: { name, namespace: 'team', annotations },
     spec: {
@@ -150,6 +137,7 @@ test('a parked submission whose Job went while nobody watched is told so, and on
     ref: { key: id, id, submittedAt: 1_000 },
     job: { namespace: 'team', name: id },
     uid: jobUid,
+    attempt: 1,
   });
   parked = [parkedAs('gone', 'uid-of-old'), parkedAs('there', uid)];
   void reporter.run(stop.signal);
@@ -181,7 +169,8 @@ test('an outcome of a queue that is not served is nobody else’s', async () => 
 test('a submission that is parked, as Redis has it, for the Job of another hears nothing of how that ended', async () => {
   await create('theirs');
   const { metadata } = await cluster.client.get(JOBS, { namespace: 'team', name: 'theirs' });
-  parked = [{ ref: { key: 'mine', id: 'mine', submittedAt: 1_000 }, job: { namespace: 'team', name: 'theirs' }, uid: metadata.uid }];
+  const ref = { key: 'mine', id: 'mine', submittedAt: 1_000 };
+  parked = [{ ref, job: { namespace: 'team', name: 'theirs' }, uid: metadata.uid, attempt: 1 }];
   await clock.advance(100);
   void reporter.run(stop.signal);
   await clock.advance(1_000);

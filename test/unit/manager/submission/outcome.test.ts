@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { outcomeOf, outcomeOfDeleted, submissionOf } from '../../../../manager/submission/outcome.ts';
 import { aCondition, anAdmittedJob } from '../../../support/jobs.ts';
+import { FIRST_MADE, submissionAnnotations } from '../../../support/submissions.ts';
 
 describe('the outcome of a Job', () => {
   test('is undecided while it runs, its verdict included', () => {
@@ -46,7 +47,12 @@ describe('the outcome of a Job', () => {
 });
 
 test('a Job says which submission it came from, if it came from one', () => {
-  const annotations = { 'switchyard.dev/submission': 'a/b', 'switchyard.dev/submitted-at': '12' };
-  expect(submissionOf(anAdmittedJob({ metadata: { annotations } }))).toEqual({ key: 'a/b', id: 'a/b', submittedAt: 12, tenant: 'shared' });
+  const annotations = submissionAnnotations({ id: 'a/b', submittedAt: 12 });
+  const of = { key: 'a/b', id: 'a/b', submittedAt: 12, tenant: 'shared', made: FIRST_MADE };
+  expect(submissionOf(anAdmittedJob({ metadata: { annotations } }))).toEqual(of);
+  for (const name of Object.keys(annotations)) {
+    const { [name]: _left, ...others } = annotations;
+    expect(submissionOf(anAdmittedJob({ metadata: { annotations: others } })), name).toBeUndefined();
+  }
   expect(submissionOf(anAdmittedJob())).toBeUndefined();
 });

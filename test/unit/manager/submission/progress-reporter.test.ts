@@ -2,15 +2,8 @@ import { Registry } from 'prom-client';
 import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createProgressReporter, type ProgressReporter } from '../../../../manager/submission/progress-reporter.ts';
-import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import type { SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
-import {
-  MANAGER_CONTROLLER_NAME,
-  SHARED_TENANT,
-  SUBMISSION_ANNOTATION,
-  SUBMISSION_SEAL_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-} from '../../../../shared/api/names.ts';
+import { MANAGER_CONTROLLER_NAME, SHARED_TENANT, SUBMISSION_SEAL_ANNOTATION } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import type { SubmissionProgress } from '../../../../shared/api/submission-progress.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
@@ -18,6 +11,7 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { submissionAnnotations, testSeal } from '../../../support/submissions.ts';
 
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
@@ -56,11 +50,8 @@ afterEach(async () => {
   await cluster.plane.close();
 });
 
-async function create(
-  name: string,
-  seal = sealSubmission(TEST_RECORD_KEYS, { namespace: 'team', name }, { id: name, submittedAt: 1_000, tenant: SHARED_TENANT }),
-): Promise<void> {
-  const annotations = { [SUBMISSION_ANNOTATION]: name, [SUBMITTED_AT_ANNOTATION]: '1000', [SUBMISSION_SEAL_ANNOTATION]: seal };
+async function create(name: string, seal = testSeal({ namespace: 'team', name }, { id: name })): Promise<void> {
+  const annotations = { ...submissionAnnotations({ id: name }), [SUBMISSION_SEAL_ANNOTATION]: seal };
   await cluster.client.create(JOBS, {
     metadata: { name, namespace: 'team', annotations },
     spec: {

@@ -58,7 +58,7 @@ describe('where a queue has keys, a submission', () => {
   });
 
   test('that has become a Job is not judged by the clock again, but by all else', () => {
-    const parked = { ref: submission({}), job: { namespace: 'team', name: 'a' }, uid: 'u' };
+    const parked = { ref: submission({}), job: { namespace: 'team', name: 'a' }, uid: 'u', attempt: 1 };
     expect(problem(signed({ expires: '2025-12-31T00:00:00Z' }), { parked })).toBeUndefined();
     expect(problem(DATA, { parked })).toMatch(/^signature: is missing/);
   });

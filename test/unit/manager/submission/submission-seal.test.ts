@@ -6,7 +6,7 @@ import { aHomeJob } from '../../../support/jobs.ts';
 
 const key = (letter: string): Uint8Array => Buffer.alloc(32, letter);
 const KEYS: RecordKeys = { current: key('a'), others: [] };
-const REF = { id: '7', submittedAt: 1_000, tenant: SHARED_TENANT };
+const REF = { id: '7', submittedAt: 1_000, tenant: SHARED_TENANT, made: { payload: 'p', attempt: 1 } };
 const seal = sealSubmission(KEYS, { namespace: 'team', name: 'sum' }, REF);
 const aJob = (metadata: object = {}, text = seal) =>
   aHomeJob({ metadata: { annotations: { [SUBMISSION_SEAL_ANNOTATION]: text }, ...metadata } });
@@ -22,6 +22,8 @@ test('a seal is for one Job, one submission and one key', () => {
   expect(isSealedSubmission(KEYS, aJob(), { ...REF, id: '8' })).toBe(false);
   expect(isSealedSubmission(KEYS, aJob(), { ...REF, submittedAt: 1_001 })).toBe(false);
   expect(isSealedSubmission(KEYS, aJob(), { ...REF, tenant: 'another' })).toBe(false);
+  expect(isSealedSubmission(KEYS, aJob(), { ...REF, made: { payload: 'p', attempt: 2 } })).toBe(false);
+  expect(isSealedSubmission(KEYS, aJob(), { ...REF, made: { payload: 'q', attempt: 1 } })).toBe(false);
   expect(isSealedSubmission({ current: key('b'), others: [] }, aJob(), REF)).toBe(false);
 });
 

@@ -82,6 +82,26 @@ describe('a tenant', () => {
     expect(turns.length).toBeGreaterThan(1);
   });
 
+  test('does not pass its limit with what is still being accepted', async () => {
+    const gate = gateOf(0);
+    const nearlyFull = tenant('nearly full', {}, { parked: 3 });
+    unended.set('nearly full', 2);
+    const accepted = Promise.withResolvers<void>();
+    const submit = (): void => void gate.turn(nearlyFull, false, () => accepted.promise, stop.signal);
+    for (let n = 0; n < 3; n++) submit();
+    await clock.settle();
+    expect(turns).toEqual(['nearly full']);
+    // The Job is there before its turn is over.
+    unended.set('nearly full', 3);
+    accepted.resolve();
+    await clock.settle();
+    expect(turns).toEqual(['nearly full']);
+    unended.set('nearly full', 2);
+    gate.ended();
+    await clock.settle();
+    expect(turns.length).toBeGreaterThan(1);
+  });
+
   test('whose queue is closed leaves the gate, and nothing of it is done', async () => {
     const gate = gateOf(0, 1);
     const first = Promise.withResolvers<void>();

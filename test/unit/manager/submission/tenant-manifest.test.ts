@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
 import type { Submission } from '../../../../manager/submission/submission-queue.ts';
 import { SubmissionRefused } from '../../../../manager/submission/submission-queue.ts';
-import { manifestOf } from '../../../../manager/submission/tenant-manifest.ts';
+import { manifestOf, type SubmittedAttempt } from '../../../../manager/submission/tenant-manifest.ts';
 import type { Tenant } from '../../../../manager/submission/tenant.ts';
-import { aSubmission } from '../../../support/submissions.ts';
+import { aSubmission, FIRST_MADE, submissionAnnotations } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
 
 const MANIFEST = {
@@ -26,8 +26,10 @@ const TEAM = testTenant({
     { upTo: 100, name: 'usual' },
   ],
 });
-const submission = (data: unknown, parts: Partial<Submission> = {}): Submission =>
-  aSubmission({ id: '7', submittedAt: 1_000, name: 'sum', data, ...parts });
+const submission = (data: unknown, parts: Partial<Submission> = {}): SubmittedAttempt => ({
+  ...aSubmission({ id: '7', submittedAt: 1_000, name: 'sum', data, ...parts }),
+  made: FIRST_MADE,
+});
 const withMetadata = (metadata: object): object => ({ manifest: { ...MANIFEST, metadata: { ...MANIFEST.metadata, ...metadata } } });
 const named = (metadata: object, parts: Partial<Submission> = {}): string | undefined =>
   manifestOf(SHARED, submission(withMetadata(metadata), parts)).metadata.name;
@@ -103,11 +105,8 @@ describe('the Job of a submission', () => {
         'switchyard.dev/submitted-by': 'ann',
       },
     });
-    expect(manifestOf(TEAM, submission(forged)).metadata.annotations).toEqual({
-      'switchyard.dev/submission': '7',
-      'switchyard.dev/submitted-at': '1000',
-      'switchyard.dev/submission-tenant': 'uid-of-team',
-    });
+    const said = submissionAnnotations({ id: '7', tenant: 'uid-of-team' });
+    expect(manifestOf(TEAM, submission(forged)).metadata.annotations).toEqual(said);
     expect(manifestOf(SHARED, submission(forged)).metadata.annotations).not.toHaveProperty('switchyard.dev/submission-tenant');
     expect(manifestOf(TEAM, { ...submission(forged), user: 'bob' }).metadata.annotations).toMatchObject({
       'switchyard.dev/submitted-by': 'bob',

@@ -1,24 +1,14 @@
 import { expect, test } from 'vitest';
-import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import { countUnendedJobs } from '../../../../manager/submission/unended-jobs.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import {
-  SUBMISSION_ANNOTATION,
-  SUBMISSION_SEAL_ANNOTATION,
-  SUBMISSION_TENANT_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-} from '../../../../shared/api/names.ts';
+import { SUBMISSION_SEAL_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aCondition, aHomeJob, TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { submissionAnnotations, testSeal } from '../../../support/submissions.ts';
 
 const ofTenant = (name: string, tenant: string, sealedFor = tenant, status: Job['status'] = {}): Job => {
   const { namespace } = aHomeJob().metadata;
-  const seal = sealSubmission(TEST_RECORD_KEYS, { namespace, name }, { id: name, submittedAt: 1, tenant: sealedFor });
-  const annotations = {
-    [SUBMISSION_ANNOTATION]: name,
-    [SUBMITTED_AT_ANNOTATION]: '1',
-    [SUBMISSION_TENANT_ANNOTATION]: tenant,
-    [SUBMISSION_SEAL_ANNOTATION]: seal,
-  };
+  const seal = testSeal({ namespace, name }, { id: name, tenant: sealedFor });
+  const annotations = { ...submissionAnnotations({ id: name, tenant }), [SUBMISSION_SEAL_ANNOTATION]: seal };
   return aHomeJob({ metadata: { name, uid: `uid-${name}`, annotations }, status });
 };
 const COMPLETE = { conditions: [aCondition('Complete')] };

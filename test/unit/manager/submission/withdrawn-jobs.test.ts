@@ -3,19 +3,11 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';
-import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import { ImpersonationRefused } from '../../../../manager/submission/tenant-client.ts';
 import type { Tenant } from '../../../../manager/submission/tenant.ts';
 import { createWithdrawnJobs, type WithdrawnJobs } from '../../../../manager/submission/withdrawn-jobs.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import {
-  SUBMISSION_ANNOTATION,
-  SUBMISSION_ATTEMPT_ANNOTATION,
-  SUBMISSION_PAYLOAD_ANNOTATION,
-  SUBMISSION_SEAL_ANNOTATION,
-  SUBMISSION_TENANT_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-} from '../../../../shared/api/names.ts';
+import { SUBMISSION_SEAL_ANNOTATION } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
@@ -25,10 +17,11 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { memoryLedger } from '../../../support/ledger.ts';
 import { testTenant } from '../../../support/submission-source.ts';
+import { submissionAnnotations, testSeal } from '../../../support/submissions.ts';
 
 const KEY = { namespace: 'team', name: 'nightly' };
 const TENANT = testTenant({ id: 't1', label: 'team/batch', namespace: 'team', as: { namespace: 'team', name: 'submitter' } });
-const MADE = { payload: 'p', attempt: 1 };
+
 const { submission: metrics } = createManagerMetrics(new Registry());
 
 const clock = new FakeClock();
@@ -77,14 +70,8 @@ async function lead(isWatching = true): Promise<WithdrawnJobs> {
   return withdrawn;
 }
 
-const SUBMISSION = {
-  [SUBMISSION_ANNOTATION]: 'nightly',
-  [SUBMITTED_AT_ANNOTATION]: '1000',
-  [SUBMISSION_TENANT_ANNOTATION]: 't1',
-  [SUBMISSION_PAYLOAD_ANNOTATION]: 'p',
-  [SUBMISSION_ATTEMPT_ANNOTATION]: '1',
-};
-const SEAL = sealSubmission(TEST_RECORD_KEYS, KEY, { id: 'nightly', submittedAt: 1_000, tenant: 't1', made: MADE });
+const SUBMISSION = submissionAnnotations({ id: 'nightly', tenant: 't1' });
+const SEAL = testSeal(KEY, { id: 'nightly', tenant: 't1' });
 
 async function create(
   annotations: Readonly<Record<string, string>> = { ...SUBMISSION, [SUBMISSION_SEAL_ANNOTATION]: SEAL },

@@ -43,6 +43,21 @@ const bare = (parts: Parameters<typeof aHomeJob>[0] = {}): Job => {
   return job;
 };
 
+test('a write says in the audit log of the API server what it changes, and none of what goes as before', () => {
+  const [held, moved] = [{ 'switchyard.dev/hold': 'true' }, { 'switchyard.dev/clusters': 'east' }].map((annotations) =>
+    aHomeJob({ metadata: { annotations } }),
+  );
+  const told = (object: Job | undefined, oldObject = aHomeJob(), parts: Partial<AdmissionRequest> = {}) =>
+    validate(aRequest({ operation: 'UPDATE', object, oldObject, ...parts }), { managers: [], localWorkers: [] });
+  expect(told(held)).toEqual({ uid: 'u', allowed: true, auditAnnotations: { changes: 'hold' } });
+  expect(told(aHomeJob(), held)).toMatchObject({ auditAnnotations: { changes: 'release' } });
+  expect(told(moved)).toMatchObject({ auditAnnotations: { changes: 'set-clusters=east' } });
+  const both = aHomeJob({ metadata: { annotations: { ...held?.metadata.annotations, ...moved?.metadata.annotations } } });
+  expect(told(both)).toMatchObject({ auditAnnotations: { changes: 'hold, set-clusters=east' } });
+  for (const unchanged of [told(aHomeJob()), told(held, held), told(held, aHomeJob(), { subResource: 'status' })])
+    expect(unchanged).not.toHaveProperty('auditAnnotations');
+});
+
 describe('a review', () => {
   test('is read with what is said of the Job, of its operation and of who asks', () => {
     const object = aHomeJob();

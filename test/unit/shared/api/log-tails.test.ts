@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { cutToTail, lastLineOf, logTailsName } from '../../../../shared/api/log-tails.ts';
+import { copyOfLogTails, cutToTail, lastLineOf, logTailsName } from '../../../../shared/api/log-tails.ts';
 
 test('the tails of a copy are found by its UID', () => {
   expect(logTailsName('4711')).toBe('switchyard-logs-4711');
+  expect([copyOfLogTails('switchyard-logs-4711'), copyOfLogTails('kube-root-ca.crt')]).toEqual(['4711', undefined]);
 });
 
 describe('the tail of a log', () => {

@@ -198,6 +198,29 @@ describe('who wants to catch up', () => {
     expect(lists(world)).toHaveLength(2);
   });
 
+  test('is done by a list that begins afterwards, however busy the server is with other resources', async () => {
+    const world = aWorld();
+    await world.start();
+    // Its place is forgotten: a list is due after a pause.
+    world.api.put('a');
+    world.api.holdWatches();
+    world.api.put('b');
+    world.api.compact();
+    world.api.cutWatches();
+    await world.clock.settle();
+    expect(cached(world.informer)).toEqual(['a']);
+    const send = world.api.send.bind(world.api);
+    world.api.send = (request) => {
+      world.api.touch();
+      return send(request);
+    };
+    const done = caughtUp(world);
+    await world.clock.settle();
+    expect(done()).toBe(true);
+    expect(cached(world.informer)).toEqual(['a', 'b']);
+    expect(lists(world)).toHaveLength(2);
+  });
+
   test('is not done by a list that began before', async () => {
     const world = aWorld();
     world.api.put('a');

@@ -85,3 +85,22 @@ test('how far it has come is known for each namespace, because one may be behind
   expect(Number(informer.lastResourceVersion('b'))).toBeLessThan(Number(metadata.resourceVersion));
   expect(informer.lastResourceVersion('c')).toBe('');
 });
+
+test('it catches up with one of them by a watch there, with all by one in each, and with one that it does not hold at once', async () => {
+  const { signal } = new AbortController();
+  line.holdWatches();
+  await put('a', 'late');
+  await put('b', 'late');
+  await clock.settle();
+  expect(informer.byIndex('name', 'late')).toEqual([]);
+  const caughtUp = async (namespace?: string): Promise<string[]> => {
+    const from = line.sent.length;
+    await Promise.all([informer.catchUp(signal, namespace), clock.advance(30_000)]);
+    return [...new Set(line.sent.slice(from).map(({ path }) => path))].toSorted();
+  };
+  expect(await caughtUp('c')).toEqual([]);
+  expect(await caughtUp('a')).toEqual(['GET /api/v1/namespaces/a/configmaps']);
+  expect(informer.byIndex('name', 'late').map(nameOf)).toEqual(['a/late']);
+  expect(await caughtUp()).toEqual(['GET /api/v1/namespaces/a/configmaps', 'GET /api/v1/namespaces/b/configmaps']);
+  expect(informer.byIndex('name', 'late').map(nameOf)).toEqual(['a/late', 'b/late']);
+});

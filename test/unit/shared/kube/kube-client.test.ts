@@ -219,3 +219,10 @@ test('a write whose caller reads metadata alone asks for them first, and takes t
     'application/json',
   ]);
 });
+
+test('a list of which metadata alone is read asks for that form of a list', async () => {
+  const { client, requests } = aClient({ body: { metadata: {}, items: [{ metadata: { name: 'a' } }] } });
+  const { items } = await client.list(PODS, { answer: 'metadata' });
+  expect(items).toEqual([{ metadata: { name: 'a' } }]);
+  expect(requests[0]?.headers['accept']).toBe('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json');
+});

@@ -155,6 +155,11 @@ describe('a server whose answers cannot be used', () => {
       () => ({ metadata: { resourceVersion: '1', continue: 'same' }, items: [] }),
       'NotKubernetes',
     ],
+    [
+      'gives the same continue token with new objects',
+      (page: number) => ({ ...aPage(page, `pod-${page}`), metadata: { resourceVersion: '1', continue: 'same' } }),
+      'NotKubernetes',
+    ],
     ['lists the same objects page by page', (page: number) => aPage(page, 'pod'), 'NotKubernetes'],
     ['lists new objects page by page', (page: number) => aPage(page, `pod-${page}`), 'TooManyObjects'],
     [

@@ -398,3 +398,18 @@ describe('trouble with Leases', () => {
     expect(await announced()).toMatchObject({ fenceAfterSeconds: 0 });
   });
 });
+
+test('where the first namespace of a worker is closed to it, how far the Jobs are is asked in the next, and copies there start', async () => {
+  world = await createWorld({ controllerName: CONTROLLER, namespaces: ['closed', 'ns'] }, FENCE);
+  await world.clock.advance(1_000);
+  await inContact(5);
+  await aCopy('job');
+  await inContact(5);
+  expect(await running('job')).toBe(1);
+  world.fault = ({ path }) =>
+    path.includes('/namespaces/closed/') ? refusal(403, 'Forbidden', 'jobs.batch is forbidden in namespace closed') : undefined;
+  await world.clock.advance(90_000);
+  expect(await running('job')).toBe(0);
+  await inContact(10);
+  expect(await running('job')).toBe(1);
+});

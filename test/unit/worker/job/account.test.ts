@@ -23,6 +23,15 @@ describe('the first write', () => {
     expect([ledger.flush, ledger.removals]).toEqual([false, []]);
   });
 
+  test('tells that a pod terminates, though nothing else differs', () => {
+    const seen = [aPod({ name: 'runs', phase: 'Running', ready: true }), aPod({ name: 'goes', phase: 'Running', deleting: true })];
+    const spec = { completions: 2, parallelism: 2, podReplacementPolicy: 'Failed' };
+    const job = aJob(spec, { active: 1, ready: 1, terminating: 0 });
+    const { ledger } = sync(job, seen);
+    expect([ledger.flush, ledger.status.terminating]).toEqual([true, 1]);
+    expect(sync({ ...job, status: { ...job.status, terminating: 1 } }, seen).ledger.flush).toBe(false);
+  });
+
   test('of a new Job tells ready 0, because null and 0 differ', () => {
     const job = aJob({ completions: 2, parallelism: 0 });
     job.status = {};

@@ -10,6 +10,7 @@ import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { createJobReconciler } from '../../../../worker/job/controller.ts';
 import { createJobMemory, type JobMemory } from '../../../../worker/job/job-memory.ts';
 import { createJobMetrics } from '../../../../worker/job/metrics.ts';
+import { nextSyncDelayMs } from '../../../../worker/job/pace.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aJob, condition } from './situation.ts';
@@ -25,9 +26,13 @@ afterEach(() => cluster.plane.close());
 type Reconciling = { readonly memory: JobMemory; reconcile(): Promise<unknown> };
 
 /** One reconcile of one Job of the cache; `onCreate` happens before the server gets to know of a pod. */
-function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobMemory) => void = () => undefined): Reconciling {
+function reconciling(
+  job: Job,
+  onCreate: (cached: Map<string, Job>, memory: JobMemory) => void = () => undefined,
+  cachedVersion = '1',
+): Reconciling {
   const cached = new Map<string, Job>([['job', job]]);
-  const memory = createJobMemory(clock, () => '1');
+  const memory = createJobMemory(clock, () => cachedVersion);
   const transport = cluster.plane.transport();
   const watched: Transport = {
     send: (request) => {
@@ -74,7 +79,7 @@ test('a Job that goes while it is synced leaves nothing in memory, though the sy
   });
   await reconcile();
   expect((await cluster.client.list(PODS)).items).toHaveLength(3);
-  expect([memory.surveyed.has(uid), memory.written.behind(uid), memory.expectations.satisfied(uid)]).toEqual([false, [], true]);
+  expect([memory.surveyed.has(uid), memory.written.behind(job.metadata), memory.expectations.satisfied(uid)]).toEqual([false, [], true]);
 });
 
 test.each([undefined, null])('a Job stored before there were completion modes (%s) is run as one without indexes', async (mode) => {
@@ -96,4 +101,16 @@ test('a Job whose end has reached the cache needs no remembering', async () => {
   await reconcile();
   expect(memory.finished.has(job.metadata.uid)).toBe(false);
   expect((await cluster.client.list(PODS)).items).toEqual([]);
+});
+
+test('a sync that fails after one that was capped is followed in its own time: events do not have the rest done at once', async () => {
+  const job = aJob({ completions: 1 });
+  const { uid } = job.metadata;
+  // The cache has seen all that was written.
+  const { memory, reconcile } = reconciling(job, undefined, '9999999');
+  memory.capped.add(uid);
+  await reconcile();
+  memory.expectations.creationObserved(uid);
+  expect([memory.expectations.satisfied(uid), memory.written.behind(uid)]).toEqual([true, []]);
+  expect(nextSyncDelayMs(memory, uid, 1_000)).toBe(1_000);
 });

@@ -4,6 +4,7 @@ import { createJobMemory } from '../../../../worker/job/job-memory.ts';
 import { nextSyncDelayMs } from '../../../../worker/job/pace.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
+const job = (uid: string) => ({ uid, namespace: 'ns' });
 const aMemory = (cached = { jobs: '1', pods: '1' }) => createJobMemory(new FakeClock(), (resource) => cached[resource]);
 
 /** A memory full of two Jobs. */
@@ -15,6 +16,7 @@ function aFullMemory() {
     memory.written.record(uid, 'jobs', '9');
     memory.expectations.expectCreations(uid, 1);
     memory.finalizerExpectations.expectRemoval(uid, ['pod']);
+    memory.rememberGone(uid);
   }
   return memory;
 }
@@ -25,13 +27,14 @@ const knows = (memory: ReturnType<typeof aFullMemory>, uid: string): string[] =>
     surveyed: memory.surveyed.has(uid),
     capped: memory.capped.has(uid),
     backoff: memory.backoff(uid) !== NO_BACKOFF,
-    written: memory.written.behind(uid).length > 0,
+    written: memory.written.behind(job(uid)).length > 0,
     expectations: !memory.expectations.satisfied(uid),
     finalizers: memory.finalizerExpectations.pending(uid).size > 0,
+    gone: memory.goneForMs(uid) > 0,
   })
     .filter(([, known]) => known)
     .map(([what]) => what);
-const EVERYTHING = ['finished', 'delegated', 'surveyed', 'capped', 'backoff', 'written', 'expectations', 'finalizers'];
+const EVERYTHING = ['finished', 'delegated', 'surveyed', 'capped', 'backoff', 'written', 'expectations', 'finalizers', 'gone'];
 
 describe('the memory of a Job', () => {
   test('keeps everything by UID', () => {
@@ -42,7 +45,7 @@ describe('the memory of a Job', () => {
   test('that has its final status is of what it was and of the finalizers still to be seen off', () => {
     const memory = aFullMemory();
     memory.forgetProgress('a');
-    expect(knows(memory, 'a')).toEqual(['finished', 'delegated', 'surveyed', 'finalizers']);
+    expect(knows(memory, 'a')).toEqual(['finished', 'delegated', 'surveyed', 'finalizers', 'gone']);
     expect(knows(memory, 'b')).toEqual(EVERYTHING);
   });
 
@@ -70,21 +73,21 @@ describe('the next sync of a Job', () => {
     return memory;
   };
   test('gathers the events of the batch period', () => {
-    expect(nextSyncDelayMs(aMemory(), 'a', 1000)).toBe(1000);
+    expect(nextSyncDelayMs(aMemory(), job('a'), 1000)).toBe(1000);
   });
   test('comes at once when the last one was capped', () => {
-    expect(nextSyncDelayMs(capped(), 'a', 1000)).toBe(0);
-    expect(nextSyncDelayMs(capped(), 'b', 1000)).toBe(1000);
+    expect(nextSyncDelayMs(capped(), job('a'), 1000)).toBe(0);
+    expect(nextSyncDelayMs(capped(), job('b'), 1000)).toBe(1000);
   });
   test('gathers while the caches do not show yet what the capped one did', () => {
     const memory = capped();
     memory.expectations.expectCreations('a', 1);
-    expect(nextSyncDelayMs(memory, 'a', 1000)).toBe(1000);
+    expect(nextSyncDelayMs(memory, job('a'), 1000)).toBe(1000);
     memory.expectations.creationObserved('a');
-    expect(nextSyncDelayMs(memory, 'a', 1000)).toBe(0);
+    expect(nextSyncDelayMs(memory, job('a'), 1000)).toBe(0);
     memory.written.record('a', 'pods', '2');
-    expect(nextSyncDelayMs(memory, 'a', 1000)).toBe(1000);
+    expect(nextSyncDelayMs(memory, job('a'), 1000)).toBe(1000);
     cached.pods = '2';
-    expect(nextSyncDelayMs(memory, 'a', 1000)).toBe(0);
+    expect(nextSyncDelayMs(memory, job('a'), 1000)).toBe(0);
   });
 });

@@ -1,14 +1,16 @@
 /** What the events of Jobs leave in the worker's memory. */
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import type { Informer } from '../../../../shared/kube/informer.ts';
+import { createObjectCache } from '../../../../shared/kube/indexer.ts';
 import { createWorkqueue } from '../../../../shared/kube/workqueue.ts';
 import { createJobMemory } from '../../../../worker/job/job-memory.ts';
 import { createJobMetrics } from '../../../../worker/job/metrics.ts';
-import { jobTriggers } from '../../../../worker/job/triggers.ts';
+import { formatOrphanKey, orphanKeyOfJob } from '../../../../worker/job/orphan-pods.ts';
+import { jobTriggers, podTriggers } from '../../../../worker/job/triggers.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { aJob } from './situation.ts';
+import { aJob, aPod, condition } from './situation.ts';
 
 test('a Job that is gone is forgotten altogether, and only it', () => {
   const clock = new FakeClock();
@@ -36,10 +38,48 @@ test('a Job that is gone is forgotten altogether, and only it', () => {
     memory.backoff(uid).failuresAfterLastSuccess,
     memory.expectations.satisfied(uid),
     memory.finalizerExpectations.pending(uid).size,
-    memory.written.behind(uid),
+    memory.written.behind({ uid, namespace: 'ns' }),
     ...[memory.finished, memory.delegated, memory.surveyed].map((set) => set.has(uid)),
   ];
   deleted?.(aJob({}, {}, { uid: 'goes' }), false);
   expect(known('goes')).toEqual([0, true, 0, [], false, false, false]);
   expect(known('stays')).toEqual([2, false, 1, ['pods'], true, true, true]);
+});
+
+describe('of a finished Job', () => {
+  const finished = aJob({}, { succeeded: 1, conditions: [condition('Complete', 'CompletionsReached', 'done')] });
+  const triggered = () => {
+    const clock = new FakeClock();
+    const jobs = createObjectCache<Job>();
+    jobs.set(finished);
+    const queueNamed = (name: string) => createWorkqueue({ name, clock, rateLimit: { baseDelayMs: 10, maxDelayMs: 1000 } });
+    const [queue, orphanQueue] = [queueNamed('jobs'), queueNamed('orphans')];
+    const deps = {
+      jobs: jobs as unknown as Informer<Job>,
+      queue,
+      orphanQueue,
+      memory: createJobMemory(clock, () => '1'),
+      metrics: createJobMetrics(new Registry()),
+      clock,
+      controllerName: 'kubernetes.io/job-controller',
+      batchPeriodMs: 1_000,
+    };
+    return { clock, queue, orphanQueue, ofJobs: jobTriggers(deps), ofPods: podTriggers(deps) };
+  };
+
+  test('a pod that goes is left to those who let orphans go, and the Job is not synced for it', async () => {
+    const { clock, queue, orphanQueue, ofPods } = triggered();
+    ofPods.updated?.(aPod({ name: 'late', phase: 'Running', deleting: true }), aPod({ name: 'late', phase: 'Running' }));
+    await clock.advance(2_000);
+    expect([queue.length(), orphanQueue.length()]).toEqual([0, 1]);
+    expect(await orphanQueue.get()).toBe(formatOrphanKey({ kind: 'pod', namespace: 'ns', name: 'late' }));
+  });
+
+  test('the end has its late pods let go of, and no further sync', async () => {
+    const { clock, queue, orphanQueue, ofJobs } = triggered();
+    ofJobs.updated?.(finished, aJob());
+    await clock.advance(2_000);
+    expect([queue.length(), orphanQueue.length()]).toEqual([0, 1]);
+    expect(await orphanQueue.get()).toBe(orphanKeyOfJob(finished, false));
+  });
 });

@@ -1,9 +1,16 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseEndedPods } from '../../../../shared/api/ended-pods.ts';
+import { workerLeaseName } from '../../../../shared/api/fence-leases.ts';
 import type { ConfigMap, Pod, PodStatus } from '../../../../shared/api/kubernetes.ts';
 import { LOG_TAILS_BYTES_MAX, logTailsName } from '../../../../shared/api/log-tails.ts';
-import { ENDED_PODS_ANNOTATION, JOB_TRACKING_FINALIZER, KEEP_LOGS_LABEL, ORIGIN_LABEL } from '../../../../shared/api/names.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  ENDED_PODS_ANNOTATION,
+  JOB_TRACKING_FINALIZER,
+  KEEP_LOGS_LABEL,
+  ORIGIN_LABEL,
+} from '../../../../shared/api/names.ts';
 import { CONFIG_MAPS, JOBS, NODES } from '../../../../shared/api/resources.ts';
 import type { TransportRequest, TransportResponse } from '../../../../shared/kube/transport.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
@@ -38,7 +45,7 @@ let answer: (request: TransportRequest) => TransportResponse | undefined | Promi
 const says = (body: string): TransportResponse => ({ status: 200, headers: { 'content-type': 'text/plain' }, body });
 
 async function begin(keepLogs: 'Failed' | 'All' | 'None' = 'Failed', tailBytes = 65_536): Promise<void> {
-  world = await createWorld({}, undefined, { keepLogs, tailBytes });
+  world = await createWorld({}, undefined, { namespace: 'kube-system', keepLogs, tailBytes });
   await world.admin.create(NODES, { metadata: { name: 'node-1' } });
   world.fault = (request) => {
     if (!request.path.includes('/log?')) return undefined;
@@ -74,14 +81,14 @@ const isFinished = async (): Promise<boolean> =>
 const tracked = async (): Promise<number> =>
   (await world.pods()).filter(({ metadata }) => metadata.finalizers?.includes(JOB_TRACKING_FINALIZER)).length;
 async function tails(): Promise<{ readonly object: ConfigMap; readonly texts: Record<string, string> } | undefined> {
-  const [object] = (await world.admin.list(CONFIG_MAPS, { namespace: 'ns', labelSelector: `${ORIGIN_LABEL}=home` })).items;
+  const [object] = (await world.admin.list(CONFIG_MAPS, { namespace: 'kube-system', labelSelector: `${ORIGIN_LABEL}=home` })).items;
   if (object === undefined) return undefined;
   const texts = Object.entries(object.binaryData ?? {}).map(([pod, data]) => [pod, gunzipSync(Buffer.from(data, 'base64')).toString()]);
   return { object, texts: Object.fromEntries(texts) };
 }
 
 describe('a pod of a copy that failed', () => {
-  test('leaves exit code, times, node and last line on the copy, and the end of its log beside it', async () => {
+  test('leaves exit code, times, node and last line on the copy, and the end of its log where the Leases are', async () => {
     const [pod] = await run(1);
     await world.setPod(pod!, ended(3));
     await world.pass();
@@ -106,9 +113,14 @@ describe('a pod of a copy that failed', () => {
     const job = await world.job();
     expect(kept?.object.metadata).toMatchObject({
       name: logTailsName(job!.metadata.uid),
-      labels: COPY,
-      ownerReferences: [{ kind: 'Job', uid: job!.metadata.uid }],
+      labels: {
+        ...COPY,
+        'switchyard.dev/log-tails': workerLeaseName(BUILT_IN_JOB_CONTROLLER_NAME),
+        'switchyard.dev/job-namespace': 'ns',
+        'switchyard.dev/job-name': 'job',
+      },
     });
+    expect(kept?.object.metadata.ownerReferences).toBeUndefined();
     expect(asked).toEqual([`/api/v1/namespaces/ns/pods/${name}/log?container=main&tailLines=1024&limitBytes=1048576`]);
   });
 
@@ -125,7 +137,7 @@ describe('a pod of a copy that failed', () => {
     const before = await calls({});
     await world.stop();
     await begin();
-    expect((await calls(COPY)).toSorted()).toEqual([...before, 'POST /api/v1/namespaces/ns/configmaps'].toSorted());
+    expect((await calls(COPY)).toSorted()).toEqual([...before, 'POST /api/v1/namespaces/kube-system/configmaps'].toSorted());
     expect(asked).toHaveLength(1);
   });
 

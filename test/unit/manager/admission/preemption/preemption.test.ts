@@ -16,6 +16,30 @@ describe("as in Kueue's classical preemption", () => {
   });
 });
 
+describe('who takes more than its nominal quota unless others of its queue stop', () => {
+  const ofCohort = { cohort: 'all', quota: { cpu: '4' } };
+  const reclaiming = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
+  const admitted: readonly Holding[] = [
+    { name: 'low', queue: 'main', requests: { cpu: '2' }, priority: -1 },
+    { name: 'middle', queue: 'main', requests: { cpu: '1' } },
+    { name: 'borrowed', queue: 'borrower', requests: { cpu: '1' } },
+    { name: 'owned', queue: 'borrower', requests: { cpu: '4' } },
+  ];
+  const victims = (preemption: NonNullable<QueueOf['preemption']>): readonly string[] => {
+    const queues = { main: { ...ofCohort, preemption }, borrower: ofCohort };
+    return told(incoming({ queues, admitted }, { queue: 'main', priority: 5, requests: { cpu: '3' } }).victims);
+  };
+
+  test('tries first to stay within it, with what others give back, where it may not preempt others to borrow', () => {
+    expect(victims(reclaiming)).toEqual(['borrowed InCohortReclamation', 'low InClusterQueue']);
+  });
+
+  test('tries first to borrow where it may preempt others for that', () => {
+    const borrowWithinCohort = { policy: 'LowerPriority', maxPriorityThreshold: -5 } as const;
+    expect(victims({ ...reclaiming, borrowWithinCohort })).toEqual(['low InClusterQueue', 'middle InClusterQueue']);
+  });
+});
+
 describe('room on the cluster where it would run', () => {
   const byPriority: QueueOf = { quota: { cpu: '10' }, preemption: { withinClusterQueue: 'LowerPriority' } };
   const four = aCluster('east', { capacity: { cpu: '4', pods: '100' } });

@@ -203,6 +203,33 @@ test('whatever comes and goes, the head is the first in order, positions count t
   );
 });
 
+describe('behind a Workload that waits for those that it preempts', () => {
+  const claim = { cluster: 'eu-1', flavors: [], borrowing: 0 };
+  const waitingFor = (parts: { readonly preempts?: true }) => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('large', { cpu: '9' }), 0, 1));
+    queues.add('cq', false, queued(aWorkload('small', { cpu: '1' }), 1, 1));
+    const [first = expect.fail()] = queues.heads();
+    queues.markInadmissible(first, { ...noQuota, reason: 'Preempting', claim: { ...claim, ...parts } });
+    return queues;
+  };
+
+  test('nobody of its ClusterQueue passes, unless by a higher priority, until it no longer waits for them', () => {
+    const queues = waitingFor({ preempts: true });
+    expect(headOf(queues)).toEqual([]);
+    expect(reasonOf(queues, 'small')).toBe('BehindEarlierJob');
+    queues.add('cq', false, queued(aWorkload('urgent', { cpu: '1' }), 2, 2));
+    expect(headOf(queues)).toEqual(['urgent']);
+    queues.delete('team/urgent');
+    queues.delete('team/large');
+    expect(headOf(queues)).toEqual(['small']);
+  });
+
+  test('who only has something kept for it is passed', () => {
+    expect(headOf(waitingFor({}))).toEqual(['small']);
+  });
+});
+
 describe('LocalQueues that share a ClusterQueue by what they have used', () => {
   const inQueue = (name: string, queue: string, arrival: number, priority = 0) =>
     queued(aWorkload(name, { cpu: '1' }, { queue }), arrival, priority);

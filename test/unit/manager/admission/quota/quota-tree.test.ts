@@ -199,3 +199,34 @@ test('whatever is admitted only where available, the cohort as a whole never exc
     { seed: 7, numRuns: 300 },
   );
 });
+
+describe('how far up a ClusterQueue reaches to borrow', () => {
+  const tree = buildQuotaTree(
+    [queue('a', { nominal: 0 }, 'team'), queue('b', { nominal: 4 }, 'company')],
+    [cohort('team', 'division', { nominal: 4, lending: 1 }), cohort('division', 'company', { nominal: 2 }), cohort('company')],
+  );
+  const reach = (amount: number, used: Record<string, number> = {}) =>
+    borrowingReach(nodeOf(tree, 'a'), using(tree, used).usage, 'f/gpu', gpu(amount));
+
+  test('ends where there is room for what the cohorts below do not give of what they keep back', () => {
+    expect(reach(4)).toEqual({ height: 1, reclaimable: true });
+    // The team keeps three back, so that the division, which has three with the one that the team lends it, is asked for three.
+    expect(reach(6)).toEqual({ height: 2, reclaimable: true });
+    expect(reach(7)).toEqual({ height: 3, reclaimable: false });
+  });
+
+  test('asks the cohorts for no more than it does not keep back itself', () => {
+    const keeping = buildQuotaTree(
+      [queue('a', { nominal: 4, lending: 1 }, 'team')],
+      [cohort('team', 'company', { nominal: 1 }), cohort('company')],
+    );
+    // Three are its own, and the team has two.
+    expect(borrowingReach(nodeOf(keeping, 'a'), createUsage(), 'f/gpu', gpu(5))).toEqual({ height: 1, reclaimable: true });
+    expect(borrowingReach(nodeOf(keeping, 'a'), createUsage(), 'f/gpu', gpu(6))).toEqual({ height: 2, reclaimable: false });
+  });
+
+  test('counts only what a cohort keeps back and has not used', () => {
+    expect(reach(4, { a: 2 })).toEqual({ height: 2, reclaimable: true });
+    expect(reach(5, { a: 2 })).toEqual({ height: 3, reclaimable: false });
+  });
+});

@@ -96,6 +96,23 @@ describe('a Job that goes before others', () => {
   });
 });
 
+describe('of one ClusterQueue', () => {
+  test('only one Job preempts at a time: a more urgent one that comes waits until the first has its place', () => {
+    const yard = world({ main: { quota: { cpu: '4' }, preemption: byPriority } });
+    for (const name of ['a', 'b', 'c', 'd']) yard.arrive('main', name, '1');
+    yard.settle();
+    yard.arrive('main', 'high', '2', 5);
+    yard.settle();
+    yard.arrive('main', 'urgent', '2', 10);
+    yard.settle();
+    expect(yard.preemptions.map((each) => each.split(' ')[2])).toEqual(['high', 'high']);
+    expect(yard.reasonOf('urgent')).toMatchObject({ reason: 'BehindOtherQueues' });
+    for (const name of yard.stopping()) yard.stop(name);
+    expect(yard.settle()).toEqual(['high']);
+    expect(yard.preemptions.slice(2).map((each) => each.split(' ')[2])).toEqual(['urgent', 'urgent']);
+  });
+});
+
 describe('behind a Job that does not fit, and for which nobody is to go', () => {
   test.each(['before', 'after'])('a smaller one that can preempt does, whether it came %s', (when) => {
     const yard = world({ main: { quota: { cpu: '4' }, preemption: byPriority } });
@@ -147,6 +164,18 @@ describe('two that preempt at once', () => {
   });
 });
 
+test('nobody stops for quota that an earlier Job of the cycle takes', () => {
+  const borrowing = { ...reclaiming, borrowWithinCohort: { policy: 'LowerPriority' } } as const;
+  const yard = world({ a: { cohort: 'all', quota: { cpu: '2' } }, b: { cohort: 'all', quota: { cpu: '3' }, preemption: borrowing } });
+  yard.arrive('b', 'low', '3');
+  yard.settle();
+  // Alone, the second has enough once the low one stops, as the other queue leaves it the rest.
+  yard.arrive('a', 'first', '2');
+  yard.arrive('b', 'second', '5', 5);
+  expect(yard.settle()).toEqual(['first']);
+  expect(yard.preemptions).toEqual([]);
+});
+
 describe('clusters', () => {
   const queue = { main: { quota: { cpu: '20' }, preemption: byPriority } };
   const on = (name: string) => ({ wish: { kind: 'Names', names: [name] } as const });
@@ -175,6 +204,18 @@ describe('clusters', () => {
     yard.arrive('main', 'large', '4', 3);
     yard.settle();
     expect(yard.preemptions).toEqual([]);
+  });
+
+  test('nobody stops for a place that an earlier Job of the cycle takes', () => {
+    const yard = world({ a: { quota: { cpu: '9' } }, b: { quota: { cpu: '9' }, preemption: byPriority } }, [room('only', '5')]);
+    yard.arrive('b', 'low', '3');
+    yard.settle();
+    // Alone, the second has enough once the low one stops.
+    yard.arrive('a', 'first', '2', 5);
+    yard.arrive('b', 'second', '5', 3);
+    expect(yard.settle()).toEqual(['first']);
+    expect(yard.preemptions).toEqual([]);
+    expect(yard.reasonOf('second')).toMatchObject({ waitsFor: 'cluster' });
   });
 
   test('one that is out of reach is passed over, and so are those who were to stop there', () => {

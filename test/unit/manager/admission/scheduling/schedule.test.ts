@@ -3,6 +3,7 @@ import { parseAmount } from '../../../../../manager/api/amount.ts';
 import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
 import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
+import { decided } from '../kueue/cycle.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from '../setup.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -196,4 +197,26 @@ describe('one scheduling cycle', () => {
     ]);
     expect(at(nowMs + 60_000)).toMatchObject([{ kind: 'Admit', record: { cluster: 'eu', epoch: 4, avoid: { eu } } }]);
   });
+});
+
+test('with fair sharing a queue whose Job is preempted has a smaller share from then on in the same cycle', () => {
+  const of = { cohort: 'all', quota: { cpu: '4' } };
+  const running = [
+    { name: 'borrower', queue: 'b', requests: { cpu: '8' } },
+    { name: 'small', queue: 'c', requests: { cpu: '1' } },
+  ];
+  const waiting = [
+    { name: 'owner', queue: 'a', requests: { cpu: '4' }, priority: 5, created: 1 },
+    { name: 'older', queue: 'b', requests: { cpu: '2' }, created: 2 },
+    { name: 'younger', queue: 'c', requests: { cpu: '2' }, created: 3 },
+  ];
+  const queues = { a: { ...of, preemption: { reclaimWithinCohort: 'Any' } }, b: of, c: of } as const;
+  const fairSharing = { preemptionStrategies: ['LessThanOrEqualToFinalShare', 'LessThanInitialShare'] } as const;
+  // Three are free: once the borrower is to go, neither of the two borrows, and the older one has them.
+  expect(decided({ queues, running, waiting, fairSharing })).toEqual([
+    'borrower stops (InCohortReclamation)',
+    'older runs on default',
+    'owner makes room',
+    'younger is too late',
+  ]);
 });

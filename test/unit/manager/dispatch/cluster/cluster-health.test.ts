@@ -25,6 +25,19 @@ describe('a worker cluster', () => {
     expect(after(ANSWER, FAILURE, ANSWER).failingSinceMs).toBeUndefined();
   });
 
+  test.each([true, false])(
+    'that answers (listed: %s) keeps the proof of its fence: when the last renewal was sent, and that its watch is silent',
+    (synced) => {
+      const fenced: ClusterHealth = { ...after(ANSWER, FAILURE), renewalSentMs: 700, unheard: true };
+      expect(afterProbe(fenced, { ...ANSWER, synced }, 3000)).toMatchObject({
+        connected: true,
+        failures: 0,
+        renewalSentMs: 700,
+        unheard: true,
+      });
+    },
+  );
+
   test('is lost when it stays silent, counted from the first failure', () => {
     const failures = Array.from({ length: FAILURES_UNTIL_LOST }, () => FAILURE);
     expect(after(ANSWER, ...failures)).toMatchObject({

@@ -7,10 +7,11 @@ import {
   type NamespacePolicy,
 } from '../../../../../manager/dispatch/writes/copy-writer.ts';
 import type { Job, Unsaved } from '../../../../../shared/api/kubernetes.ts';
+import { logTailsName } from '../../../../../shared/api/log-tails.ts';
 import { ApiError } from '../../../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../../../shared/kube/client.ts';
 import { fencedClient } from '../../../../../shared/kube/fenced-client.ts';
-import { JOBS, NAMESPACES } from '../../../../../shared/api/resources.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../../../../shared/api/resources.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { startCluster, type EmbeddedCluster } from '../../../../support/embedded-cluster.ts';
 
@@ -49,6 +50,7 @@ const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
     cluster: 'eu-1',
     client: cluster.client,
     namespaces,
+    leaseNamespace: () => 'leases',
     clock: new FakeClock(),
     signal: new AbortController().signal,
   });
@@ -124,6 +126,19 @@ describe('creating a copy', () => {
     await expect(cluster.client.get(NAMESPACES, { namespace: '', name: 'team' })).rejects.toMatchObject({ code: 404 });
   });
 
+  test.each([
+    [429, 'TooManyRequests'],
+    [401, 'Unauthorized'],
+    [408, 'Timeout'],
+  ])('that is answered with %i %s is not refused: it is tried again, and succeeds', async (code, reason) => {
+    const busy = new ApiError(code, { reason, message: 'later' });
+    const client: KubeClient = { ...fencedClient(cluster.client, new AbortController().signal), create: () => Promise.reject(busy) };
+    const signal = new AbortController().signal;
+    const impatient = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal });
+    await expect(impatient.create(copyOf('a', 1), SOLE)).rejects.toBe(busy);
+    expect((await writer.create(copyOf('a', 1), SOLE)).metadata.name).toBe('sum');
+  });
+
   test('that is there already, because an answer was lost, finds it', async () => {
     const first = await writer.create(copyOf('a', 1), SOLE);
     expect((await writer.create(copyOf('a', 1), SOLE)).metadata.uid).toBe(first.metadata.uid);
@@ -165,7 +180,15 @@ describe('creating a copy', () => {
       },
     };
     const namespaces = { kind: 'Require' } as const;
-    writer = createCopyWriter({ origin: 'm1', cluster: 'eu-1', client, namespaces, clock, signal: new AbortController().signal });
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces,
+      leaseNamespace: () => 'leases',
+      clock,
+      signal: new AbortController().signal,
+    });
     const { metadata } = await writer.create(copyOf('a', 1), SOLE);
     expect(metadata).toMatchObject({
       labels: { 'switchyard.dev/origin': 'm1' },
@@ -183,6 +206,7 @@ describe('creating a copy', () => {
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
       clock,
       signal: new AbortController().signal,
     });
@@ -201,6 +225,7 @@ describe('creating a copy', () => {
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
       clock,
       signal: new AbortController().signal,
     });
@@ -216,6 +241,7 @@ describe('creating a copy', () => {
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
       clock,
       signal: new AbortController().signal,
     });
@@ -266,6 +292,7 @@ describe('telling a suspended copy what its Job has finished', () => {
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
       clock,
       signal: new AbortController().signal,
     });
@@ -289,6 +316,7 @@ describe('telling a suspended copy what its Job has finished', () => {
       cluster: 'eu-1',
       client,
       namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
       clock,
       signal: new AbortController().signal,
     });
@@ -311,4 +339,62 @@ test('the word of an earlier suspension is taken back of this version only, with
   expect(asked.status?.conditions).toHaveLength(2);
   expect(asked.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Suspended', status: 'False' }));
   expect(asked.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Other', status: 'True' }));
+});
+
+describe('the ends of logs of a copy', () => {
+  const copy = { metadata: { namespace: 'team', name: 'a', uid: 'u1' } } as Job;
+  const put = (namespace: string, text: string): Promise<unknown> =>
+    cluster.client.create(CONFIG_MAPS, { metadata: { namespace, name: logTailsName('u1') }, binaryData: { pod: btoa(text) } });
+  const read = async (): Promise<string | undefined> => {
+    const { binaryData = {} } = (await writer.tails(copy)) ?? {};
+    return binaryData['pod'] === undefined ? undefined : atob(binaryData['pod']);
+  };
+  /** Of an account that may read ConfigMaps in these namespaces alone. */
+  const readIn = (...namespaces: string[]): void => {
+    const client: KubeClient = {
+      ...fencedClient(cluster.client, new AbortController().signal),
+      get: (resource, wanted, options) =>
+        namespaces.includes(wanted.namespace ?? '') ? cluster.client.get(resource, wanted, options) : Promise.reject(forbidden()),
+    };
+    const signal = new AbortController().signal;
+    writer = createCopyWriter({
+      origin: 'm1',
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      leaseNamespace: () => 'leases',
+      clock,
+      signal,
+    });
+  };
+  beforeEach(async () => {
+    for (const name of ['leases', 'team']) await cluster.client.create(NAMESPACES, { metadata: { name } });
+  });
+
+  test('are where the Lease of the worker is, whatever somebody puts beside the copy', async () => {
+    expect(await read()).toBeUndefined();
+    await put('team', 'forged');
+    await put('leases', 'kept');
+    expect(await read()).toBe('kept');
+    readIn('leases');
+    expect(await read()).toBe('kept');
+  });
+
+  test('are beside the copy where a worker of an earlier release has put them', async () => {
+    await put('team', 'earlier');
+    expect(await read()).toBe('earlier');
+    readIn('team');
+    expect(await read()).toBe('earlier');
+    readIn('leases');
+    expect(await read()).toBeUndefined();
+  });
+
+  test.each([[[]], [['team']]])(
+    'cannot be read without a right where they are, which is told, with rights in %j',
+    async (namespaces: string[]) => {
+      await put('leases', 'kept');
+      readIn(...namespaces);
+      await expect(read()).rejects.toThrow('no');
+    },
+  );
 });

@@ -24,6 +24,16 @@ test('the presence of a field is asked of any expression', () => {
   expect(program()).toBe(true);
 });
 
+test('bytes that are no UTF-8 are no text, and those that are become it', () => {
+  const error = 'error: invalid UTF-8 in bytes, cannot convert to string';
+  expect(evaluate('string(x)', { x: Buffer.from([0xff]) })).toBe(error);
+  expect(evaluate("string(b'a' + b'\\xff')")).toBe(error);
+  expect(evaluate("[b'a', b'\\xed\\xa0\\x80'].map(x, string(x))")).toBe(error);
+  expect(evaluate("[b'\\xff'].exists(x, string(x) == 'a' || true)")).toBe(true);
+  expect(evaluate('string(x)', { x: Buffer.from('é𝄞') })).toBe('é𝄞');
+  expect(evaluate("string(b'a' + bytes('é'))")).toBe('aé');
+});
+
 test('an environment knows the types of its variables, its clone too', () => {
   const environment = new CelEnvironment(kubernetesEnvironment.interpreter.clone()).registerVariable('xs', 'list<int>');
   expect(environment.clone().variables.get('xs')).toMatchObject({ name: 'list', parameters: [{ name: 'int' }] });

@@ -12,7 +12,7 @@ const problemOf = (expression: string): string | undefined => {
 };
 const cannot = (target: string): string => `program instantiation failed: type conversion error from 'string' to '${target}'`;
 
-/** As a kube-apiserver v1.36 answered, but for the last four here and the last five below. */
+/** As a kube-apiserver v1.36 answered, but for the last five here and the last six below. */
 test.each([
   ["int('abc') > 0", cannot('int')],
   ["uint('-1') > 0u", cannot('uint')],
@@ -25,6 +25,7 @@ test.each([
   ["double('1e400') > 0.0", cannot('double')],
   ["[1, 2].all(x, x > int('a'))", cannot('int')],
   ["uint('a') > uint(int('b'))", cannot('uint')],
+  ["string(b'\\xff') == ''", 'program instantiation failed: invalid UTF-8 in bytes, cannot convert to string'],
 ])('%s cannot be made ready', (expression, problem) => {
   expect(problemOf(expression)).toBe(problem);
 });
@@ -38,6 +39,7 @@ test.each([
   "double('-1.5e3') < double('Infinity')",
   "bool('T')",
   'uint(1.5) == 1u',
+  "string(b'é\\xc3\\251') == 'éé'",
 ])('%s is found out when it is evaluated', (expression) => {
   expect(problemOf(expression)).toBeUndefined();
 });

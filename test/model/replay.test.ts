@@ -1,0 +1,145 @@
+/**
+ * Goal: model and code do not drift apart. Method: what the stores of simulated clusters show of each Job (test/simulation/dispatch/protocol-trace.ts) has
+ * to be what some run of the model shows; Spin looks for that run (`npm run model`). Courses that no run may take have to be refused.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTraceRecorder } from '../simulation/dispatch/protocol-trace.ts';
+import { JOB_UID_VARIABLE } from '../../shared/api/names.ts';
+import { isSlow } from '../support/slow.ts';
+import { openReplay } from './replay.ts';
+import { compileReplay, lacksSpin, type Replayer } from './spin.ts';
+
+const STORIES = Number(process.env['SWITCHYARD_REPLAYED_STORIES'] ?? 40);
+const STORY_MS = 60_000;
+const COMPILE_MS = 600_000;
+
+/** Of a state of a trace, in its order. */
+const FIELDS =
+  'epoch place told suspended done there0 epoch0 suspended0 says0 ended0 runs0 there1 epoch1 suspended1 says1 ended1 runs1 mayDie mayCut0 mayRestart0 mayCut1 mayRestart1'.split(
+    ' ',
+  );
+type Change = Readonly<Record<string, number>>;
+const [DISPATCHED, AT_REST, FENCED_OFF] = [1, 3, 4];
+
+/** A Job that is stopped, and moves. */
+const MOVES = {
+  recorded: { epoch: 1, suspended: 0 },
+  created: { there0: 1, epoch0: 1 },
+  dispatched: { told: DISPATCHED },
+  begun: { runs0: 1 },
+  stopped: { suspended: 1 },
+  suspended: { suspended0: 1 },
+  podsEnded: { runs0: 0 },
+  seen: { says0: 1 },
+  proven: { told: AT_REST },
+  recordedElsewhere: { epoch: 2, place: 1, told: 0, suspended: 0 },
+  deleted: { there0: 0, epoch0: 0, suspended0: 0, says0: 0 },
+  createdElsewhere: { there1: 1, epoch1: 2 },
+  begunElsewhere: { runs1: 1 },
+  endedThere: { runs1: 0, ended1: 1 },
+  ended: { done: 1 },
+} satisfies Readonly<Record<string, Change>>;
+type Step = keyof typeof MOVES;
+const STEPS = Object.keys(MOVES) as Step[];
+
+function statesOf(changes: readonly Change[]): number[][] {
+  let now: Change = { suspended: 1 };
+  return [now, ...changes.map((change) => (now = { ...now, ...change }))].map((state) => FIELDS.map((field) => state[field] ?? 0));
+}
+const courseOf = (steps: readonly Step[]): number[][] => statesOf(steps.map((step) => MOVES[step]));
+/** With one step before another one instead of in its place. */
+const earlier = (step: Step, before: Step): Step[] =>
+  STEPS.filter((each) => each !== step).flatMap((each) => (each === before ? [step, each] : [each]));
+
+describe('what is written down of a story', () => {
+  const template = (uid: string) => ({ spec: { containers: [{ name: 'main', env: [{ name: JOB_UID_VARIABLE, value: uid }] }] } });
+  const record = (epoch: number, cluster: string): Record<string, string> => ({
+    'switchyard.dev/admission': JSON.stringify({ epoch, cluster, since: 'now' }),
+  });
+  const condition = (type: string, reason = '', message = '') => ({
+    type,
+    status: reason === 'AtRest' ? 'False' : 'True',
+    reason,
+    message,
+  });
+
+  test('is each state that the stores show, in the order of the writes, until the Job has ended', () => {
+    const recorder = createTraceRecorder();
+    const stored = (cluster: string, table: string, name: string, object?: object): void =>
+      recorder.stored(cluster, {
+        table,
+        namespace: 'blue',
+        name,
+        revision: 1,
+        text: object === undefined ? undefined : JSON.stringify(object),
+      });
+    const atHome = (annotations: object, suspend: boolean, ...conditions: object[]): void =>
+      stored('home', 'batch/jobs', 'sum', { metadata: { uid: 'u', annotations }, spec: { suspend }, status: { conditions } });
+    const copy = (suspend: boolean, ...conditions: object[]): void =>
+      stored('east', 'batch/jobs', 'sum', {
+        metadata: { uid: 'c', annotations: { 'switchyard.dev/dispatch-epoch': '1' } },
+        spec: { suspend, template: template('u') },
+        status: { conditions },
+      });
+    const dispatched = condition('Dispatched', 'Dispatched', 'dispatched to cluster "east" (placement 1)');
+    atHome({}, true);
+    atHome(record(1, 'east'), false);
+    copy(false);
+    atHome(record(1, 'east'), false, dispatched);
+    stored('east', '/pods', 'sum-1', {
+      metadata: { uid: 'p', ownerReferences: [{ uid: 'c', controller: true }] },
+      status: { phase: 'Running' },
+    });
+    atHome(record(1, 'east'), true, dispatched);
+    copy(true);
+    stored('east', '/pods', 'sum-1');
+    copy(true, condition('Suspended'));
+    atHome(record(1, 'east'), true, condition('Dispatched', 'AtRest', 'nothing of it runs on cluster "east" (placement 1, admitted now)'));
+    expect(recorder.traces()).toEqual([{ job: 'u', states: courseOf(STEPS.slice(0, STEPS.indexOf('recordedElsewhere'))) }]);
+  });
+});
+
+const lacking = isSlow ? lacksSpin() : 'only npm run model and npm run test:operations search the model';
+
+describe.skipIf(lacking !== undefined)('a trace', () => {
+  let replayer: Replayer;
+  beforeAll(() => {
+    replayer = compileReplay();
+  }, COMPILE_MS);
+  afterAll(() => replayer.remove());
+
+  test('of a Job that is stopped and moves is one of the model', () => {
+    expect(replayer.replay(courseOf(STEPS))).toMatchObject({ isAccepted: true, position: STEPS.length });
+  });
+
+  test.each<[string, readonly Step[], Step]>([
+    ['a Job is recorded elsewhere before anything is proven', earlier('recordedElsewhere', 'proven'), 'recordedElsewhere'],
+    ['a Job says that it rests while its pods run', earlier('proven', 'podsEnded'), 'proven'],
+    ['a copy says that it is suspended before it is', earlier('seen', 'suspended'), 'seen'],
+    ['a copy is made beside that of another placement', earlier('createdElsewhere', 'deleted'), 'createdElsewhere'],
+    ['pods begin before there is a copy', earlier('begunElsewhere', 'createdElsewhere'), 'begunElsewhere'],
+    ['a Job ends before its copy has', earlier('ended', 'endedThere'), 'ended'],
+  ])('is refused: %s', (_, steps, refused) => {
+    expect(replayer.replay(courseOf(steps))).toMatchObject({ isAccepted: false, position: steps.indexOf(refused) });
+  });
+
+  test.each([
+    [true, { mayCut0: 1 }],
+    [false, {}],
+  ])('in which a Job counts as fenced off is one (%j) where its cluster was cut off', (isAccepted, fault) => {
+    const { recorded, created, dispatched, begun, stopped, podsEnded } = MOVES;
+    const changes = [recorded, created, dispatched, begun, fault, stopped, podsEnded, { told: FENCED_OFF }];
+    expect(replayer.replay(statesOf(changes)).isAccepted).toBe(isAccepted);
+  });
+
+  test(
+    `of ${STORIES} stories is one of the model`,
+    async () => {
+      const { play, counts } = openReplay(replayer);
+      for (let seed = 1; seed <= STORIES; seed++) expect([seed, (await play(seed)).violations]).toEqual([seed, []]);
+      console.log(`${counts.traces} Jobs, ${counts.distinct} different courses, ${counts.states} states of the model`);
+      expect(counts.distinct).toBeGreaterThan(STORIES / 20);
+    },
+    STORIES * STORY_MS,
+  );
+});
