@@ -7,10 +7,11 @@ export function runbookIndex(alerts: readonly Alert[]): string {
 
 <!-- Written by scripts/generate-monitoring.ts from shared/monitoring. -->
 
-A page for each alert. It begins with the three commands to type; words in capitals are to be replaced, \`CLUSTER\` by the label \`cluster\` of the alert and so on. Whoever has not set up
-anything yet reads [monitoring](../monitoring.md). Critical means that somebody gets up; warning, that somebody looks today.
+Each alert has a page, which begins with the three commands to run. Replace words in capitals: for example, replace \`CLUSTER\` with the
+label \`cluster\` of the alert. To set up alerts, see [monitoring](../monitoring.md). \`critical\` pages the engineer on call; \`warning\` is for
+working hours of the same day.
 
-| alert | severity | after | numbers | of |
+| alert | severity | after | thresholds | of |
 | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 `;
