@@ -22,7 +22,7 @@ import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
-import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
+import { certificateFromFiles, reportingSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createMetricsText } from '../shared/runtime/metrics-text.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
@@ -147,5 +147,5 @@ function certificateOf({ metricsTls }: WorkerConfig, registry: Registry, log: Lo
   if (metricsTls === undefined) return undefined;
   const notAfter = createCertificateGauge(registry);
   const source = certificateFromFiles({ of: 'metrics', ...metricsTls, clock: systemClock, log });
-  return toldSource(source, (seconds) => notAfter.set({ certificate: 'metrics' }, seconds));
+  return reportingSource(source, (seconds) => notAfter.set({ certificate: 'metrics' }, seconds));
 }

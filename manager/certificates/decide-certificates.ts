@@ -9,7 +9,7 @@ export const BACKDATED_MS = DAY_MS;
 /** So long before its end it is replaced. */
 export const RENEWED_BEFORE_MS = 30 * DAY_MS;
 /** API servers learn of a bundle by a watch; what is shown changes so long after the bundle. */
-export const SETTLED_MS = 600_000;
+export const TRUSTED_AFTER_MS = 600_000;
 /** After this time somebody looks, whatever was said. */
 const LOOK_MS = 3_600_000;
 
@@ -71,13 +71,13 @@ export function decideCertificates({ nowMs, secret, shown, bundles, nextTrustedM
     if (!isSame(bundle, wanted)) return { kind: 'Publish', index, authorities: wanted };
   }
   const goOn = { kind: 'Write', authorities: trusted } as const;
-  if (isGood(next) && nextTrustedMs >= SETTLED_MS)
+  if (isGood(next) && nextTrustedMs >= TRUSTED_AFTER_MS)
     return { ...goOn, why: 'the next one is trusted by now', current: next, next: undefined };
   const isDue = current.notAfterMs - nowMs <= RENEWED_BEFORE_MS || isOfOthers(current) || !coversNames(current, names);
   if (isDue && !isGood(next)) return { ...goOn, why: 'it is to be replaced', current, next: 'Made' };
   if (!isSame(authorities, trusted))
     return { ...goOn, why: 'what an authority has signed has ended', current, next: isGood(next) ? next : undefined };
-  const nextMs = isGood(next) ? SETTLED_MS - nextTrustedMs : current.notAfterMs - RENEWED_BEFORE_MS - nowMs;
+  const nextMs = isGood(next) ? TRUSTED_AFTER_MS - nextTrustedMs : current.notAfterMs - RENEWED_BEFORE_MS - nowMs;
   return { kind: 'Wait', forMs: Math.max(1_000, Math.min(LOOK_MS, nextMs)) };
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { createCertificateGauge } from '../../shared/runtime/certificate-gauge.ts';
-import { certificateFromFiles, toldSource, type CertificateSource } from '../../shared/runtime/serving-certificate.ts';
+import { certificateFromFiles, reportingSource, type CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { CertificateChoice, CertificateSecretConfig } from '../config/certificate-flags.ts';
 import { createCertificateKeeper, type CertificateKeeper } from '../certificates/certificate-keeper.ts';
 
@@ -46,7 +46,7 @@ export function createServingCertificates({ own, namespace, ...deps }: ServingCe
     of(server, choice) {
       const source = choice === 'Own' ? keeper : certificateFromFiles({ of: server, ...choice, clock, log });
       if (source === undefined) throw new Error(`no Secret holds a certificate for the ${server}`);
-      return toldSource(source, (seconds) => notAfter.set({ certificate: server }, seconds));
+      return reportingSource(source, (seconds) => notAfter.set({ certificate: server }, seconds));
     },
   };
 }

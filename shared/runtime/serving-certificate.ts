@@ -66,7 +66,7 @@ export function certificateFromFiles({ of, certFile, keyFile, clock, log }: File
 }
 
 /** Tells of each certificate that is shown when it ends (`notAfter`), as epoch seconds. */
-export const toldSource = (source: CertificateSource, tell: (notAfterSeconds: number) => void): CertificateSource => {
+export const reportingSource = (source: CertificateSource, tell: (notAfterSeconds: number) => void): CertificateSource => {
   const told = (certificate: ServingCertificate): ServingCertificate => {
     tell(Math.floor(Date.parse(new X509Certificate(certificate.cert).validTo) / 1000));
     return certificate;

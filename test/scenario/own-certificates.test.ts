@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BUNDLE_HOLDERS, type BundleHolder } from '../../manager/certificates/ca-bundle.ts';
 import { createCertificateKeeper, type CertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
-import { BACKDATED_MS, SETTLED_MS, VALID_MS } from '../../manager/certificates/decide-certificates.ts';
+import { BACKDATED_MS, TRUSTED_AFTER_MS, VALID_MS } from '../../manager/certificates/decide-certificates.ts';
 import { authoritiesIn, bundleOf, coversNames, readKeyPair } from '../../manager/certificates/key-pair.ts';
 import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
 import { NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
@@ -273,7 +273,7 @@ describe('a certificate that comes to its end', () => {
     await cluster.client.patch(SECRETS, SECRET, { type: 'merge', body: { metadata: { labels: { touched: 'yes' } } } });
     await passes(10_000);
     expect((await bundlesNow()).map((bundle) => authoritiesIn(bundle).length)).toEqual([2, 2]);
-    await passes(SETTLED_MS - 60_000);
+    await passes(TRUSTED_AFTER_MS - 60_000);
     expect(serials()).toEqual([first]);
     await passes(120_000);
     expect(serials()).not.toEqual([first]);
@@ -363,7 +363,7 @@ describe('an operator', () => {
     await passes(60_000);
     await replicas[0]?.kill();
     startReplica(2, ['renamed.switchyard.svc', 'manager.switchyard.svc']);
-    await passes(60_000 + SETTLED_MS);
+    await passes(60_000 + TRUSTED_AFTER_MS);
     const shown = replicas[0]?.shown();
     const pair = shown && readKeyPair(shown.cert, shown.key, authoritiesIn((await bundlesNow())[0] ?? ''));
     expect(pair && coversNames(pair, ['renamed.switchyard.svc'])).toBe(true);

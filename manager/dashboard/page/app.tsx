@@ -6,7 +6,7 @@ import { Jobs } from './jobs.tsx';
 import { Login } from './login.tsx';
 import { Mark, Notice } from './parts.tsx';
 import { QueuePage } from './queue-page.tsx';
-import { connection, entry, lastHeard, leave, place, setTheme, theme, yard, type Theme } from './state.tsx';
+import { connection, entry, lastHeard, leave, place, setTheme, theme, overview, type Theme } from './state.tsx';
 import { totalsIn } from './overview-model.ts';
 import { SubmissionsPage } from './submissions-page.tsx';
 import { OverviewPage } from './overview.tsx';
@@ -18,7 +18,7 @@ export function App() {
     else document.documentElement.dataset['theme'] = chosen;
   });
   useSignalEffect(() => {
-    const waiting = yard.value === undefined ? undefined : totalsIn(yard.value)?.states.Waiting;
+    const waiting = overview.value === undefined ? undefined : totalsIn(overview.value)?.states.Waiting;
     document.title = `${titleOf()}${waiting === undefined || waiting === 0 ? '' : ` · ${waiting} waiting`} · Switchyard`;
   });
   useKeys();
@@ -33,7 +33,7 @@ export function App() {
       <Header />
       <LostConnection />
       <main id="content" tabIndex={-1}>
-        {yard.value === undefined ? <Notice kind="wait" isPage title="Looking at the yard …" /> : <Page />}
+        {overview.value === undefined ? <Notice kind="wait" isPage title="Looking at the yard …" /> : <Page />}
       </main>
     </div>
   );
@@ -67,7 +67,7 @@ function Page() {
 function Header() {
   const { value: who } = entry;
   const page = place.value.page;
-  const states = (yard.value && totalsIn(yard.value)?.states) ?? {};
+  const states = (overview.value && totalsIn(overview.value)?.states) ?? {};
   const link = (href: string, label: string, isHere: boolean) => (
     <a href={href} aria-current={isHere ? 'page' : undefined}>
       {label}
@@ -131,7 +131,7 @@ function Pulse() {
 
 function LostConnection() {
   const { value: state } = connection;
-  if (state.kind !== 'Lost' || yard.value === undefined) return null;
+  if (state.kind !== 'Lost' || overview.value === undefined) return null;
   const at = new Date(lastHeard.value.hereMs).toLocaleTimeString('en', { hour12: false });
   return (
     <div class="banner" role="alert">

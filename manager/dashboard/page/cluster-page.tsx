@@ -6,13 +6,13 @@ import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { Facts, HealthDot, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
-import { entry, serverNow, yard } from './state.tsx';
+import { entry, serverNow, overview } from './state.tsx';
 import { count, duration } from './words.ts';
 import { clustersIn } from './overview-model.ts';
 
 /** One worker cluster: how it is, how full, what runs there, what is kept from it, and what keeps Jobs there from running twice. */
 export function ClusterPage({ name }: { readonly name: string }) {
-  const cluster = clustersIn(yard.value ?? new Map()).find((each) => each.name === name);
+  const cluster = clustersIn(overview.value ?? new Map()).find((each) => each.name === name);
   const { value: view, problem: unread } = useAsked((api) => api.cluster(name), name, cluster);
   if (cluster === undefined) return <Notice isPage kind="none" title={`There is no cluster ${name} that you may see`} />;
   const { health, state, problem, roundTripMs, version, fills, jobs, running } = cluster;

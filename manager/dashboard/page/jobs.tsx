@@ -3,7 +3,7 @@ import type { JobLine } from '../views.ts';
 import { JobTable, type Change } from './job-table.tsx';
 import { stateWord } from './parts.tsx';
 import { jobsAt, type Query } from './place.ts';
-import { yard } from './state.tsx';
+import { overview } from './state.tsx';
 import { clustersIn } from './overview-model.ts';
 
 const STATES: readonly JobLine['state'][] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
@@ -36,7 +36,7 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
     if (!next.delete(state)) next.add(state);
     change({ state: [...next].join(',') });
   };
-  const clusters = clustersIn(yard.value ?? new Map());
+  const clusters = clustersIn(overview.value ?? new Map());
   const others = ['namespace', 'queue', 'clusterQueue', 'user', 'reason'].filter((name) => query[name] !== undefined);
   return (
     <search class="filters">

@@ -2,14 +2,14 @@ import type { ClusterItem, LocalQueueNode, QueueNode } from '../views.ts';
 import { useFlow } from './flow.tsx';
 import { HealthDot, Meter, Notice, JobChips } from './parts.tsx';
 import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
-import { entry, yard } from './state.tsx';
+import { entry, overview } from './state.tsx';
 import { PastOverviewView, OverviewTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
 import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './overview-model.ts';
 
 /** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
 export function OverviewPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
-  const all = yard.value ?? new Map();
+  const all = overview.value ?? new Map();
   const root = useFlow(all);
   const tree = treeOf(all);
   const alone = localQueuesIn(all);
@@ -30,7 +30,7 @@ export function OverviewPage({ hours = HOURS_SHOWN, at }: { readonly hours?: num
 }
 
 function LiveOverview() {
-  const all = yard.value ?? new Map();
+  const all = overview.value ?? new Map();
   const tree = treeOf(all);
   const alone = localQueuesIn(all);
   const clusters = clustersIn(all);

@@ -44,7 +44,7 @@ const number = <Name extends string>(query: Readonly<Record<string, string>>, na
 };
 
 /** The yard with so many hours of its time line, now or at a moment. */
-export function yardAt(hours: number, atMs?: number): string {
+export function overviewAt(hours: number, atMs?: number): string {
   const query = [...(hours === HOURS_SHOWN ? [] : [`hours=${hours}`]), ...(atMs === undefined ? [] : [`at=${atMs}`])].join('&');
   return query === '' ? '#/yard' : `#/yard?${query}`;
 }

@@ -4,14 +4,14 @@ import { ConditionTable } from './conditions.tsx';
 import { Ago, KeyName, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt, queueAt } from './place.ts';
 import { QueueHours } from './queue-time-line.tsx';
-import { yard } from './state.tsx';
+import { overview } from './state.tsx';
 import { count, nameOf, namespaceOf, quantity } from './words.ts';
 import { WhatIf } from './what-if.tsx';
 import { itemsOf } from './overview-model.ts';
 
 /** One ClusterQueue: its quota, who uses it, from whom it borrows, and what waits in which order. */
 export function QueuePage({ name }: { readonly name: string }) {
-  const all = yard.value ?? new Map();
+  const all = overview.value ?? new Map();
   const queue = itemsOf(all, 'Queue').find((each) => each.name === name);
   const { value: view, problem } = useAsked((api) => api.queue(name), name, queue);
   if (queue === undefined) return <Notice isPage kind="none" title={`There is no queue ${name} that you may see`} />;
@@ -217,7 +217,7 @@ function Users({ view: { localQueues, otherLocalQueues } }: { readonly view: Que
 
 /** The other queues of its cohort. */
 function Fellows({ queue: { name, cohort } }: { readonly queue: QueueNode }) {
-  const fellows = cohort === undefined ? [] : itemsOf(yard.value ?? new Map(), 'Queue').filter((each) => each.cohort === cohort && each.name !== name);
+  const fellows = cohort === undefined ? [] : itemsOf(overview.value ?? new Map(), 'Queue').filter((each) => each.cohort === cohort && each.name !== name);
   if (fellows.length === 0) return null;
   return (
     <section class="card">

@@ -3,7 +3,7 @@ import type { QueueTimeLine } from '../views.ts';
 import { useAsked } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
 import { HOURS_SHOWN } from './place.ts';
-import { yard } from './state.tsx';
+import { overview } from './state.tsx';
 import { AsTable, Legend, useRarely } from './time-line.tsx';
 import { quantity } from './words.ts';
 
@@ -12,7 +12,7 @@ const HOURS = [1, 6, 24, 168] as const;
 /** What a queue had and let wait in the last hours, and its part of the whole. */
 export function QueueHours({ name }: { readonly name: string }) {
   const [hours, setHours] = useState<number>(HOURS_SHOWN);
-  const changes = useRarely(yard.value);
+  const changes = useRarely(overview.value);
   const { value: line, problem } = useAsked((api) => api.queueTimeLine(name, hours), `${name} ${hours}`, changes);
   const charts = useMemo(() => (line === undefined ? [] : chartsOf(line)), [line]);
   const from = useMemo(() => line?.buckets.map(({ fromMs }) => fromMs) ?? [], [line]);

@@ -17,7 +17,7 @@ export type Entry =
 
 export const entry = signal<Entry>({ kind: 'Asking' });
 export const connection = signal<Connection>({ kind: 'Connecting' });
-export const yard = signal<Overview | undefined>(undefined);
+export const overview = signal<Overview | undefined>(undefined);
 /** When the server said so, and what it was then; to know what time it is there. */
 export const lastHeard = signal<{ readonly atMs: number; readonly hereMs: number }>({ atMs: Date.now(), hereMs: Date.now() });
 export const place = signal(parsePlace(location.hash));
@@ -57,7 +57,7 @@ export async function enter(token: string | undefined): Promise<void> {
 
 export function leave(why?: string): void {
   following.abort();
-  yard.value = undefined;
+  overview.value = undefined;
   entry.value = { kind: 'Outside', why };
 }
 
@@ -69,7 +69,7 @@ function start(api: Api): void {
       api,
       onEvent({ event, data }) {
         const change = JSON.parse(data) as OverviewChange;
-        yard.value = changed(event === 'yard' ? new Map() : (yard.value ?? new Map()), change);
+        overview.value = changed(event === 'yard' ? new Map() : (overview.value ?? new Map()), change);
         lastHeard.value = { atMs: change.atMs, hereMs: Date.now() };
         jobNews.value = { jobs: change.jobs, gone: change.gone, isAll: event === 'yard' || change.more > 0, number: jobNews.value.number + 1 };
       },

@@ -3,8 +3,8 @@ import type { PastOverview, TimeLine } from '../views.ts';
 import { useAsked, useAskedAtRest } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
 import { Notice, JobChips } from './parts.tsx';
-import { clusterAt, queueAt, yardAt } from './place.ts';
-import { serverNow, yard } from './state.tsx';
+import { clusterAt, queueAt, overviewAt } from './place.ts';
+import { serverNow, overview } from './state.tsx';
 import { count, moment } from './words.ts';
 
 const HOURS = [1, 6, 24, 168] as const;
@@ -16,13 +16,13 @@ const REST_MS = 200;
 
 /** What has happened, in which a moment can be chosen. */
 export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
-  const changes = useRarely(yard.value);
+  const changes = useRarely(overview.value);
   const { value: line, problem } = useAsked((api) => api.timeLine(hours), String(hours), changes);
   const series = useMemo(() => (line === undefined ? [] : seriesOf(line)), [line]);
   const from = useMemo(() => line?.buckets.map(({ fromMs }) => fromMs) ?? [], [line]);
   const goTo = (ms: number | undefined): void => {
     const last = serverNow.peek() - 1_000;
-    location.replace(yardAt(hours, ms === undefined ? undefined : Math.floor(Math.min(last, Math.max(line?.fromMs ?? 0, ms)) / 1_000) * 1_000));
+    location.replace(overviewAt(hours, ms === undefined ? undefined : Math.floor(Math.min(last, Math.max(line?.fromMs ?? 0, ms)) / 1_000) * 1_000));
   };
   const step = (event: KeyboardEvent): void => {
     if (line === undefined) return;
@@ -40,7 +40,7 @@ export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; read
         The last hours{' '}
         <span class="choices">
           {HOURS.map((each) => (
-            <a key={each} href={yardAt(each)} aria-current={each === hours ? 'true' : undefined}>
+            <a key={each} href={overviewAt(each)} aria-current={each === hours ? 'true' : undefined}>
               {each === 168 ? 'week' : `${each} h`}
             </a>
           ))}
@@ -148,7 +148,7 @@ export function PastOverviewView({ hours, atMs }: { readonly hours: number; read
         <span>
           The yard as it was at <b>{moment(past?.atMs ?? atMs, serverNow.peek())}</b>
         </span>
-        <a href={yardAt(hours)}>back to now</a>
+        <a href={overviewAt(hours)}>back to now</a>
       </p>
       {past === undefined && problem === undefined && <Notice kind="wait" title="Looking back …" />}
       {problem !== undefined && <Notice kind="bad" title="That moment cannot be shown" about={problem.message} />}

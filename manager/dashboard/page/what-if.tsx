@@ -4,7 +4,7 @@ import { useAskedAtRest } from './asked.tsx';
 import { Command } from './command.tsx';
 import { KeyName } from './parts.tsx';
 import { jobAt } from './place.ts';
-import { yard } from './state.tsx';
+import { overview } from './state.tsx';
 import { count } from './words.ts';
 import { dialsOf, NO_WISHES, queryOf, type Dial, type Wishes } from './wishes.ts';
 import { clustersIn } from './overview-model.ts';
@@ -44,7 +44,7 @@ export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly 
             onInput={({ currentTarget: { value } }) => setWishes({ ...wishes, weight: value === weight ? undefined : value })}
           />
         </label>
-        {clustersIn(yard.value ?? new Map()).map(({ name }) => (
+        {clustersIn(overview.value ?? new Map()).map(({ name }) => (
           <label class="dial" key={name}>
             <span>
               <input

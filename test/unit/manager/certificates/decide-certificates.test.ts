@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   decideCertificates,
   RENEWED_BEFORE_MS,
-  SETTLED_MS,
+  TRUSTED_AFTER_MS,
   VALID_MS,
   type Situation,
 } from '../../../../manager/certificates/decide-certificates.ts';
@@ -52,8 +52,8 @@ describe('the next step', () => {
       index: 1,
       authorities: inRotation.authorities,
     });
-    expect(decide({ nextTrustedMs: SETTLED_MS - 1 })).toMatchObject({ kind: 'Wait' });
-    expect(decide({ nextTrustedMs: SETTLED_MS })).toMatchObject({
+    expect(decide({ nextTrustedMs: TRUSTED_AFTER_MS - 1 })).toMatchObject({ kind: 'Wait' });
+    expect(decide({ nextTrustedMs: TRUSTED_AFTER_MS })).toMatchObject({
       kind: 'Write',
       current: next,
       next: undefined,

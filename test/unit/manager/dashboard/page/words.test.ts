@@ -7,7 +7,7 @@ import {
   parsePlace,
   queueAt,
   takeToken,
-  yardAt,
+  overviewAt,
 } from '../../../../../manager/dashboard/page/place.ts';
 import { age, count, csvField, duration, firstClause, nameOf, namespaceOf, quantity } from '../../../../../manager/dashboard/page/words.ts';
 
@@ -52,8 +52,8 @@ describe('words of the page', () => {
 describe('the address of a place', () => {
   test('leads to it, and back', () => {
     expect(parsePlace('')).toEqual({ page: 'yard' });
-    expect(parsePlace(yardAt(24, 1_767_225_600_000))).toEqual({ page: 'yard', hours: 24, at: 1_767_225_600_000 });
-    expect([yardAt(HOURS_SHOWN), parsePlace('#/yard?hours=x&at=-1')]).toEqual(['#/yard', { page: 'yard' }]);
+    expect(parsePlace(overviewAt(24, 1_767_225_600_000))).toEqual({ page: 'yard', hours: 24, at: 1_767_225_600_000 });
+    expect([overviewAt(HOURS_SHOWN), parsePlace('#/yard?hours=x&at=-1')]).toEqual(['#/yard', { page: 'yard' }]);
     expect(parsePlace(jobsAt({ state: 'Waiting', text: 'a b&c', cluster: undefined }))).toEqual({
       page: 'jobs',
       query: { state: 'Waiting', text: 'a b&c' },
