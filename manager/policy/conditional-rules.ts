@@ -103,7 +103,7 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
 };
 
 /** On a copy next to its original, the worker is an ordinary user to the API server. */
-export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = butFor(
+export const WORKER_REPORTS_ENDS: WriteRule = butFor(
   reservedName('annotations', ENDED_PODS_ANNOTATION),
   ({ copy, writer }) => copy && writer === 'LocalWorker',
   'variables.copy && variables.byLocalWorker',

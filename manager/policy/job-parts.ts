@@ -46,7 +46,7 @@ import {
   BORN_WITH_A_QUEUE,
   COPY_FOLLOWS_ITS_ORIGINAL,
   CREATOR_IS_WHO_CREATES,
-  ENDS_ARE_TOLD_BY_THE_WORKER,
+  WORKER_REPORTS_ENDS,
   GROWS_ONLY_SUSPENDED,
   QUEUE_IS_NOT_ADDED_LATER,
   QUEUE_IS_NOT_REMOVED,
@@ -143,7 +143,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the status.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. The worker that runs it writes it with the status.'),
-    rules: [ENDS_ARE_TOLD_BY_THE_WORKER],
+    rules: [WORKER_REPORTS_ENDS],
   },
   field(
     `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
