@@ -85,7 +85,7 @@ const BY_A_CHECK =
   `authorizer.group('${SWITCHYARD_GROUP}').resource('admissionchecks').namespace(request.namespace).check('update').allowed()`;
 
 /** Quota is freed, and submitters are notified, on the strength of the status. */
-export const STATUS_IS_TOLD_BY_US: WriteRule = {
+export const MANAGER_WRITES_STATUS: WriteRule = {
   field: 'status',
   problem: 'is written by Switchyard only; it follows the pods of the Job, wherever they run',
   isBroken: ({ subresource, managed, copy, runByWorker, writer }) =>

@@ -52,7 +52,7 @@ import {
   QUEUE_IS_NOT_REMOVED,
   QUEUE_STAYS_WHILE_ADMITTED,
   RELEASED_BY_ADMISSION,
-  STATUS_IS_TOLD_BY_US,
+  MANAGER_WRITES_STATUS,
 } from './conditional-rules.ts';
 import { ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
 
@@ -176,7 +176,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     '`status` (`jobs/status`)',
     'Switchyard',
     'The manager alone writes the status of its Jobs, and the worker that of copies on the manager’s own cluster. Controllers of [admission checks](admission-checks.md) say by it what they have to say: who may `update` `admissionchecks.switchyard.dev` in the namespace, and writes as field manager `switchyard-check`. Metadata in a write of the status is judged as in any other.',
-    STATUS_IS_TOLD_BY_US,
+    MANAGER_WRITES_STATUS,
   ),
   field('`spec` of a copy', 'Switchyard', 'Follows the Job that it is a copy of.', COPY_FOLLOWS_ITS_ORIGINAL),
   queue(

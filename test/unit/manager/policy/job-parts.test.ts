@@ -35,6 +35,10 @@ describe('the table', () => {
       names.POD_FENCE_RENEWAL_ANNOTATION,
       // Of ConfigMaps on the manager cluster.
       names.LEDGER_LABEL,
+      // Of ConfigMaps on worker clusters.
+      names.LOG_TAILS_LABEL,
+      names.LOG_TAILS_JOB_NAMESPACE_LABEL,
+      names.LOG_TAILS_JOB_NAME_LABEL,
     ];
     const ours = Object.values(names).filter((name) => name.startsWith(`${names.SWITCHYARD_GROUP}/`) && !elsewhere.includes(name));
     expect(ours.filter((name) => !NAMED_PARTS.some((part) => part.name === name))).toEqual([]);

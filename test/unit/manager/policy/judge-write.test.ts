@@ -3,7 +3,7 @@ import {
   BORN_SUSPENDED,
   COPY_FOLLOWS_ITS_ORIGINAL,
   QUEUE_IS_NOT_REMOVED,
-  STATUS_IS_TOLD_BY_US,
+  MANAGER_WRITES_STATUS,
 } from '../../../../manager/policy/conditional-rules.ts';
 import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
 import type { JobWrite } from '../../../../manager/policy/job-write.ts';
@@ -122,7 +122,7 @@ describe('a Job that names the manager', () => {
   });
 
   test('has its status told by the manager alone', () => {
-    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status' })).toEqual([STATUS_IS_TOLD_BY_US.field]);
+    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status' })).toEqual([MANAGER_WRITES_STATUS.field]);
     expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status', writer: 'LocalWorker' })).toEqual(['status']);
     expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status', writer: 'Manager' })).toEqual([]);
   });
