@@ -40,7 +40,6 @@ const PROGRAMS = {
       [
         'vitest',
         'run',
-        '--retry=1',
         'test/e2e/operations',
         'test/e2e/install',
         'test/e2e/killed-quick-start',
@@ -72,7 +71,6 @@ const PROGRAMS = {
       [
         'vitest',
         'run',
-        '--retry=1',
         '--maxWorkers=1',
         'test/conformance/api-cases',
         'test/conformance/job-scenarios-real-time',

@@ -24,7 +24,7 @@ type Estimate =
     };
 
 /** As docs/explain.md has it (`switchyard explain -o json`). */
-export type ToldExplanation =
+export type ShownExplanation =
   | { readonly kind: 'Unexplained'; readonly message: string }
   | { readonly kind: 'NotQueued'; readonly reason: string; readonly message: string }
   | { readonly kind: 'Finished' | 'Admitted' }
@@ -60,7 +60,7 @@ export type ToldExplanation =
     };
 
 /** Why it waits, and what would make it run. */
-export function ExplanationView({ told }: { readonly told: ToldExplanation }) {
+export function ExplanationView({ told }: { readonly told: ShownExplanation }) {
   switch (told.kind) {
     case 'Unexplained':
       return <Notice kind="none" title="It is not explained here" about={told.message} />;
@@ -82,7 +82,7 @@ export function ExplanationView({ told }: { readonly told: ToldExplanation }) {
   }
 }
 
-function Waits({ told }: { readonly told: Extract<ToldExplanation, { kind: 'Waiting' }> }) {
+function Waits({ told }: { readonly told: Extract<ShownExplanation, { kind: 'Waiting' }> }) {
   const { clusterQueue, position, waiting, ahead, cohort, asks, outcome, message, reason, flavors, clusters, changes, estimatedStart } = told;
   const more = position - ahead.length;
   return (

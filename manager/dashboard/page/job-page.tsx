@@ -6,7 +6,7 @@ import { useAsked } from './asked.tsx';
 import { JobActions } from './bulk-actions.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { ExplanationView, type ToldExplanation } from './explanation.tsx';
+import { ExplanationView, type ShownExplanation } from './explanation.tsx';
 import { Ago, Facts, Notice, State } from './parts.tsx';
 import { EndedPods, LivePodsOf } from './pods.tsx';
 import { clusterAt, jobAt, jobsAt, queueAt } from './place.ts';
@@ -204,7 +204,7 @@ function Explained({ job, version }: { readonly job: string; readonly version: s
     return () => clearInterval(timer);
   }, []);
   const { value: told, problem } = useAsked((api) => api.explanation(namespace, name), job, `${beat} ${version}`);
-  if (told !== undefined) return <ExplanationView told={told as ToldExplanation} />;
+  if (told !== undefined) return <ExplanationView told={told as ShownExplanation} />;
   return problem === undefined ? <Notice kind="wait" title="Trying what would make it run …" /> : <Notice kind="bad" title="It could not be explained" about={problem.message} />;
 }
 

@@ -131,7 +131,9 @@ export function createTraceRecorder(): TraceRecorder {
       );
     }
     placeOf(origin, cluster, (place) => (place.suspended = job.spec.suspend === true));
-    placeOf(origin, cluster, (place) => (place.saysSuspended = hasTrueCondition(job.status?.conditions, 'Suspended') || isJudged(job)));
+    // A suspension that reaches a copy after its end is seen by nobody: its controller says no more.
+    if (!isOver(job))
+      placeOf(origin, cluster, (place) => (place.saysSuspended = hasTrueCondition(job.status?.conditions, 'Suspended') || isJudged(job)));
     placeOf(origin, cluster, (place) => (place.ended = isOver(job) || isJudgedAndCounted(job)));
   }
 
