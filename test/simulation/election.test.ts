@@ -3,7 +3,8 @@ import { isSlow } from '../support/slow.ts';
 import { simulateElection } from './election.ts';
 
 /** With SWITCHYARD_SLOW=1 more. */
-const STORIES = isSlow ? 10_000 : 12;
+/** SWITCHYARD_ELECTIONS asks for more. */
+const STORIES = isSlow ? Number(process.env['SWITCHYARD_ELECTIONS'] ?? 1_500) : 12;
 /** In so many a leader that is not held writes beside the next. */
 const UNHELD_STORIES = 12;
 const STORY_MS = 1_000;
