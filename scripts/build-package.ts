@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes what `npm pack` packs: the programs and the client as plain JavaScript, because Node strips no types below node_modules, and the types of
- * the client beside it. `node scripts/build-package.ts [DIRECTORY]`.
+ * Writes what `npm pack` packs: the programs and the client as plain JavaScript, because Node strips no types below node_modules, and the
+ * types of the client beside it. `node scripts/build-package.ts [DIRECTORY]`.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

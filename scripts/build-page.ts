@@ -1,4 +1,6 @@
-/** Builds the page of the dashboard into manager/dashboard/dist, unless it is there already and made of the same files. --help says more. */
+/**
+ * Builds the page of the dashboard into manager/dashboard/dist, unless it is there already and made of the same files. --help says more.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

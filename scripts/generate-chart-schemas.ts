@@ -51,7 +51,9 @@ export const chartFiles = (): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** Templates look into them. Without this, `helm upgrade --reuse-values` over a version that lacks one would fail somewhere in a template. */
+/**
+ * Templates look into them. Without this, `helm upgrade --reuse-values` over a version that lacks one would fail somewhere in a template.
+ */
 const groupsOf = (values: ChartValue): string[] =>
   Object.entries(values.properties ?? {}).flatMap(([name, value]) => (value.properties === undefined ? [] : [name]));
 

@@ -1,6 +1,7 @@
 /**
  * Writes the JSON Schemas of what goes over the queue of submissions, for programs in any language.
- * `node scripts/generate-submission-schemas.ts` after a change in manager/api/schema/submissions.ts; a test holds the committed files to the types.
+ * `node scripts/generate-submission-schemas.ts` after a change in manager/api/schema/submissions.ts; a test holds the committed files to
+ * the types.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -26,14 +26,18 @@ const CHECKS = [
   ['biome', 'format', '.'],
 ];
 
-/** Each program is a list of command lines, run in order until one fails; with `all` the others run as well. The user's arguments go to the last. */
+/**
+ * Each program is a list of command lines, run in order until one fails; with `all` the others run as well. The user's arguments go to
+ * the last.
+ */
 const PROGRAMS = {
   start: { redis: true, commands: [['node', 'manager/cli/local.ts']] },
   test: { redis: true, commands: [...CHECKS, ['vitest', 'run']] },
   // One test file or folder, or a few: nothing else is checked. With --watch again after each change.
   unit: { redis: true, commands: [process.argv.includes('--watch') ? ['vitest'] : ['vitest', 'run']] },
   check: { redis: false, all: true, commands: [...CHECKS, ['vitest', 'run', 'test/layers.test.ts', 'test/tidy.test.ts']] },
-  // What documents tell operators to do, the ways to install, a release, a real Prometheus, and more of what npm test does a little of: minutes, as root.
+  // What documents tell operators to do, the ways to install, a release, a real Prometheus, and more of what npm test does a little of:
+  // minutes, as root.
   'test-operations': {
     redis: true,
     commands: [
@@ -63,7 +67,8 @@ const PROGRAMS = {
       ],
     ],
   },
-  // Whatever can run on a real kube-apiserver, on the one that KUBEBUILDER_ASSETS names: minutes, as root. In one process, because a control plane takes half a gigabyte.
+  // Whatever can run on a real kube-apiserver, on the one that KUBEBUILDER_ASSETS names: minutes, as root. In one process, because a
+  // control plane takes half a gigabyte.
   'test-real': {
     redis: true,
     needs: 'KUBEBUILDER_ASSETS',
@@ -192,7 +197,9 @@ const environment = () => ({
   ...(name?.startsWith('test') ? { GOGC: process.env.GOGC ?? '400' } : {}),
 });
 
-/** Runs one command line with our terminal. It gets the signals that reach only us, and SIGTERM when we or npm are killed without a word. */
+/**
+ * Runs one command line with our terminal. It gets the signals that reach only us, and SIGTERM when we or npm are killed without a word.
+ */
 function run(command, args) {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', [LEASH, 'TERM', 'process', command, ...args], {

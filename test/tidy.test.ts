@@ -64,6 +64,11 @@ describe('every file', () => {
     expect(offences(product, ({ code }) => /^export \* from .*$/m.exec(code)?.[0])).toEqual([]);
   });
 
+  test('no line of a comment is longer than 140 columns', () => {
+    const isLong = (line: string): boolean => line.length > 140 && /^\s*(?:\/\/|\/?\*)/.test(line);
+    expect(offences(sources, ({ text }) => text.split('\n').find(isLong))).toEqual([]);
+  });
+
   test('no file is longer than 500 lines', () => {
     expect(
       offences(sources, ({ text }) =>

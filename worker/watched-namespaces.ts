@@ -5,8 +5,9 @@ import { createInformerOfNamespaces } from '../shared/kube/informer-of-namespace
 import type { Logger } from '../shared/runtime/logger.ts';
 
 /**
- * What a worker has in its caches: all namespaces, or those that it is bound to, each listed and watched by itself. Of the latter one that it may not
- * read, as after its Role was deleted there, holds up no other: the worker begins without it, and takes it in as soon as it may read it.
+ * What a worker has in its caches: all namespaces, or those that it is bound to, each listed and watched by itself. Of the latter one that
+ * it may not read, as after its Role was deleted there, holds up no other: the worker begins without it, and takes it in as soon as it may
+ * read it.
  */
 export interface WatchedNamespaces {
   informerOf<T extends KubeObject>(options: InformerOptions<T>): Informer<T>;

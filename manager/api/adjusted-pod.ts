@@ -1,7 +1,7 @@
 import type { Container, DeepReadonly, PodSpec } from '../../shared/api/kubernetes.ts';
 import { containerDefaults, type LimitRange } from './limit-range.ts';
 
-/** What an API server adds to pods beyond their template, by LimitRanges and RuntimeClasses. */
+/** The parts of pods that an API server adds to their template, by LimitRanges and RuntimeClasses. */
 export type PodAdjustments = {
   readonly limitRanges: (namespace: string) => readonly DeepReadonly<LimitRange>[];
   /** The overhead of pods of this RuntimeClass; undefined when there is no such class. */

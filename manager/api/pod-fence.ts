@@ -2,7 +2,7 @@ import { POD_FENCE_CONTAINER } from '../../shared/api/pod-fence.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { FieldProblem } from './field-problem.ts';
 
-/** What a pod fence adds to the pods of a copy. */
+/** The parts that a pod fence adds to the pods of a copy. */
 export const POD_FENCE_PORT = 29_871;
 export const POD_FENCE_VOLUMES = { renewal: 'switchyard-pod-fence-renewal', state: 'switchyard-pod-fence-state' } as const;
 

@@ -7,8 +7,8 @@ export interface SubmissionPort {
   submit(payload: SubmissionPayload, key: string | undefined, user?: string): Promise<{ readonly key: string; readonly isNew: boolean }>;
   look(key: string): Promise<SubmissionState | undefined>;
   /**
-   * Whether the submission ends as cancelled by this user, once the manager has handled it. Throws {@link SubmissionProblem} `TimedOut` when it has not
-   * in time.
+   * Whether the submission ends as cancelled by this user, once the manager has handled it. Throws {@link SubmissionProblem} `TimedOut`
+   * when it has not in time.
    */
   cancel(key: string, user?: string): Promise<{ readonly cancelled: boolean; readonly state: string }>;
   /** The state of the submission now and after each change, until it has ended. A slow reader gets the latest state. */

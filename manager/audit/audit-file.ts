@@ -32,8 +32,8 @@ const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 60_000;
 
 /**
- * Appends lines to one file, which may be truncated under it (logrotate's copytruncate). Lines wait while the disk takes none, so that a disk that was full for a
- * while costs none as long as there is room; a line may come twice where a write failed in its middle.
+ * Appends lines to one file, which may be truncated under it (logrotate's copytruncate). Lines wait while the disk takes none, so that a
+ * disk that was full for a while costs none as long as there is room; a line may come twice where a write failed in its middle.
  */
 export function createAuditFile({ destination, disk = auditDisk, clock, log }: AuditFileDeps): AuditFile {
   let lines: string[] = [];

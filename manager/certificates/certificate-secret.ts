@@ -1,8 +1,9 @@
 import { authoritiesIn, bundleOf, readKeyPair, type Authority, type KeyPair } from './key-pair.ts';
 
 /**
- * What the Secret of the serving certificate holds. `tls.crt` and `tls.key` are what every replica shows; `next.crt` and `next.key` what is shown
- * once all API servers trust it; `ca.crt` all authorities that are trusted meanwhile. Keys of authorities are nowhere: each signs once.
+ * What the Secret of the serving certificate holds. `tls.crt` and `tls.key` are what every replica shows; `next.crt` and `next.key` what is
+ * shown once all API servers trust it; `ca.crt` all authorities that are trusted meanwhile. Keys of authorities are nowhere: each signs
+ * once.
  */
 export type CertificateSecret = {
   /** Undefined where there is none, or one that cannot be shown: half of it, another's key, or signed by nobody of `ca.crt`. */

@@ -42,8 +42,8 @@ export type Step =
   | { readonly kind: 'Wait'; readonly forMs: number };
 
 /**
- * Which step is due. Nobody has to lead for it: a step that was taken by another is refused as a conflict, and one that was taken on what is no longer
- * so takes nothing away that anybody shows.
+ * Which step is due. Nobody has to lead for it: a step that was taken by another is refused as a conflict, and one that was taken on what
+ * is no longer so takes nothing away that anybody shows.
  *
  * 1. Without a certificate that can be shown, one is made. Whoever still shows one puts that back, so that nothing changes at once.
  * 2. What the Secret trusts, the configurations trust.
@@ -91,8 +91,8 @@ const isSame = (one: readonly Authority[], other: readonly Authority[]): boolean
   one.length === other.length && one.every((each) => trusts(other, each));
 
 /**
- * Ours signs one certificate, which ends with it: who has ended is nobody's. Those of others, as a chart or an administrator made them, may be good for
- * years: they go when what took their place has been there for as long as ours overlap.
+ * Ours signs one certificate, which ends with it: who has ended is nobody's. Those of others, as a chart or an administrator made them, may
+ * be good for years: they go when what took their place has been there for as long as ours overlap.
  */
 function isDispensable(authority: Authority, current: KeyPair | undefined, nowMs: number): boolean {
   if (authority.notAfterMs <= nowMs) return true;

@@ -28,7 +28,9 @@ export function authoritiesIn(bundle: string): readonly Authority[] {
 /** The text of a bundle; the same for the same certificates in the same order. */
 export const bundleOf = (authorities: readonly Authority[]): string => authorities.map(({ certPem }) => certPem).join('');
 
-/** What certificate and key make together with the one of these authorities that has signed it; undefined where they do not fit together. */
+/**
+ * What certificate and key make together with the one of these authorities that has signed it; undefined where they do not fit together.
+ */
 export function readKeyPair(certPem: string, keyPem: string, authorities: readonly Authority[]): KeyPair | undefined {
   const certificate = certificateIn(certPem);
   if (certificate === undefined || !isKeyOf(keyPem, certificate)) return undefined;

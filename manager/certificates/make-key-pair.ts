@@ -8,8 +8,8 @@ import { BACKDATED_MS, VALID_MS } from './decide-certificates.ts';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /**
- * A serving certificate for these DNS names, and an authority that has signed it and will sign no other: its key is forgotten here. Whoever steals the Secret
- * can pass for this server until the certificate ends, and for nothing else.
+ * A serving certificate for these DNS names, and an authority that has signed it and will sign no other: its key is forgotten here. Whoever
+ * steals the Secret can pass for this server until the certificate ends, and for nothing else.
  */
 export async function makeKeyPair(names: readonly string[], nowMs: number): Promise<KeyPair> {
   x509.cryptoProvider.set(webcrypto);

@@ -3,8 +3,8 @@ import { FlagError } from '../../shared/runtime/flags.ts';
 import type { Session } from './session.ts';
 
 /**
- * Whether whoever sits at the terminal says yes; anything else is no. Where nobody sits there it is refused: {@link FlagError} names the flag that says
- * it in advance.
+ * Whether whoever sits at the terminal says yes; anything else is no. Where nobody sits there it is refused: {@link FlagError} names the
+ * flag that says it in advance.
  */
 export async function confirmed({ input, errors, signal }: Session, question: string): Promise<boolean> {
   if (input.isTTY !== true || !errors.isTerminal)

@@ -1,6 +1,6 @@
 /**
- * What stands in an object may come from anybody: text that would move a cursor, colour a line, turn its direction or break it is shown by its number.
- * Letters of all scripts stay.
+ * What stands in an object may come from anybody: text that would move a cursor, colour a line, turn its direction or break it is shown by
+ * its number. Letters of all scripts stay.
  */
 export const plain = (text: string): string =>
   text.replace(UNSHOWABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);

@@ -10,7 +10,10 @@ export type Progress = {
 
 const BAR_COLUMNS = 24;
 
-/** `[=========>              ] 412/1000 3 failed, 12 run`, in one line of a terminal: its last column stays empty, because some terminals wrap as soon as it is written to. */
+/**
+ * `[=========>              ] 412/1000 3 failed, 12 run`, in one line of a terminal: its last column stays empty, because some terminals
+ * wrap as soon as it is written to.
+ */
 export function progressBar({ done, total, words }: Progress, width: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const filled = Math.floor(share * BAR_COLUMNS);

@@ -1,7 +1,10 @@
 import { progressBar, type Progress } from './progress-bar.ts';
 import type { Output } from './session.ts';
 
-/** A line below all others that tells how far something with many parts is, rewritten in place: on a terminal only, and where there is more than one part. */
+/**
+ * A line below all others that tells how far something with many parts is, rewritten in place: on a terminal only, and where there is more
+ * than one part.
+ */
 export interface ProgressLine {
   /** Whether anybody sees it. */
   readonly isShown: boolean;

@@ -2,7 +2,10 @@ import type { Form } from './cluster-flags.ts';
 import { asJson, asYaml } from './rendering.ts';
 import type { Session } from './session.ts';
 
-/** What came of a command: lines for people, or the same as a document for programs. Lines are shown as they are: make them {@link plain} before. */
+/**
+ * What came of a command: lines for people, or the same as a document for programs. Lines are shown as they are: make them {@link plain}
+ * before.
+ */
 export const report = (
   { output }: Session,
   form: Form,

@@ -15,8 +15,8 @@ const NOTE_INDENT = ' '.repeat(4);
 export type Paint = (cell: string, head: string) => string;
 
 /**
- * Lines of at most `width` columns. Cells stand side by side, each column as wide as its widest cell. Notes stand behind the cells where the
- * longest of them fits there, and else below their row, wrapped between words.
+ * Lines of at most `width` columns. Cells stand side by side, each column as wide as its widest cell. Notes stand behind the cells where
+ * the longest of them fits there, and else below their row, wrapped between words.
  */
 export function formatTable({ heads, spare, rows }: Table, width: number, paint: Paint = (text) => text): string[] {
   const cellsOf = rows.map(({ cells }) => cells.map((cell) => plain(cell)));

@@ -6,8 +6,8 @@ import { CommandError } from './command-error.ts';
 import { ExitCode } from './exit-codes.ts';
 
 /**
- * What went wrong between us and a cluster, with field and remedy. `which` is what the cluster is called: "the manager cluster". Whatever is no
- * trouble of a cluster is given back as it is.
+ * What went wrong between us and a cluster, with field and remedy. `which` is what the cluster is called: "the manager cluster". Whatever
+ * is no trouble of a cluster is given back as it is.
  */
 export function troubleWith(which: string, server: string, error: unknown): unknown {
   if (error instanceof CommandError) return error;

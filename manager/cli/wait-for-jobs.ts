@@ -15,8 +15,9 @@ export type Ended = { readonly job: Job; readonly story: JobProgress };
 const LINES_MAX = 20;
 
 /**
- * Follows Jobs until all have ended, and says so of each on standard error. Of several a terminal shows how far they are together, and, where they are many, one by one only
- * those that failed. Ends early when `signal` aborts, with those that have ended by then. `seen` is told of each Job before anything is said of it, and of its end as such.
+ * Follows Jobs until all have ended, and says so of each on standard error. Of several a terminal shows how far they are together, and,
+ * where they are many, one by one only those that failed. Ends early when `signal` aborts, with those that have ended by then. `seen` is
+ * told of each Job before anything is said of it, and of its end as such.
  */
 export async function waitForJobs(
   client: KubeClient,

@@ -11,8 +11,8 @@ export type Waiting = {
 };
 
 /**
- * Waits until `work` has called `done`, with which exit code it may say. It is to end once its signal aborts, which happens then, when the time is
- * over, and when the session is interrupted. Resolves with the exit code. Throws CommandError when the time is over.
+ * Waits until `work` has called `done`, with which exit code it may say. It is to end once its signal aborts, which happens then, when the
+ * time is over, and when the session is interrupted. Resolves with the exit code. Throws CommandError when the time is over.
  */
 export async function waitingFor(
   { session, timeoutMs, what }: Waiting,

@@ -75,7 +75,7 @@ export function userNames(given: string): readonly string[] {
   return given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
 }
 
-/** It becomes the value of a label. */
+/** The id of a manager, which becomes the value of a label. */
 export function managerId(given: string): string {
   if (/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(given)) return given;
   throw new FlagError(`${JSON.stringify(given)} is no label value; write at most 63 letters, digits, "-", "_" and "."`);

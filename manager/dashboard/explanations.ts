@@ -17,7 +17,7 @@ export interface Explanations {
   of(job: DeepReadonly<Job>, seen: Rights, owner: string): Promise<object>;
   /** The order of a ClusterQueue, the same for all viewers. */
   orderOf(clusterQueue: string, owner: string): Promise<Order>;
-  /** What these edits would change for Jobs, redacted for a viewer of that queue. */
+  /** The changes for Jobs that these edits would make, redacted for a viewer of that queue. */
   whatIf(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights, owner: string): Promise<WhatIfAnswer>;
 }
 

@@ -24,8 +24,9 @@ export type SeriesKeeperDeps = {
 };
 
 /**
- * Looks after series that are called after clusters and queues. What may come to be counted of one is there from zero on, so that a rate has something to begin with; and counts of
- * those that are gone go, so that a process has no more series in a year than there are clusters and queues.
+ * Looks after series that are called after clusters and queues. What may come to be counted of one is there from zero on, so that a rate
+ * has something to begin with; and counts of those that are gone go, so that a process has no more series in a year than there are clusters
+ * and queues.
  */
 export interface SeriesKeeper {
   run(signal: AbortSignal): Promise<void>;

@@ -13,8 +13,8 @@ const REVIEW = {
 } as const;
 
 /**
- * Asks the API server whether the manager may act as the ServiceAccount of a tenant, by acting as it. Resolves with why not; undefined: it may, or the tenant has none. Throws
- * where there is no answer.
+ * Asks the API server whether the manager may act as the ServiceAccount of a tenant, by acting as it. Resolves with why not; undefined: it
+ * may, or the tenant has none. Throws where there is no answer.
  */
 export async function askImpersonation(
   { as, label }: Pick<Tenant, 'as' | 'label'>,

@@ -16,7 +16,9 @@ export type GatedQueueDeps = {
 /** A submission at which the code that judges it breaks is not handed out for ever. */
 const BREAKS_MAX = 5;
 
-/** The queue of a tenant behind the gate: a submission that is handed out waits for its turn, and must be signed where the tenant wants it. */
+/**
+ * The queue of a tenant behind the gate: a submission that is handed out waits for its turn, and must be signed where the tenant wants it.
+ */
 export function gatedQueue({ gate, tenant, queue, clock, onResult }: GatedQueueDeps): Pick<SubmissionQueue, 'consume'> {
   const breaks = new Map<string, number>();
   return {
@@ -44,7 +46,10 @@ export function gatedQueue({ gate, tenant, queue, clock, onResult }: GatedQueueD
   };
 }
 
-/** The world's trouble passes; an error of our own while reading a submission comes again each time, so it becomes a refusal after a few times. */
+/**
+ * The world's trouble passes; an error of our own while reading a submission comes again each time, so it becomes a refusal after a few
+ * times.
+ */
 function judgedOnce(error: unknown, { key }: Submission, breaks: Map<string, number>): unknown {
   if (!(error instanceof TypeError || error instanceof RangeError)) {
     if (error instanceof SubmissionRefused) breaks.delete(key);

@@ -1,8 +1,8 @@
 import { Worker, type Job, type JobJson, type Processor, type WorkerOptions } from 'bullmq';
 
 /**
- * A BullMQ worker that looks at the text of a submission before it is parsed. What is wrong with it is told with the job, whose data are then
- * empty: BullMQ itself would parse whatever there is, and hand a job that it cannot parse out again for ever.
+ * A BullMQ worker that looks at the text of a submission before it is parsed. What is wrong with it is told with the job, whose data are
+ * then empty: BullMQ itself would parse whatever there is, and hand a job that it cannot parse out again for ever.
  */
 export class GuardedWorker extends Worker {
   readonly #problems = new WeakMap<Job, string>();

@@ -24,7 +24,10 @@ export type IntakeDeps = {
 
 /** The queues from which submissions are taken, one for each tenant. */
 export interface Intake {
-  /** By tenant id; none before {@link ready}. One that is just being opened again is closed for a while, and then refuses what is asked of it. */
+  /**
+   * By tenant id; none before {@link ready}. One that is just being opened again is closed for a while, and then refuses what is asked of
+   * it.
+   */
   queues(): ReadonlyMap<string, SubmissionQueue>;
   /** Those whose queues are served, by id. */
   tenants(): ReadonlyMap<string, Tenant>;
@@ -39,7 +42,10 @@ export interface Intake {
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
-/** Opens a queue when its SubmissionQueue comes, anew when it changes, and closes it when it goes. Call before the informer runs; for the leader alone to run. */
+/**
+ * Opens a queue when its SubmissionQueue comes, anew when it changes, and closes it when it goes. Call before the informer runs; for the
+ * leader alone to run.
+ */
 export function createIntake(deps: IntakeDeps): Intake {
   const { shared, objects, tenantRules, clock, log } = deps;
   const changes = createWakeUp(clock);

@@ -20,8 +20,9 @@ export const LEDGER_LIMITS: LedgerLimits = { chunkEntries: 250, chunkBytes: 384 
 type Chunk = { version: string | undefined; full: boolean; bytes: number; lastSeconds: number; readonly texts: Map<string, number> };
 
 /**
- * The ledger of one tenant: what is remembered of each key, which of it is written in which chunk, and what is to be written next. New entries and
- * changes go to the latest chunk until that is full; a chunk goes when nothing in it is young enough. What two chunks tell of one key is told by the later.
+ * The ledger of one tenant: what is remembered of each key, which of it is written in which chunk, and what is to be written next. New
+ * entries and changes go to the latest chunk until that is full; a chunk goes when nothing in it is young enough. What two chunks tell of
+ * one key is told by the later.
  */
 export class LedgerBook {
   readonly #limits: LedgerLimits;
@@ -118,8 +119,8 @@ export class LedgerBook {
   }
 
   /**
-   * Chunks that may go now: those in which nothing is young enough any more, and of too many the oldest. What is in one of them and still needed, because
-   * its Job runs, is first written anew: such a chunk is not among them yet.
+   * Chunks that may go now: those in which nothing is young enough any more, and of too many the oldest. What is in one of them and still
+   * needed, because its Job runs, is first written anew: such a chunk is not among them yet.
    */
   review(nowMs: number, runs: (entry: LedgerEntry) => boolean): readonly number[] {
     const [nowSeconds, gone] = [Math.floor(nowMs / 1000), [] as number[]];

@@ -258,8 +258,9 @@ class TenantStore implements TenantLedger {
   }
 
   /**
-   * False when the chunk is not as it was thought to be: it was looked at, and what is still to be written is to be asked for anew. Each write is for one
-   * version of its chunk, so that one whose answer was lost cannot be carried out after another was: it then either stands, and is found, or never will.
+   * False when the chunk is not as it was thought to be: it was looked at, and what is still to be written is to be asked for anew. Each
+   * write is for one version of its chunk, so that one whose answer was lost cannot be carried out after another was: it then either
+   * stands, and is found, or never will.
    */
   async #carryOut(write: LedgerWrite | undefined, mayLook: boolean): Promise<boolean> {
     if (write === undefined) return true;

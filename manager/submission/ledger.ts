@@ -40,9 +40,9 @@ export type Judgment =
   | { readonly kind: 'Conflict'; readonly entry: LedgerEntry };
 
 /**
- * One key is one payload, and one Job for each attempt. An attempt that has failed is followed by another when BullMQ hands its submission out although
- * it has taken that outcome: somebody retried it, or its own `attempts` did. What was delivered is told by its mark, and where that is lost by `attemptsMade`.
- * A submission that was put on the queue anew is told the first outcome.
+ * One key is one payload, and one Job for each attempt. An attempt that has failed is followed by another when BullMQ hands its submission
+ * out although it has taken that outcome: somebody retried it, or its own `attempts` did. What was delivered is told by its mark, and where
+ * that is lost by `attemptsMade`. A submission that was put on the queue anew is told the first outcome.
  */
 export function judge(entry: LedgerEntry | undefined, delivery: Delivery): Judgment {
   if (entry === undefined) return { kind: 'New', attempt: isOfSameSubmission(delivery) ? delivery.delivered.attempt + 1 : 1 };

@@ -31,15 +31,19 @@ export type NotedJobsDeps = {
 };
 
 /**
- * Keeps the Jobs of submissions from vanishing before it is noted that they were made. That is noted up to a second later, and a leader may die before. The next one, who finds
- * the intent and no Job, takes it that none was made, and makes it; so a Job that somebody deletes meanwhile would be made twice. Its finalizer has it stay.
+ * Keeps the Jobs of submissions from vanishing before it is noted that they were made. That is noted up to a second later, and a leader may
+ * die before. The next one, who finds the intent and no Job, takes it that none was made, and makes it; so a Job that somebody deletes
+ * meanwhile would be made twice. Its finalizer has it stay.
  *
- * How it ended is noted up to a second later, too. One that goes by its TTL within that time stays until then, or the next leader would tell that somebody deleted it.
+ * How it ended is noted up to a second later, too. One that goes by its TTL within that time stays until then, or the next leader would
+ * tell that somebody deleted it.
  */
 export interface NotedJobs {
   /** Whether the finalizer may go, with whatever is written of the Job. Has it noted where it is not. */
   isNoted(job: DeepReadonly<Job>): boolean;
-  /** Takes the finalizer off Jobs that have ended or are being deleted, where nobody else writes to them any more, until `signal` aborts. */
+  /**
+   * Takes the finalizer off Jobs that have ended or are being deleted, where nobody else writes to them any more, until `signal` aborts.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -43,9 +43,9 @@ const SWEEP_RETRY_MS = 5_000;
 const KEPT_STANDING_BY_MS = 600_000;
 
 /**
- * Watches Jobs that came through the queue, as their seals say. A Job that ended or was deleted ends its submission, also when that happened while nobody
- * watched: after a restart every ended Job is reported once more, and every parked submission is held against the Jobs there are.
- * Call before the informer runs.
+ * Watches Jobs that came through the queue, as their seals say. A Job that ended or was deleted ends its submission, also when that
+ * happened while nobody watched: after a restart every ended Job is reported once more, and every parked submission is held against the
+ * Jobs there are. Call before the informer runs.
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
   const { jobs, queues, keys: sealKeys, clock, log, metrics } = deps;

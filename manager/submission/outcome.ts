@@ -47,7 +47,10 @@ export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Jo
   return { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant, made: { payload, attempt } };
 }
 
-/** Whether the manager made this Job of the submission of this tenant and key. Redis may name a Job, but only the seal on that Job says whose it is. */
+/**
+ * Whether the manager made this Job of the submission of this tenant and key. Redis may name a Job, but only the seal on that Job says
+ * whose it is.
+ */
 export function isJobOf(keys: RecordKeys, job: DeepReadonly<Job>, { tenant, key }: Pick<SealedSubmission, 'tenant' | 'key'>): boolean {
   const of = submissionOf(job);
   return of?.key === key && of.tenant === tenant && isSealedSubmission(keys, job, of);

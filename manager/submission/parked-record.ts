@@ -2,7 +2,9 @@ import type { ObjectKey } from '../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import type { ParkedSubmission } from './submission-queue.ts';
 
-/** Whether a record from Redis has the shape that the manager writes. An API server takes a UID of another type for no precondition at all. */
+/**
+ * Whether a record from Redis has the shape that the manager writes. An API server takes a UID of another type for no precondition at all.
+ */
 export const isParked = ({ ref, job, uid, attempt }: { readonly [Field in keyof ParkedSubmission]?: unknown }): boolean =>
   isJsonObject(ref) &&
   isText(ref['key']) &&

@@ -38,8 +38,8 @@ const INTERVAL_MS = 1_000;
 const TOLD_QPS = 300;
 
 /**
- * Watches Jobs that came through a queue, and tells what has changed: at most once a second of each, and of what changed more often the latest. What
- * it is told again the queue knows, so whoever leads next tells all. Call before the informer runs.
+ * Watches Jobs that came through a queue, and tells what has changed: at most once a second of each, and of what changed more often the
+ * latest. What it is told again the queue knows, so whoever leads next tells all. Call before the informer runs.
  */
 export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, log, metrics }: ProgressReporterDeps): ProgressReporter {
   const changed = createWorkqueue({

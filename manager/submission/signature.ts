@@ -6,8 +6,8 @@ import type { Submission } from './submission-queue.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
- * Why the submission is not taken from who says to have sent it; undefined where it is signed as it should be, or needs not be. Whether the signature has expired is asked
- * of what comes for the first time alone: what has become a Job is looked at again hours later.
+ * Why the submission is not taken from who says to have sent it; undefined where it is signed as it should be, or needs not be. Whether the
+ * signature has expired is asked of what comes for the first time alone: what has become a Job is looked at again hours later.
  */
 export function signatureProblem(
   { label, signingKeys }: Pick<Tenant, 'label' | 'signingKeys'>,

@@ -20,8 +20,8 @@ export type Marks = {
 
 /**
  * What the manager keeps of submissions in Redis, beside BullMQ: which are parked for which Job, how those Jobs ended, and which outcomes
- * BullMQ has taken. All under a prefix of the manager's, where no tenant may write. An outcome belongs to the Job of a UID, so that it is not
- * taken for that of another attempt, or of a later submission under the same key.
+ * BullMQ has taken. All under a prefix of the manager's, where no tenant may write. An outcome belongs to the Job of a UID, so that it is
+ * not taken for that of another attempt, or of a later submission under the same key.
  */
 export interface SubmissionMarks {
   look(key: string): Promise<Marks>;

@@ -30,8 +30,8 @@ export type Submission = SubmissionRef & {
 };
 
 /**
- * Written after BullMQ has taken an outcome. A submission of the same `submittedAt` that is handed out again was retried; one of another time was
- * put on the queue anew under its key. Without a mark, `attemptsMade` tells: it grows with each outcome that BullMQ takes.
+ * Written after BullMQ has taken an outcome. A submission of the same `submittedAt` that is handed out again was retried; one of another
+ * time was put on the queue anew under its key. Without a mark, `attemptsMade` tells: it grows with each outcome that BullMQ takes.
  */
 export type DeliveredMark = {
   readonly attempt: number;
@@ -102,12 +102,16 @@ export interface SubmissionQueue {
     signal: AbortSignal,
     withdraw?: (parked: ParkedSubmission, signature?: unknown) => Promise<void>,
   ): Promise<void>;
-  /** Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
+  /**
+   * Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that
+   * is unknown.
+   */
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;
   /** Tells how the Job of a submission gets on. Told again what it was told last, it does nothing. */
   report(ref: SubmissionRef, progress: SubmissionProgress): Promise<void>;
   /**
-   * Tells the ends of logs to the submitter, if he asked for them; then alone they are read. Those `of` a copy are told once at most. Absent: it tells nobody.
+   * Tells the ends of logs to the submitter, if he asked for them; then alone they are read. Those `of` a copy are told once at most.
+   * Absent: it tells nobody.
    */
   tellTails?(ref: SubmissionRef, of: string, read: () => Promise<readonly string[]>): Promise<void>;
   /** What nobody has taken up yet. Absent: it cannot tell. */

@@ -37,7 +37,10 @@ import { createWithdrawnJobs } from './withdrawn-jobs.ts';
 export type SubmissionSource = {
   /** Opens the queue of a tenant. The manager closes it. */
   readonly connect: (tenant: Tenant) => SubmissionQueue;
-  /** A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is created as anybody else. */
+  /**
+   * A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is
+   * created as anybody else.
+   */
   readonly client?: (actAs: ActingAs | undefined) => KubeClient;
   /** Opens the queue of a tenant for those who submit over HTTP; absent: nobody does. */
   readonly openDoor?: SubmissionEndpointsDeps['open'];

@@ -17,7 +17,10 @@ export type TenantGateDeps = {
 
 /** What is in front of the API server: submissions of all tenants wait here for their turns, and none of a tenant that is at its limit. */
 export interface TenantGate {
-  /** Does the work when it is its turn. `known`: it has a Job already, and adds none. Rejects with the signal's reason when that aborts first. */
+  /**
+   * Does the work when it is its turn. `known`: it has a Job already, and adds none. Rejects with the signal's reason when that aborts
+   * first.
+   */
   turn<T>(tenant: Tenant, known: boolean, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** A Job has ended. */
   ended(): void;

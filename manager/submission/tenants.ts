@@ -9,7 +9,9 @@ export type Tenants = {
   readonly problems: readonly { readonly tenant: Tenant; readonly problem: TenantProblem }[];
 };
 
-/** The tenants of the flags and of all objects. Where two ask for the same, the older has it, whatever the order in which they are listed. */
+/**
+ * The tenants of the flags and of all objects. Where two ask for the same, the older has it, whatever the order in which they are listed.
+ */
 export function tenantsOf(
   shared: Tenant | undefined,
   objects: readonly DeepReadonly<SubmissionQueueObject>[],

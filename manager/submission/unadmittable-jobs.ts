@@ -41,9 +41,9 @@ const CONCURRENCY = 4;
 const LOOK_AGAIN_MS = 600_000;
 
 /**
- * Watches Jobs of submissions that can never be admitted as things are, where their tenant wants to hear of it. When that has been so for a while the submission fails, and
- * then the Job is deleted: in this order, because the first outcome stands, and a deletion that comes first would be told as one of somebody else's. Call before the
- * informer runs.
+ * Watches Jobs of submissions that can never be admitted as things are, where their tenant wants to hear of it. When that has been so for a
+ * while the submission fails, and then the Job is deleted: in this order, because the first outcome stands, and a deletion that comes first
+ * would be told as one of somebody else's. Call before the informer runs.
  */
 export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJobs {
   const { queues, tenants, jobs, withdrawnJobs, keys: sealKeys, clock, log, metrics } = deps;

@@ -5,8 +5,8 @@ import { QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { Outcome } from './submission-queue.ts';
 
 /**
- * For what a Job can never be admitted as things are: something would have to change in it, or in its queues. What waits for room, for others or for a check is not
- * among it, nor what is plainly wrong with a queue and no fault of the Job.
+ * For what a Job can never be admitted as things are: something would have to change in it, or in its queues. What waits for room, for
+ * others or for a check is not among it, nor what is plainly wrong with a queue and no fault of the Job.
  */
 const NEVER: ReadonlySet<string> = new Set([
   QuotaReservedReason.ExceedsQuota,
@@ -35,8 +35,8 @@ const STEADY_YOUNG_MS = 60_000;
 const STEADY_OLD_MS = 1_800_000;
 
 /**
- * For how long that must be so until its submission fails. Who has just submitted wants to hear soon; a Job that has waited for long is not given up because somebody
- * rearranges the queues.
+ * For how long that must be so until its submission fails. Who has just submitted wants to hear soon; a Job that has waited for long is not
+ * given up because somebody rearranges the queues.
  */
 export const steadyMs = ({ metadata }: DeepReadonly<Job>, sinceMs: number): number =>
   sinceMs - Date.parse(metadata.creationTimestamp) < YOUNG_MS ? STEADY_YOUNG_MS : STEADY_OLD_MS;

@@ -5,7 +5,10 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import { submissionOf } from './outcome.ts';
 import { isSealedSubmission } from './submission-seal.ts';
 
-/** How many Jobs of each tenant there are that have not ended, as the cache of Jobs has them. What merely says that it is of a tenant does not count. */
+/**
+ * How many Jobs of each tenant there are that have not ended, as the cache of Jobs has them. What merely says that it is of a tenant does
+ * not count.
+ */
 export interface UnendedJobs {
   readonly handler: EventHandler<Job>;
   /** Of a tenant, by id. */

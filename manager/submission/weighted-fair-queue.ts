@@ -1,7 +1,8 @@
 /**
- * Who is next of those that wait, each with a weight: shares of the turns are in proportion to the weights, and whoever comes anew waits for a turn of each of
- * the others at most. Start-time fair queuing (Goyal, Vin, Cheng 1996) with turns of one size: the least virtual time goes first, a turn adds the inverse of the
- * weight, and whoever comes anew begins at the time of the turn before. Round robin by deficits would give the same shares in bursts as long as a weight.
+ * Who is next of those that wait, each with a weight: shares of the turns are in proportion to the weights, and whoever comes anew waits
+ * for a turn of each of the others at most. Start-time fair queuing (Goyal, Vin, Cheng 1996) with turns of one size: the least virtual time
+ * goes first, a turn adds the inverse of the weight, and whoever comes anew begins at the time of the turn before. Round robin by deficits
+ * would give the same shares in bursts as long as a weight.
  */
 export interface WeightedFairQueue<T> {
   add(key: string, weight: number, item: T): void;

@@ -7,7 +7,10 @@ export const productionPlaces = ({ packages = {} }: PackageLock): string[] =>
     .map(([place]) => place)
     .toSorted();
 
-/** Whether a file of a package is of use to a program that runs: not its types, the maps to its sources, nor what tells people of it. Licences stay. */
+/**
+ * Whether a file of a package is of use to a program that runs: not its types, the maps to its sources, nor what tells people of it.
+ * Licences stay.
+ */
 export const isRuntimeFile = (file: string): boolean =>
   /(^|\/)(licen[cs]e|copying|notice)/i.test(file) ||
   !/(\.d\.[cm]?ts|\.[cm]?ts|\.tsx|\.map|\.md|\.markdown|\.flow|\.tsbuildinfo)$/i.test(file);

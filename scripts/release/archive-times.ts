@@ -1,4 +1,7 @@
-/** A tar archive in which all entries are of this time and nobody's, so that two archives of the same files are the same; helm writes the time at which it packs. */
+/**
+ * A tar archive in which all entries are of this time and nobody's, so that two archives of the same files are the same; helm writes the
+ * time at which it packs.
+ */
 export function withFixedTimes(tar: Buffer, epochSeconds: number): Buffer {
   const out = Buffer.from(tar);
   for (let at = 0; at + BLOCK <= out.length; ) {

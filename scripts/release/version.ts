@@ -45,7 +45,10 @@ export function changesOf(changelog: string, heading: string): string {
 
 const NUMBERS = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/;
 
-/** Why `version` may not follow `before`; undefined where it may. A pre-release comes before its release, and the one that stands there may be released itself. */
+/**
+ * Why `version` may not follow `before`; undefined where it may. A pre-release comes before its release, and the one that stands there may
+ * be released itself.
+ */
 export function versionProblem(version: string, before: string): string | undefined {
   const next = NUMBERS.exec(version);
   const last = NUMBERS.exec(before);

@@ -21,8 +21,8 @@ type Component = {
 };
 
 /**
- * The bill of an installation with its development tools, without those. npm's own `--omit=dev` is not used: it also leaves out what programs
- * and tools have in common.
+ * The bill of an installation with its development tools, without those. npm's own `--omit=dev` is not used: it also leaves out what
+ * programs and tools have in common.
  */
 export function withoutTools(bill: BillOfMaterials, packages: readonly ProductionPackage[]): BillOfMaterials {
   const wanted = new Set(packages.map(({ name, version }) => `${name}@${version}`));

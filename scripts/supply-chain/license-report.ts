@@ -1,6 +1,9 @@
 import type { ProductionPackage } from './production-packages.ts';
 
-/** Licences that ask for no more than to be named when the programs are passed on. Another one is a decision: take it in here, or choose another package. */
+/**
+ * Licences that ask for no more than to be named when the programs are passed on. Another one is a decision: take it in here, or choose
+ * another package.
+ */
 export const ALLOWED_LICENSES: readonly string[] = [
   '0BSD',
   'Apache-2.0',

@@ -1,7 +1,7 @@
 /**
- * The two Leases on a worker cluster by which manager and worker know of each other. The manager renews one for its origin and says in it for
- * which fence token the cluster has been put in order; the worker renews one of its own and says in it who it is and which token it asks for.
- * Whoever may write Leases there may write anything into them: what cannot be read is left out, and nothing here throws.
+ * The two Leases on a worker cluster by which manager and worker know of each other. The manager renews one for its origin and says in it
+ * for which fence token the cluster has been put in order; the worker renews one of its own and says in it who it is and which token it
+ * asks for. Whoever may write Leases there may write anything into them: what cannot be read is left out, and nothing here throws.
  */
 import { createHash } from 'node:crypto';
 import { isJsonObject } from './json-value.ts';
@@ -88,7 +88,10 @@ export function readOriginLease({ metadata, spec }: DeepReadonly<Lease>): Origin
 export type RenewalSeen = {
   readonly renewTime: string;
   readonly elapsedSeconds: number;
-  /** The fence that binds for this origin, which may be that of an earlier worker; undefined, as in older versions: the one that is announced. */
+  /**
+   * The fence that binds for this origin, which may be that of an earlier worker; undefined, as in older versions: the one that is
+   * announced.
+   */
   readonly fenceAfterSeconds: number | undefined;
 };
 

@@ -38,7 +38,10 @@ export function isSampled(job: Traced, ratio: number): boolean {
   return Number.parseInt(jobTrace(job).traceId.slice(-RATIO_DIGITS), 16) < ratio * 16 ** RATIO_DIGITS;
 }
 
-/** What the pods of a Job are told: their spans lie in that of the Job. Without a `ratio` no span of the Job is made, and what its submitter said goes on to them as it is. */
+/**
+ * What the pods of a Job are told: their spans lie in that of the Job. Without a `ratio` no span of the Job is made, and what its submitter
+ * said goes on to them as it is.
+ */
 export function contextForPods(job: Traced, ratio: number | undefined): TraceContext | undefined {
   if (ratio === undefined) return parseTraceparent(job.metadata.annotations?.[TRACEPARENT_ANNOTATION]);
   const { traceId, spanId } = jobTrace(job);

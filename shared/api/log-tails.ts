@@ -1,6 +1,6 @@
 /**
- * The ends of logs, as they travel from a worker to the manager: a ConfigMap for each copy, gzip by the names of the pods, in the namespace of the
- * worker's Lease. Where a manager of an earlier release is at work it is beside the copy.
+ * The ends of logs, as they travel from a worker to the manager: a ConfigMap for each copy, gzip by the names of the pods, in the namespace
+ * of the worker's Lease. Where a manager of an earlier release is at work it is beside the copy.
  */
 const NAME_PREFIX = 'switchyard-logs-';
 

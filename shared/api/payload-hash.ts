@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What a submission's data are, whatever the order of their keys: equal for two submissions that ask for the same. A signature says who asks, and
- * a trace for which request: neither is part of what is asked.
+ * What a submission's data are, whatever the order of their keys: equal for two submissions that ask for the same. A signature says who
+ * asks, and a trace for which request: neither is part of what is asked.
  */
 export const payloadHash = (data: unknown): string => createHash('sha256').update(payloadText(data)).digest('hex');
 

@@ -1,6 +1,6 @@
 /**
- * How the reason begins for which a submission fails, before its colon, when it is not that its Job failed: trying again unchanged would not help.
- * Any other is the reason of the Job's Failed condition.
+ * How the reason begins for which a submission fails, before its colon, when it is not that its Job failed: trying again unchanged would
+ * not help. Any other is the reason of the Job's Failed condition.
  */
 export const FinalCode = {
   /** The payload is no Job as it should be. */

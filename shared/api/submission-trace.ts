@@ -1,8 +1,8 @@
 import { formatTraceparent, parseTraceparent } from './trace-context.ts';
 
 /**
- * The trace that whoever submitted something has begun, as `traceparent`: beside the manifest, or where BullMQ's telemetry puts it (`opts.telemetry.metadata`,
- * JSON with `traceparent` in it). Undefined where neither holds one; nobody is refused for that.
+ * The trace that whoever submitted something has begun, as `traceparent`: beside the manifest, or where BullMQ's telemetry puts it
+ * (`opts.telemetry.metadata`, JSON with `traceparent` in it). Undefined where neither holds one; nobody is refused for that.
  */
 export function submittedTraceparent(data: unknown, telemetryMetadata: unknown): string | undefined {
   const context = parseTraceparent(fieldOf(data)) ?? parseTraceparent(fieldOf(carrierIn(telemetryMetadata)));

@@ -54,7 +54,9 @@ export class TimedOut extends SubmissionError {
 }
 /** Its Job failed, was deleted, or is not known any more. */
 export class Failed extends SubmissionError {
-  /** Of the Job's Failed condition, such as `BackoffLimitExceeded`; `JobDeleted`; `NotFound` when the queue does not know the submission. */
+  /**
+   * Of the Job's Failed condition, such as `BackoffLimitExceeded`; `JobDeleted`; `NotFound` when the queue does not know the submission.
+   */
   readonly reason: string;
 
   constructor(key: string, reason: string, message: string) {

@@ -16,8 +16,8 @@ const LATENCY_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 /**
  * client-go's metrics of a client, by host: `rest_client_requests_total{code,method,host}`,
  * `rest_client_request_duration_seconds{verb,host}`, `rest_client_rate_limiter_duration_seconds{verb,host}` and
- * `rest_client_request_retries_total{code,verb,host}`. With `home`, what the program's own cluster is called, all of them have a label `cluster`, too. Build once per registry, then
- * ask for each host's view.
+ * `rest_client_request_retries_total{code,verb,host}`. With `home`, what the program's own cluster is called, all of them have a label
+ * `cluster`, too. Build once per registry, then ask for each host's view.
  */
 export function createClientMetrics(registry: Registry, home?: string): (host: string, cluster?: string) => ClientMetrics {
   const registers = [registry];

@@ -24,9 +24,13 @@ export type ObjectList<T> = {
 export type WriteOptions = {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
-  /** Strict: unknown and repeated fields are refused by name (API servers from v1.25 on; older ones ignore this). Default: they are dropped. */
+  /**
+   * Strict: unknown and repeated fields are refused by name (API servers from v1.25 on; older ones ignore this). Default: they are dropped.
+   */
   readonly fieldValidation?: 'Strict';
-  /** With 'metadata' the server answers with the object's metadata alone (PartialObjectMetadata), for callers that read nothing else of it. */
+  /**
+   * With 'metadata' the server answers with the object's metadata alone (PartialObjectMetadata), for callers that read nothing else of it.
+   */
   readonly answer?: 'metadata';
   /** Awaited right before it is sent, after its turn in the rate limit. When it rejects, nothing has been sent. */
   readonly beforeSend?: () => Promise<void>;
@@ -63,7 +67,10 @@ export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
 
-/** Events as they arrive, batched by network chunk; ends when the server closes the watch. Throws ApiError (also for an ERROR event, e.g. 410). */
+/**
+ * Events as they arrive, batched by network chunk; ends when the server closes the watch. Throws ApiError (also for an ERROR event, e.g.
+ * 410).
+ */
 export type WatchStream<T> = AsyncIterable<readonly WatchEvent<T>[]>;
 
 /** Reading. Every method throws {@link ApiError} for an answer of 400 and above. */
@@ -110,7 +117,10 @@ export interface RawClient {
 
 /** What has no end and is no JSON: the log of a pod that is followed. */
 export interface StreamClient {
-  /** The body as it comes, cut anywhere: it is read as fast as it is asked for, and the connection is closed when nobody reads on. Throws {@link ApiError}. */
+  /**
+   * The body as it comes, cut anywhere: it is read as fast as it is asked for, and the connection is closed when nobody reads on. Throws
+   * {@link ApiError}.
+   */
   stream(path: string, options: { readonly signal: AbortSignal }): Promise<AsyncIterable<string>>;
 }
 

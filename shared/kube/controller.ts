@@ -34,7 +34,10 @@ async function workOff(options: ControllerOptions, turn: () => Promise<void>): P
   }
 }
 
-/** Most reconciles find nothing to do, and end without waiting for anything: after so many the event loop has its turn, or a hundred thousand would keep all others waiting. */
+/**
+ * Most reconciles find nothing to do, and end without waiting for anything: after so many the event loop has its turn, or a hundred
+ * thousand would keep all others waiting.
+ */
 const KEYS_A_TURN = 500;
 
 function createTurns(): () => Promise<void> {

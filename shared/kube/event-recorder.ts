@@ -13,7 +13,8 @@ import type { RateLimiter } from './rate-limiter.ts';
 /**
  * Writes core/v1 Events with client-go's correlation: a repeated event raises `count` by PATCH, the tenth distinct
  * message of one object and reason within ten minutes starts an aggregate, a token bucket (25, then one in 300 s)
- * per source, object and type drops floods. While the server answers slowly, events wait: they tell of what happens, and slow it down. Never throws and never blocks its caller: what cannot be written is logged.
+ * per source, object and type drops floods. While the server answers slowly, events wait: they tell of what happens, and slow it down.
+ * Never throws and never blocks its caller: what cannot be written is logged.
  */
 export interface EventRecorder {
   event(
@@ -50,7 +51,10 @@ const RETRY_MS = 10_000;
 const QUEUE_MAX = 4_000;
 /** With more than this many waiting a lane rests no more: they would be dropped soon. */
 const RESTING_MAX = QUEUE_MAX / 2;
-/** After each event its lane rests for so many times as long as the write took: a server with much to do answers slowly, and what matters goes first. */
+/**
+ * After each event its lane rests for so many times as long as the write took: a server with much to do answers slowly, and what matters
+ * goes first.
+ */
 const RESTS = 8;
 const REST_MAX_MS = 2_000;
 /** Writers at work at once. The events of one object stay in order. */

@@ -9,8 +9,8 @@ export class AddressDeniedError extends Error {
 }
 
 /**
- * Dials as undici does, but nothing in the ranges. A name is judged by the addresses that this very connection is made to, so that it cannot
- * resolve to one thing when it is judged and to another when it is dialled. One denied address among several denies the name.
+ * Dials as undici does, but nothing in the ranges. A name is judged by the addresses that this very connection is made to, so that it
+ * cannot resolve to one thing when it is judged and to another when it is dialled. One denied address among several denies the name.
  */
 export function guardedConnector(
   options: buildConnector.BuildOptions,

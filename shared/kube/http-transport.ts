@@ -156,7 +156,8 @@ class HttpTransport implements Transport {
   #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
     // Certificates and keys are read once, and not for every connection.
     const secureContext = createSecureContext(tls);
-    // HTTP/2, which API servers offer, costs about a third more processor time a request here, and one stalled connection would stall them all.
+    // HTTP/2, which API servers offer, costs about a third more processor time a request here, and one stalled connection would stall them
+    // all.
     const connect = {
       ...tls,
       secureContext,

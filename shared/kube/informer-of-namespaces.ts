@@ -3,8 +3,8 @@ import type { Resource } from '../api/resources.ts';
 import type { Informer } from './informer.ts';
 
 /**
- * One informer over some namespaces, made of one for each: who may not list in all namespaces lists and watches in those that they may. It promises
- * what an {@link Informer} promises, and asks for no other namespace. It is synced when all of them are.
+ * One informer over some namespaces, made of one for each: who may not list in all namespaces lists and watches in those that they may. It
+ * promises what an {@link Informer} promises, and asks for no other namespace. It is synced when all of them are.
  */
 export function createInformerOfNamespaces<T extends KubeObject>(
   resource: Resource<T>,

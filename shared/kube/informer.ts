@@ -20,7 +20,9 @@ export type InformerOptions<T extends KubeObject> = ReflectorOptions<T> & {
   readonly indexers?: Readonly<Record<string, IndexFunction<T>>>;
   /** Runs on each object before it is cached; default drops managedFields. */
   readonly transform?: (object: T) => T;
-  /** Memory that the cache may take, as it was made by `transform`. When it is full the cache is emptied and filled anew later. Absent: any. */
+  /**
+   * Memory that the cache may take, as it was made by `transform`. When it is full the cache is emptied and filled anew later. Absent: any.
+   */
   readonly budget?: ObjectBudget;
 };
 
@@ -47,16 +49,19 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
   /** Resolves when synced, rejects when `signal` aborts first. */
   waitForSync(signal?: AbortSignal): Promise<void>;
   /**
-   * The newest resourceVersion the cache has processed: of a list, an event or a bookmark; '' before the first list. With a namespace, of what
-   * concerns objects there. It goes back when the server does.
+   * The newest resourceVersion the cache has processed: of a list, an event or a bookmark; '' before the first list. With a namespace, of
+   * what concerns objects there. It goes back when the server does.
    */
   lastResourceVersion(namespace?: string): string;
   /**
-   * Resolves when the cache has all that the server had when this was called, with a namespace: had there; see {@link Reflector.catchUp}. Rejects when
-   * `signal` aborts first.
+   * Resolves when the cache has all that the server had when this was called, with a namespace: had there; see {@link Reflector.catchUp}.
+   * Rejects when `signal` aborts first.
    */
   catchUp(signal: AbortSignal, namespace?: string): Promise<void>;
-  /** When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; on the clock's `monotonic`. */
+  /**
+   * When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; on the clock's
+   * `monotonic`.
+   */
   lastHeardMs(): number;
 }
 

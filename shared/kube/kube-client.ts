@@ -144,7 +144,8 @@ class TransportKubeClient implements KubeClient, StreamClient {
 
   async #json<T>(call: Call, verb?: string): Promise<T> {
     const response = await this.#send(call, verb);
-    // The shape is the server's promise for this resource; nothing is converted on the way, and no more is checked than that it is an object.
+    // The shape is the server's promise for this resource; nothing is converted on the way, and no more is checked than that it is an
+    // object.
     const object = parseBoundedJson(response.body, this.#limits.json);
     if (typeof object !== 'object' || object === null) throw new UnusableAnswer('NotKubernetes', 'the answer is no JSON object');
     return object as T;

@@ -9,10 +9,10 @@ export class LeaseWentBack extends Error {
 }
 
 /**
- * Why a Lease cannot have come to be from what was known of it last; undefined when it can. A write is conditional on the one before it, each new
- * holder counts one transition more, and each renewal of one holder is later than that before it ({@link renewalTime}). So neither a renewal
- * whose answer was lost nor somebody who has taken it over looks like one. One that is gone may have been deleted by somebody; one that was made
- * anew tells by its resourceVersion alone.
+ * Why a Lease cannot have come to be from what was known of it last; undefined when it can. A write is conditional on the one before it,
+ * each new holder counts one transition more, and each renewal of one holder is later than that before it ({@link renewalTime}). So neither
+ * a renewal whose answer was lost nor somebody who has taken it over looks like one. One that is gone may have been deleted by somebody;
+ * one that was made anew tells by its resourceVersion alone.
  */
 export function leaseWentBack(name: string, last: Lease | undefined, now: Lease | undefined): LeaseWentBack | undefined {
   if (last === undefined || now === undefined) return undefined;
@@ -23,13 +23,18 @@ export function leaseWentBack(name: string, last: Lease | undefined, now: Lease 
   return new LeaseWentBack(`Lease ${name} went back from ${told(last)} to ${told(now)}, as after a restore from an older backup`);
 }
 
-/** Why a Lease that we hold is to be taken for one of a restored cluster, by who needs not be certain: it also is gone when somebody has deleted it. */
+/**
+ * Why a Lease that we hold is to be taken for one of a restored cluster, by who needs not be certain: it also is gone when somebody has
+ * deleted it.
+ */
 export const leaseVanished = (name: string, last: Lease | undefined, now: Lease | undefined): LeaseWentBack | undefined =>
   last === undefined || now?.metadata.uid === last.metadata.uid
     ? undefined
     : new LeaseWentBack(`Lease ${name} is not the one that was held, as after a restore from an older backup, or because it was deleted`);
 
-/** What tells others who keep an eye on this Lease that its holder has found it put back: by the time they look, it may have been renewed. */
+/**
+ * What tells others who keep an eye on this Lease that its holder has found it put back: by the time they look, it may have been renewed.
+ */
 export function withRestoreSeen(lease: Lease): Lease {
   const annotations = { ...lease.metadata.annotations, [RESTORES_SEEN_ANNOTATION]: String(restoresSeen(lease) + 1) };
   return { ...lease, metadata: { ...lease.metadata, annotations } };
@@ -37,7 +42,10 @@ export function withRestoreSeen(lease: Lease): Lease {
 
 const restoresSeen = ({ metadata }: Lease): number => Number(metadata.annotations?.[RESTORES_SEEN_ANNOTATION] ?? 0) || 0;
 
-/** The time of a renewal that follows `previous`, in milliseconds since the Unix epoch: by the clock, but never earlier than that, as clocks are set. */
+/**
+ * The time of a renewal that follows `previous`, in milliseconds since the Unix epoch: by the clock, but never earlier than that, as clocks
+ * are set.
+ */
 export function renewalTime(nowMs: number, previous: Lease['spec']): number {
   const lastMs = parseWireTime(previous?.renewTime) ?? 0;
   return Math.max(nowMs, lastMs < TIME_MS_MAX ? lastMs + 1 : 0);

@@ -30,8 +30,8 @@ export type ReflectorOptions<T extends KubeObject> = {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /**
-   * Told of answers that cannot be used; given for servers that are not trusted, which are then left alone for a while. `fault` is undefined
-   * when they are usable again: a list was complete. `source` tells several reflectors apart.
+   * Told of answers that cannot be used; given for servers that are not trusted, which are then left alone for a while. `fault` is
+   * undefined when they are usable again: a list was complete. `source` tells several reflectors apart.
    */
   readonly onFault?: (source: string, fault: UnusableAnswer | undefined) => void;
   /** Told once with 0 when it begins to watch (so that there is a count to begin with), then with 1 whenever it opens the watch anew. */

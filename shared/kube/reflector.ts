@@ -25,9 +25,9 @@ export interface Reflector {
   /** LIST once, then WATCH for ever: resumes where it was cut, lists again when the server has forgotten that place. Call once. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Resolves when everything has been reported that the server had when this was called. The watch is opened anew from where it is, so that one
-   * that is held up somewhere does not count, and only what it missed is sent again; a server that does not say in a few seconds how far it is
-   * is listed anew. Rejects when `signal` aborts first.
+   * Resolves when everything has been reported that the server had when this was called. The watch is opened anew from where it is, so that
+   * one that is held up somewhere does not count, and only what it missed is sent again; a server that does not say in a few seconds how
+   * far it is is listed anew. Rejects when `signal` aborts first.
    */
   catchUp(signal: AbortSignal): Promise<void>;
   /** When the server last gave a sign of life on this list and watch: on the clock's `monotonic`, from the making of the reflector on. */

@@ -19,9 +19,9 @@ export type StaleReadGuardOptions = {
 const PATIENCE_MS = 15_000;
 
 /**
- * A client that notices when a cache has lost its way. A write of an old version is answered with a conflict, and whoever made it waits for the newer
- * one to come through the watch. Where it does not come, the server was restored from a backup, and has made as many writes since as it had before,
- * so that the watch goes on from a place of another course of things.
+ * A client that notices when a cache has lost its way. A write of an old version is answered with a conflict, and whoever made it waits for
+ * the newer one to come through the watch. Where it does not come, the server was restored from a backup, and has made as many writes since
+ * as it had before, so that the watch goes on from a place of another course of things.
  */
 export function guardStaleReads(client: KubeClient, { clock, cached, isSign = isConflict, onDoubt }: StaleReadGuardOptions): KubeClient {
   /** What is looked at again. */

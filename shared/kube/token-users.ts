@@ -8,7 +8,10 @@ import { digestOf, ownerOf } from './user-identity.ts';
 
 /** Finds out whose tokens these are. Answers are kept: a minute for a token that is good, ten seconds for others. */
 export interface TokenUsers {
-  /** `address`: where the token comes from; new ones from there wait for one another. Rejects where the API server cannot be asked, or with {@link TooManyNewTokens}. */
+  /**
+   * `address`: where the token comes from; new ones from there wait for one another. Rejects where the API server cannot be asked, or with
+   * {@link TooManyNewTokens}.
+   */
   of(token: string, address?: string): Promise<KubeUser | undefined>;
 }
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { KubeUser } from './access-reviews.ts';
 
 /**
- * The owner that limits count: a user by name, a ServiceAccount by its namespace (named as the group of its accounts). Tokens come without end to everybody who has an account, and accounts
- * to everybody who may create them in a namespace.
+ * The owner that limits count: a user by name, a ServiceAccount by its namespace (named as the group of its accounts). Tokens come without
+ * end to everybody who has an account, and accounts to everybody who may create them in a namespace.
  */
 export function ownerOf({ username }: KubeUser): string {
   const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username) ?? [];
@@ -13,7 +13,10 @@ export function ownerOf({ username }: KubeUser): string {
 /** An API server names the token itself there, another one for each (KEP-4193). */
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
-/** The user without the token: the same for all tokens of one user that may do the same. What else stands in `extra` may restrict a token, as scopes do. */
+/**
+ * The user without the token: the same for all tokens of one user that may do the same. What else stands in `extra` may restrict a token,
+ * as scopes do.
+ */
 export function withoutCredential({ username, uid, groups, extra }: KubeUser): KubeUser {
   const { [CREDENTIAL_ID]: _credential, ...others } = extra ?? {};
   return {

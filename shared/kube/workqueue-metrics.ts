@@ -17,7 +17,8 @@ export interface WorkqueueMeters {
  * client-go's metrics of work queues, labelled by queue name: `workqueue_depth`, `workqueue_adds_total`,
  * `workqueue_queue_duration_seconds`, `workqueue_work_duration_seconds`, `workqueue_retries_total`,
  * `workqueue_unfinished_work_seconds`, `workqueue_longest_running_processor_seconds`.
- * With `home`, what the program's own cluster is called, they have a label `cluster`, too. Build once per registry, then ask for each queue's view.
+ * With `home`, what the program's own cluster is called, they have a label `cluster`, too. Build once per registry, then ask for each
+ * queue's view.
  */
 export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'now'>, home?: string): WorkqueueMeters {
   const labelNames = home === undefined ? ['name'] : ['name', 'cluster'];

@@ -2,7 +2,10 @@ import { sleep, type Clock } from './clock.ts';
 
 /** Room for a number of bytes that several share. Whoever comes first is first to get its share. */
 export interface ByteRoom {
-  /** Waits `waitMs` at most for room for `bytes` and returns how to give it back; undefined when there was none in time. More than the whole is never given. */
+  /**
+   * Waits `waitMs` at most for room for `bytes` and returns how to give it back; undefined when there was none in time. More than the whole
+   * is never given.
+   */
   take(bytes: number, waitMs?: number): Promise<(() => void) | undefined>;
 }
 

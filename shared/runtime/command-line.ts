@@ -2,8 +2,9 @@ import { readConfigFile } from './config-file.ts';
 import { EXIT_USAGE, FlagError, parseFlags, type FlagTable, type Program } from './flags.ts';
 
 /**
- * Runs `main` with what the command line and the environment say, and ends the process with the exit code that it resolves with. `--help` ends
- * with 0. What cannot be used, also what `main` finds out and throws as {@link FlagError}, is one line on standard error, and exit code 2.
+ * Runs `main` with what the command line and the environment say, and ends the process with the exit code that it resolves with. `--help`
+ * ends with 0. What cannot be used, also what `main` finds out and throws as {@link FlagError}, is one line on standard error, and exit
+ * code 2.
  */
 export async function runCommandLine<Table extends FlagTable, Config>(
   program: Program<Table, Config>,

@@ -35,9 +35,9 @@ export function overdue<Each extends LimitedConnection>(connections: Iterable<Ea
 }
 
 /**
- * Those that make room when there are `excess` too many: of the address that has most of them, the one that has been as it is for longest, and
- * so on. A flood from one address ends its own connections, and a pool of connections loses those that it is least likely to use next: Go
- * takes the one that was used last. A request that has come as a whole is answered.
+ * Those that make room when there are `excess` too many: of the address that has most of them, the one that has been as it is for longest,
+ * and so on. A flood from one address ends its own connections, and a pool of connections loses those that it is least likely to use next:
+ * Go takes the one that was used last. A request that has come as a whole is answered.
  */
 export function makingRoom<Each extends LimitedConnection>(connections: Iterable<Each>, excess: number): Each[] {
   const byAddress = Map.groupBy(

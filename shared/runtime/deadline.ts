@@ -1,7 +1,9 @@
 import type { Clock } from './clock.ts';
 import { withEither } from './tasks.ts';
 
-/** Runs a call that is aborted after `limitMs`, or with `signal`, where there is one. A server that swallows requests must not hold us up. */
+/**
+ * Runs a call that is aborted after `limitMs`, or with `signal`, where there is one. A server that swallows requests must not hold us up.
+ */
 export async function withDeadline<T>(
   clock: Clock,
   limitMs: number,

@@ -1,7 +1,7 @@
 /**
- * A signal that aborts with the first of several, for the same reason. `release` lets go of them; whoever waits for the signal waits in vain
- * then. AbortSignal.any leaves with each of `signals` a weak reference that is looked at when the next one is made, and stays in memory with all
- * who listen until it aborts: too much for what is made for every call, under signals that live as long as the program.
+ * A signal that aborts with the first of several, for the same reason. `release` lets go of them; whoever waits for the signal waits in
+ * vain then. AbortSignal.any leaves with each of `signals` a weak reference that is looked at when the next one is made, and stays in
+ * memory with all who listen until it aborts: too much for what is made for every call, under signals that live as long as the program.
  */
 export function firstAbort(signals: readonly AbortSignal[]): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();

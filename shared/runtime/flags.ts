@@ -74,8 +74,8 @@ export type Settings = { readonly file: string; readonly texts: ReadonlyMap<stri
 export type SettingsReader = (flags: FlagTable, file: string) => Settings;
 
 /**
- * A flag wins over its variable, that over the configuration file, and that over the fallback. An empty variable, or an empty value of a flag
- * without a fallback, counts as absent.
+ * A flag wins over its variable, that over the configuration file, and that over the fallback. An empty variable, or an empty value of a
+ * flag without a fallback, counts as absent.
  */
 export function parseFlags<Table extends FlagTable, Config>(
   program: Program<Table, Config>,
@@ -133,7 +133,9 @@ function nextValue(name: string, placeholder: string, rest: string[]): string {
   return next;
 }
 
-/** What flags come to that were given by these names, as variables or in a file. Throws {@link FlagError} for the first that cannot be used. */
+/**
+ * What flags come to that were given by these names, as variables or in a file. Throws {@link FlagError} for the first that cannot be used.
+ */
 export function flagValues<Table extends FlagTable>(
   flags: Table,
   given: ReadonlyMap<string, string>,

@@ -1,8 +1,8 @@
 import type { Metric } from 'prom-client';
 
 /**
- * Takes away all series in which `label` is one of `values`, or one that `values` has: such as those of queues that were deleted. Costs a look at every series of the metrics; `between`
- * is awaited between two metrics, so that others have a turn.
+ * Takes away all series in which `label` is one of `values`, or one that `values` has: such as those of queues that were deleted. Costs a
+ * look at every series of the metrics; `between` is awaited between two metrics, so that others have a turn.
  */
 export async function forgetSeries(
   metrics: Iterable<Metric>,

@@ -12,7 +12,10 @@ export type ProgramHttpOptions = {
   readonly metrics: { metrics(): Promise<string>; readonly contentType: string };
   /** /readyz: by name, each must be content. /healthz only says that the program answers. */
   readonly readiness: Readonly<Record<string, HealthCheck>>;
-  /** Answers /debug/invariants, JSON: whether what is promised holds; undefined: that is not looked at now. What was seen names Jobs of all tenants: without a gate it is left out. */
+  /**
+   * Answers /debug/invariants, JSON: whether what is promised holds; undefined: that is not looked at now. What was seen names Jobs of all
+   * tenants: without a gate it is left out.
+   */
   readonly invariants?: () => InvariantReport | undefined;
   /** Who may read /metrics and /debug/invariants; absent: everybody. Health is for everybody. */
   readonly metricsGate?: MetricsGate;
@@ -80,8 +83,8 @@ export function answer(response: ServerResponse, status: number, contentType: st
 }
 
 /**
- * What one server gives to clients that it does not know: so much per connection, for so long. A connection that sends nothing, or sends slowly,
- * is closed; times are looked at once a second.
+ * What one server gives to clients that it does not know: so much per connection, for so long. A connection that sends nothing, or sends
+ * slowly, is closed; times are looked at once a second.
  */
 export const SERVER_LIMITS = {
   maxHeaderSize: 16_384,
@@ -103,7 +106,10 @@ export function limitConnections(server: Server, connections: number): void {
 const CONNECTIONS_MAX = 64;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-/** Serves a handler, over TLS where there is a certificate, which `signal` ends the waiting for. `address` is `host:port` or `:port`; port 0 takes any free one. */
+/**
+ * Serves a handler, over TLS where there is a certificate, which `signal` ends the waiting for. `address` is `host:port` or `:port`; port 0
+ * takes any free one.
+ */
 export async function listen(
   handler: HttpHandler,
   address: string,

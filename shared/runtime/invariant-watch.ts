@@ -7,8 +7,8 @@ import { createTimeSlices } from './time-slices.ts';
 import { createViolations, type Finding, type Violation } from './violations.ts';
 
 /**
- * Looks whether promises hold on a running system, in what its caches have. It looks soon at what has changed, at what was suspicious at the last look,
- * and at all the rest in turns: a slice of it each time. No event is answered with a look, and no look makes an API call.
+ * Looks whether promises hold on a running system, in what its caches have. It looks soon at what has changed, at what was suspicious at
+ * the last look, and at all the rest in turns: a slice of it each time. No event is answered with a look, and no look makes an API call.
  */
 export interface InvariantWatch {
   /** Something has changed about this subject. */

@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** Answers by key, the same asked once at a time. Where there are too many, the owner that has most of them loses the oldest. One that failed is not kept. */
+/**
+ * Answers by key, the same asked once at a time. Where there are too many, the owner that has most of them loses the oldest. One that
+ * failed is not kept.
+ */
 export interface KeptAnswers<T> {
   /** `ask` gets what was answered before. */
   of(key: string, ask: (before: T | undefined) => Promise<T>): Promise<T>;

@@ -11,7 +11,10 @@ export interface KeptConnections {
   close(): Promise<void>;
 }
 
-/** What a server that {@link keepConnections} looks after is made with: Node's own timers would end connections on which a request waits unread. */
+/**
+ * What a server that {@link keepConnections} looks after is made with: Node's own timers would end connections on which a request waits
+ * unread.
+ */
 export const WITHOUT_TIMERS = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 } as const;
 
 const LOOK_EVERY_MS = 1_000;
@@ -32,8 +35,8 @@ type Connection = LimitedConnection & {
 };
 
 /**
- * Ends connections in two ways that cost no request: with an answer, which says so in its headers, and when nothing has come after one turn of
- * the event loop in which everything that has arrived was read. A timer alone fires before what waits in the socket is read, as after a
+ * Ends connections in two ways that cost no request: with an answer, which says so in its headers, and when nothing has come after one turn
+ * of the event loop in which everything that has arrived was read. A timer alone fires before what waits in the socket is read, as after a
  * stall. Call before the server listens, and make it {@link WITHOUT_TIMERS}.
  */
 export function keepConnections(server: Server, limits: ConnectionLimits, clock: Clock): KeptConnections {

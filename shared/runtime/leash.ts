@@ -12,7 +12,8 @@ export type LeashedOptions = {
 };
 
 /**
- * Starts a command in a process group of its own that is killed when this process ends, however it ends. Throws when there is no such program.
+ * Starts a command in a process group of its own that is killed when this process ends, however it ends. Throws when there is no such
+ * program.
  */
 export function spawnLeashed(command: readonly [string, ...string[]], { cwd, env, output }: LeashedOptions): ChildProcess {
   const [program, ...args] = command;

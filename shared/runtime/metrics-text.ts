@@ -5,7 +5,10 @@ import { createTimeSlices } from './time-slices.ts';
 const SLICE_MS = 10;
 const LINES_AT_ONCE = 1_000;
 
-/** The text of /metrics as the registry has it, byte for byte (in Prometheus' own format), written in slices: that of a large installation takes longer than others should wait. */
+/**
+ * The text of /metrics as the registry has it, byte for byte (in Prometheus' own format), written in slices: that of a large installation
+ * takes longer than others should wait.
+ */
 export function createMetricsText(registry: Registry, clock: Clock): { metrics(): Promise<string>; readonly contentType: string } {
   return {
     contentType: registry.contentType,

@@ -15,7 +15,10 @@ export type ProgramMetricsOptions = {
   readonly checks: Readonly<Record<string, HealthCheck>>;
 };
 
-/** Registers them: `switchyard_build_info`, `switchyard_leader`, `switchyard_leader_transitions_total` and `switchyard_check_ok`. Call once for a registry. */
+/**
+ * Registers them: `switchyard_build_info`, `switchyard_leader`, `switchyard_leader_transitions_total` and `switchyard_check_ok`. Call once
+ * for a registry.
+ */
 export function createProgramMetrics(registry: Registry, { version, nodeVersion, checks }: ProgramMetricsOptions): ProgramMetrics {
   const registers = [registry];
   new Gauge({

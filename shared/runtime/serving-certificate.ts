@@ -26,9 +26,9 @@ export type FileCertificate = CertificateFiles & {
 const CHECK_INTERVAL_MS = 10_000;
 
 /**
- * A certificate in files, read anew as a renewed Secret is mounted: every ten seconds rather than by watching them, because a mounted Secret is
- * swapped by symbolic links, which file watchers miss. Half a pair, or one that does not match, is refused, and the old one stays until the
- * next look.
+ * A certificate in files, read anew as a renewed Secret is mounted: every ten seconds rather than by watching them, because a mounted
+ * Secret is swapped by symbolic links, which file watchers miss. Half a pair, or one that does not match, is refused, and the old one stays
+ * until the next look.
  */
 export function certificateFromFiles({ of, certFile, keyFile, clock, log }: FileCertificate): CertificateSource {
   const read = async (): Promise<ServingCertificate> => {

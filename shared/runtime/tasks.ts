@@ -45,7 +45,10 @@ export async function untilItWorks<T>(
   return undefined;
 }
 
-/** Waits for all, so that nothing is under way any more when what failed is thrown: one error as it is, several together as so many of `what`. */
+/**
+ * Waits for all, so that nothing is under way any more when what failed is thrown: one error as it is, several together as so many of
+ * `what`.
+ */
 export async function allOrThrow<T>(promises: readonly Promise<T>[], what: string): Promise<T[]> {
   const results = await Promise.allSettled(promises);
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));

@@ -33,7 +33,8 @@ export type TraceDestination = {
 };
 
 /**
- * By the flag, or else by the variables that every program with OpenTelemetry knows; undefined: nowhere. Throws {@link FlagError} for those that cannot be used.
+ * By the flag, or else by the variables that every program with OpenTelemetry knows; undefined: nowhere. Throws {@link FlagError} for those
+ * that cannot be used.
  */
 export function traceDestination(
   flagged: string | undefined,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * What may stand for the value of a flag where it is no text: in a configuration file, and among the values of a chart. A part of JSON Schema
- * (draft 7), with patterns that Go takes, too. A list is written on the command line with commas, a map as KEY=VALUE with commas.
+ * What may stand for the value of a flag where it is no text: in a configuration file, and among the values of a chart. A part of JSON
+ * Schema (draft 7), with patterns that Go takes, too. A list is written on the command line with commas, a map as KEY=VALUE with commas.
  */
 export type ValueShape =
   | { readonly type: 'boolean' }

@@ -1,6 +1,6 @@
 /**
- * Which promises are broken, as looks at a running system tell. What is in flight breaks none: a finding counts when it was there, the same one, at every
- * look over the grace period of its invariant. Times are of a clock that does not step, in milliseconds.
+ * Which promises are broken, as looks at a running system tell. What is in flight breaks none: a finding counts when it was there, the same
+ * one, at every look over the grace period of its invariant. Times are of a clock that does not step, in milliseconds.
  */
 export interface Violations<I extends string> {
   /** What one look at a subject has found: nothing, mostly. */

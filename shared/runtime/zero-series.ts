@@ -1,6 +1,8 @@
 import type { Counter } from 'prom-client';
 
-/** Makes the series of a counter for each combination of these values, from zero on: a rate of what has not happened yet is asked for, too. */
+/**
+ * Makes the series of a counter for each combination of these values, from zero on: a rate of what has not happened yet is asked for, too.
+ */
 export function fromZero<L extends string>(
   counter: Pick<Counter<L>, 'inc'>,
   values: Readonly<Partial<Record<L, string | readonly string[]>>>,

@@ -1,4 +1,6 @@
-/** How long whatever an administrator changes stops everything else, while very many Jobs wait: the whole of admission goes on beside it. */
+/**
+ * How long whatever an administrator changes stops everything else, while very many Jobs wait: the whole of admission goes on beside it.
+ */
 import { memoryUsage } from 'node:process';
 import type { LineSink } from '../../manager/admission/decision-log/decision-recorder.ts';
 import { FairStrategy } from '../../manager/admission/fair-sharing/fair-strategy.ts';
@@ -24,11 +26,17 @@ export type Policy = 'none' | 'preemption' | 'fair';
 export const PREEMPTION = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
 export const FAIR_SHARING = { preemptionStrategies: [FairStrategy.LessThanOrEqualToFinalShare, FairStrategy.LessThanInitialShare] };
 
-/** So long it is looked at what a change leads to: queues are told of their state once in a second, and on a busy machine it all takes longer. */
+/**
+ * So long it is looked at what a change leads to: queues are told of their state once in a second, and on a busy machine it all takes
+ * longer.
+ */
 const WATCHED_MS = 2_500;
 const WATCHED_CPU_MS = 1_000;
 
-/** Of each kind of change the longest turn of the event loop that it led to, in processor time of its thread; systems tell that to some milliseconds. */
+/**
+ * Of each kind of change the longest turn of the event loop that it led to, in processor time of its thread; systems tell that to some
+ * milliseconds.
+ */
 export async function measureChanges(load: ChangesLoad): Promise<readonly (readonly string[])[]> {
   const heapBefore = heapUsed();
   const whole = fill(load);

@@ -1,4 +1,7 @@
-/** What the decision log costs where very many Jobs wait: Jobs end, and others are admitted, with a log on the disk and without one, in pairs. */
+/**
+ * What the decision log costs where very many Jobs wait: Jobs end, and others are admitted, with a log on the disk and without one, in
+ * pairs.
+ */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

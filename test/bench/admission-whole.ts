@@ -1,4 +1,7 @@
-/** The whole of admission, with caches that are filled by hand and an API server that takes everything: what an administrator changes reaches it as in a manager. */
+/**
+ * The whole of admission, with caches that are filled by hand and an API server that takes everything: what an administrator changes
+ * reaches it as in a manager.
+ */
 import { Registry } from 'prom-client';
 import { createAdmission } from '../../manager/admission/admission.ts';
 import type { LineSink } from '../../manager/admission/decision-log/decision-recorder.ts';

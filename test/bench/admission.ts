@@ -1,8 +1,8 @@
 /**
- * What admission decides, without the API server around it: very many waiting Jobs, all equal or all different, in some queues and on some clusters; then one Job
- * after the other ends, and, where some preempt others, one after the other arrives that does. After that how long whatever an administrator changes stops
- * everything else, and the shapes of Kueue's own performance test, played in virtual time: how much longer than the quota allows they take. Times are processor
- * time, so that other programs of the machine do not count.
+ * What admission decides, without the API server around it: very many waiting Jobs, all equal or all different, in some queues and on some
+ * clusters; then one Job after the other ends, and, where some preempt others, one after the other arrives that does. After that how long
+ * whatever an administrator changes stops everything else, and the shapes of Kueue's own performance test, played in virtual time: how much
+ * longer than the quota allows they take. Times are processor time, so that other programs of the machine do not count.
  */
 import { memoryUsage } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
@@ -127,7 +127,8 @@ type Load = {
 function measure({ waiting, queueCount, clusterCount, kind, limit, policy, warmUp, releases }: Load): readonly string[] {
   const plenty = 1_000_000;
   const preempts = policy !== 'none';
-  // Two queues next to each other are of one cohort: where some preempt, nobody waits in the first of them, and the other borrows all that is its own.
+  // Two queues next to each other are of one cohort: where some preempt, nobody waits in the first of them, and the other borrows all that
+  // is its own.
   const cohortName = (index: number): string => `cohort-${(preempts ? index >> 1 : index) % 10}`;
   const clusterQueues = Array.from({ length: queueCount }, (_, index) =>
     cpuQueue(`queue-${index}`, limit === 'room' ? plenty : RUNNING / queueCount, undefined, {

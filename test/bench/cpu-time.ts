@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { cpuUsage, pid, threadCpuUsage } from 'node:process';
 
-/** Processor time of this process so far, in milliseconds: what other programs of the machine take does not count, what collects garbage beside it does. */
+/**
+ * Processor time of this process so far, in milliseconds: what other programs of the machine take does not count, what collects garbage
+ * beside it does.
+ */
 export function cpuMs(): number {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * The same of the main thread alone: compilers and collectors that run beside it do not count. Linux says it exactly where it keeps schedstat; what Node says is on some
- * machines in steps of 4 ms.
+ * The same of the main thread alone: compilers and collectors that run beside it do not count. Linux says it exactly where it keeps
+ * schedstat; what Node says is on some machines in steps of 4 ms.
  */
 export function threadCpuMs(): number {
   const nanoseconds = schedstat();

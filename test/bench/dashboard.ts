@@ -1,6 +1,7 @@
 /**
- * What it costs a manager that people look at its dashboard: processor time and memory with open pages and without, what goes over the line to pages in which much changes and
- * nothing does, how soon a change is seen, and how soon the first page. API servers and the manager are processes of their own; this one makes the changes and is the pages.
+ * What it costs a manager that people look at its dashboard: processor time and memory with open pages and without, what goes over the line
+ * to pages in which much changes and nothing does, how soon a change is seen, and how soon the first page. API servers and the manager are
+ * processes of their own; this one makes the changes and is the pages.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -120,7 +121,10 @@ async function measureQuiet(yard: BusyYard, pages: number, seconds: number, goal
 
 type Load = { readonly pages: readonly number[]; readonly changes: number; readonly seconds: number };
 
-/** The same changes without pages, with few and with many, and then back again: what a program compiles on its way must not be taken for the cost of pages, or for what they save. */
+/**
+ * The same changes without pages, with few and with many, and then back again: what a program compiles on its way must not be taken for the
+ * cost of pages, or for what they save.
+ */
 async function measureBusy(yard: BusyYard, { pages, changes: perSecond, seconds }: Load, goals: Goals): Promise<void> {
   const stop = yard.keepChanging(perSecond);
   await sleep(systemClock, 2 * SETTLE_MS);

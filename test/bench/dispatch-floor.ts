@@ -12,7 +12,8 @@ export type Stopwatch = (work: () => Promise<unknown>) => Promise<void>;
 
 /**
  * Jobs a second of a loop that makes the writes of a one-pod Job's whole way and nothing else: no watch, no decision, no
- * waiting for anything but the answers. What manager, worker, kubelet and user write is all in here. As many as `warmUp` come first, and are not counted.
+ * waiting for anything but the answers. What manager, worker, kubelet and user write is all in here. As many as `warmUp` come first, and
+ * are not counted.
  */
 export async function measureFloor(
   home: KubeClient,

@@ -1,7 +1,7 @@
 /**
- * One-pod Jobs over two honest worker clusters, in turn alone and beside a hostile one that plays all its tricks at once. Every program is a
- * process of its own, the hostile server, too; what that takes of the machine is counted, because on a machine of few cores it takes it from the
- * others.
+ * One-pod Jobs over two honest worker clusters, in turn alone and beside a hostile one that plays all its tricks at once. Every program is
+ * a process of its own, the hostile server, too; what that takes of the machine is counted, because on a machine of few cores it takes it
+ * from the others.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -136,7 +136,9 @@ async function joinHostile(home: KubeClient, name: string, kubeconfig: string): 
   await home.create(WORKER_CLUSTERS, { metadata: { name }, spec });
 }
 
-/** Each hostile phase against the mean of the two beside it: Jobs that have ended stay, so every phase costs a little more than the last. */
+/**
+ * Each hostile phase against the mean of the two beside it: Jobs that have ended stay, so every phase costs a little more than the last.
+ */
 function summaryOf(phases: readonly Phase[]): HostileFigures {
   const compared = phases.flatMap((phase, index) => {
     const before = phases[index - 1];

@@ -1,4 +1,7 @@
-/** What it costs a manager to look whether its promises hold, where very many Jobs wait and run over many clusters: processor time, and for how long at once nothing else goes on. */
+/**
+ * What it costs a manager to look whether its promises hold, where very many Jobs wait and run over many clusters: processor time, and for
+ * how long at once nothing else goes on.
+ */
 import { Registry } from 'prom-client';
 import { shownCopy } from '../../manager/dispatch/mirror/shown-copies.ts';
 import { createLiveInvariants } from '../../manager/invariants/live-invariants.ts';

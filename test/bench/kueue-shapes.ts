@@ -1,4 +1,7 @@
-/** The loads of Kueue's scheduler performance test (test/performance/scheduler/configs), with and without its preemption policies, on one cluster with ample room. */
+/**
+ * The loads of Kueue's scheduler performance test (test/performance/scheduler/configs), with and without its preemption policies, on one
+ * cluster with ample room.
+ */
 import { cpuUsage } from 'node:process';
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from './admission-core.ts';
@@ -48,7 +51,10 @@ export type ShapeResult = {
   readonly seconds: number;
   /** No order could be faster: all quota in use from the beginning on, or the last one in time. */
   readonly floorSeconds: number;
-  /** How many had to give their place up, and how long all quota together would take for what they had done until then: they do it once more. */
+  /**
+   * How many had to give their place up, and how long all quota together would take for what they had done until then: they do it once
+   * more.
+   */
   readonly preemptions: number;
   readonly lostSeconds: number;
   readonly cpuSeconds: number;

@@ -1,6 +1,9 @@
 import { threadCpuMs } from './cpu-time.ts';
 
-/** Watches the event loop from now on, until it is asked: for how long it did something else at once at most, in processor time of its thread. */
+/**
+ * Watches the event loop from now on, until it is asked: for how long it did something else at once at most, in processor time of its
+ * thread.
+ */
 export function watchTurns(): { longestMs(): Promise<number> } {
   let [over, longest, last] = [false, 0, threadCpuMs()];
   const done = (async () => {

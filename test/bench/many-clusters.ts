@@ -1,6 +1,6 @@
 /**
- * One-pod Jobs over many worker clusters, and over two of the same: what a Job costs the manager must not depend on how many clusters there are. The
- * clusters share a process and complete each copy at once, so that managers are compared and not workers.
+ * One-pod Jobs over many worker clusters, and over two of the same: what a Job costs the manager must not depend on how many clusters there
+ * are. The clusters share a process and complete each copy at once, so that managers are compared and not workers.
  */
 import { wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { startFleet, startFleetManager, type Fleet, type Load } from './fleet-world.ts';

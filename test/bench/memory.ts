@@ -1,6 +1,6 @@
 /**
- * A manager on whose cluster very many Jobs wait: the memory it keeps. The API server is made up, and speaks HTTP: it answers with as many Jobs as
- * asked for, of any size, without keeping them. The manager is a process of its own, started as the image starts it.
+ * A manager on whose cluster very many Jobs wait: the memory it keeps. The API server is made up, and speaks HTTP: it answers with as many
+ * Jobs as asked for, of any size, without keeping them. The manager is a process of its own, started as the image starts it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** What a scrape of a large installation costs a manager: how much it is, the processor time of it, and for how long at once it keeps everything else from going on. */
+/**
+ * What a scrape of a large installation costs a manager: how much it is, the processor time of it, and for how long at once it keeps
+ * everything else from going on.
+ */
 import { Registry } from 'prom-client';
 import { createManagerMetrics, type ManagerMetrics } from '../../manager/metrics/metrics.ts';
 import { clusterGauges } from '../../manager/metrics/cluster-gauges.ts';

@@ -1,6 +1,7 @@
 /**
  * What a program costs before it has any work: the time from the start of its process until /readyz says 200, the processor time until
- * then, and the memory it keeps while idle. Programs of another checkout can be measured in turn with ours, so that both meet the same machine.
+ * then, and the memory it keeps while idle. Programs of another checkout can be measured in turn with ours, so that both meet the same
+ * machine.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

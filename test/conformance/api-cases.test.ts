@@ -1,4 +1,7 @@
-/** HTTP exchanges recorded from kube-apiserver v1.36, had again over HTTPS: the embedded control plane, or a real one, gives the same answers. */
+/**
+ * HTTP exchanges recorded from kube-apiserver v1.36, had again over HTTPS: the embedded control plane, or a real one, gives the same
+ * answers.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
@@ -13,7 +16,10 @@ import { createRawHttp, type RawHttp } from './support/raw-http.ts';
 const CASE_LIMIT_MS = 60_000;
 const resources = new AsyncDisposableStack();
 let http: RawHttp;
-/** Of a real server beside which kube-controller-manager aggregates ClusterRoles; it also puts objects of its own in every namespace, which other cases do not expect. */
+/**
+ * Of a real server beside which kube-controller-manager aggregates ClusterRoles; it also puts objects of its own in every namespace, which
+ * other cases do not expect.
+ */
 let aggregating: RawHttp | undefined;
 let hooks: HookServer;
 

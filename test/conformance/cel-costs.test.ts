@@ -1,6 +1,6 @@
 /**
- * What kube-apiserver v1.36 said of rules by what it estimates that they cost, said again by the server under test: the embedded control plane, or a
- * real one. Both take the definitions of the charts.
+ * What kube-apiserver v1.36 said of rules by what it estimates that they cost, said again by the server under test: the embedded control
+ * plane, or a real one. Both take the definitions of the charts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

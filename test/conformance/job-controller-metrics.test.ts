@@ -1,4 +1,7 @@
-/** Goal: whoever has dashboards for kube-controller-manager's Job controller (v1.36) finds every series under the same name, with the same labels and buckets. */
+/**
+ * Goal: whoever has dashboards for kube-controller-manager's Job controller (v1.36) finds every series under the same name, with the same
+ * labels and buckets.
+ */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createJobMetrics } from '../../worker/job/metrics.ts';

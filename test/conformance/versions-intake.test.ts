@@ -1,4 +1,7 @@
-/** Goal: what the intake of an earlier version has written to ConfigMaps and to Redis is understood (recorded in `versions/VERSION` by `versions/record.ts`). */
+/**
+ * Goal: what the intake of an earlier version has written to ConfigMaps and to Redis is understood (recorded in `versions/VERSION` by
+ * `versions/record.ts`).
+ */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Queue, QueueEvents } from 'bullmq';

@@ -1,6 +1,7 @@
 /**
- * Goal: objects that an earlier version has written are understood. For each released version the objects of a whole installation were recorded (`versions/VERSION`, by
- * `versions/record.ts`); a manager and workers of today take over, and nothing moves, is made anew, or is forgotten.
+ * Goal: objects that an earlier version has written are understood. For each released version the objects of a whole installation were
+ * recorded (`versions/VERSION`, by `versions/record.ts`); a manager and workers of today take over, and nothing moves, is made anew, or is
+ * forgotten.
  */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

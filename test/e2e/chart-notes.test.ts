@@ -70,7 +70,10 @@ describe.skipIf(!canInstall() || !isSlow)('the notes of the charts', () => {
   });
 });
 
-/** The lines of notes that are indented by two and begin with a word: what is to be typed. What goes on from them is indented further, or ends with a backslash. */
+/**
+ * The lines of notes that are indented by two and begin with a word: what is to be typed. What goes on from them is indented further, or
+ * ends with a backslash.
+ */
 function commandsOf(printed: string): string[] {
   const notes = printed.slice(printed.indexOf('\nNOTES:\n'));
   return notes.split('\n').flatMap((line) => (/^ {2}(?:[A-Z]+=|kubectl |echo |npm )/.test(line) ? [line.trim()] : [])); // prettier-ignore

@@ -1,4 +1,7 @@
-/** Goal: one command tells whether every cluster takes a Job and brings its end home, as `helm test` runs it, by the real program against real managers and workers. */
+/**
+ * Goal: one command tells whether every cluster takes a Job and brings its end home, as `helm test` runs it, by the real program against
+ * real managers and workers.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';

@@ -1,4 +1,7 @@
-/** Goal: one command makes a cluster a worker cluster, with no more rights than the chart gives, says by named checks why not, and one takes it out again. */
+/**
+ * Goal: one command makes a cluster a worker cluster, with no more rights than the chart gives, says by named checks why not, and one takes
+ * it out again.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

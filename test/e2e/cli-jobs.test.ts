@@ -1,4 +1,7 @@
-/** Goal: a person with a terminal submits Jobs, follows them, stops them and sees who uses what, by the real program against a real manager and worker. */
+/**
+ * Goal: a person with a terminal submits Jobs, follows them, stops them and sees who uses what, by the real program against a real manager
+ * and worker.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

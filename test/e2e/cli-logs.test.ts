@@ -1,4 +1,7 @@
-/** Goal: a person reads logs and exit codes of Jobs while they run and when nothing of them is left, by the real program, of containers that are real processes. */
+/**
+ * Goal: a person reads logs and exit codes of Jobs while they run and when nothing of them is left, by the real program, of containers that
+ * are real processes.
+ */
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';

@@ -1,4 +1,7 @@
-/** Goal: at a terminal of 80 columns commands ask before they do much, colour what says how something is, and fit; in a pipe they do none of that. Played by script(1). */
+/**
+ * Goal: at a terminal of 80 columns commands ask before they do much, colour what says how something is, and fit; in a pipe they do none of
+ * that. Played by script(1).
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';

@@ -1,4 +1,6 @@
-/** A manager cluster that listens on a port, with a whole manager, a worker cluster and a worker, on a clock that goes while a command runs. */
+/**
+ * A manager cluster that listens on a port, with a whole manager, a worker cluster and a worker, on a clock that goes while a command runs.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

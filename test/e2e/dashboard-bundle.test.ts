@@ -1,4 +1,7 @@
-/** What browsers are sent of the dashboard, as it is built: how much it is, and that nothing in it needs what the policy of the page forbids. */
+/**
+ * What browsers are sent of the dashboard, as it is built: how much it is, and that nothing in it needs what the policy of the page
+ * forbids.
+ */
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildPage } from '../../manager/cli/local/dashboard.ts';

@@ -2,7 +2,10 @@ import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { DashboardWorld } from './dashboard-world.ts';
 
-/** A morning at work: Jobs that run, borrow, wait for different reasons, have failed at some indexes, and have ended. Time goes on while it comes about. */
+/**
+ * A morning at work: Jobs that run, borrow, wait for different reasons, have failed at some indexes, and have ended. Time goes on while it
+ * comes about.
+ */
 export async function aMorningAtWork({ world, submit }: DashboardWorld): Promise<void> {
   const { clock } = world;
   const indexed = { completionMode: 'Indexed', backoffLimit: 100 };

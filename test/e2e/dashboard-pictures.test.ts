@@ -1,4 +1,6 @@
-/** Takes pictures of every page of the dashboard into the folder that $SWITCHYARD_PICTURES names; those that documents show are among them. */
+/**
+ * Takes pictures of every page of the dashboard into the folder that $SWITCHYARD_PICTURES names; those that documents show are among them.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,6 @@
-/** The page alone, in a browser, before a server that says what a test wants it to say: what is done with many Jobs, and logs that go on. */
+/**
+ * The page alone, in a browser, before a server that says what a test wants it to say: what is done with many Jobs, and logs that go on.
+ */
 import path from 'node:path';
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -181,7 +183,8 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     };
     let [changes, isAnswered] = [0, false];
     const page = await look('/queues/main', {
-      // Each stream tells of one more change, and ends: the page comes back for the next. They go on until an answer has come, and the answer waits for some of them.
+      // Each stream tells of one more change, and ends: the page comes back for the next. They go on until an answer has come, and the
+      // answer waits for some of them.
       async stream(route) {
         if (isAnswered) return;
         const items = { 'queue/main': { ...node, waiting: ++changes, first: [] } };

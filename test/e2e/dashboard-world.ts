@@ -1,4 +1,7 @@
-/** A whole Switchyard that serves its dashboard on a port: three clusters, teams that borrow from each other, and people who may see more or less of it. */
+/**
+ * A whole Switchyard that serves its dashboard on a port: three clusters, teams that borrow from each other, and people who may see more or
+ * less of it.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -91,7 +94,8 @@ export async function createDashboardWorld({ actions = false }: { readonly actio
   });
   for (const cluster of CLUSTERS) world.startWorker(cluster, `worker-${cluster}`, { podLogs: LOG });
   const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    // A step of the world's clock, and a turn for whatever comes over the sockets. Later as long a step as the turn: a slow browser misses no state.
+    // A step of the world's clock, and a turn for whatever comes over the sockets. Later as long a step as the turn: a slow browser misses
+    // no state.
     for (let steps = 0; !(await holds()); steps++) {
       await world.clock.advance(steps < LONG_STEPS ? STEP_MS : TURN_MS);
       await new Promise((resolve) => setTimeout(resolve, TURN_MS));

@@ -1,4 +1,7 @@
-/** Goal: an operator lets a manager write down what it decides, and is told by the program what another policy would have made of it. All programs are processes, Jobs run for real. */
+/**
+ * Goal: an operator lets a manager write down what it decides, and is told by the program what another policy would have made of it. All
+ * programs are processes, Jobs run for real.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -49,7 +52,10 @@ const aJob = (name: string): Unsaved<Job> => ({
   },
 });
 
-/** One queue with room for one Job at a time, one worker cluster, and three Jobs that come together: until all are complete and the manager has ended. */
+/**
+ * One queue with room for one Job at a time, one worker cluster, and three Jobs that come together: until all are complete and the manager
+ * has ended.
+ */
 async function aDay(): Promise<void> {
   await using programs = new AsyncDisposableStack();
   const start = (name: string, main: string, flags: readonly string[]): ChildProgram =>

@@ -1,6 +1,6 @@
 /**
- * Goal: what README and docs/client.md show to programmers runs as it stands, with the package as it is packed: on a real Redis, with a manager's queue whose
- * Jobs are checked as the manager does, and end soon.
+ * Goal: what README and docs/client.md show to programmers runs as it stands, with the package as it is packed: on a real Redis, with a
+ * manager's queue whose Jobs are checked as the manager does, and end soon.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,10 @@ const PROGRAMS = ['README.md', 'docs/client.md'].flatMap((document) =>
 
 let folder: string;
 let world: QueueUnderTest;
-/** Jobs end as soon as the program has told of their progress, where it does: how far they are is told once a second at most, and not after their end. */
+/**
+ * Jobs end as soon as the program has told of their progress, where it does: how far they are is told once a second at most, and not after
+ * their end.
+ */
 let heardOf: Promise<void>;
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Goal: an install that the API server stopped half way is repeated, in each way that Helm offers, and leaves nothing in the way: what refuses is an admission policy, as many clusters
- * have them. Ends with a whole installation. With SWITCHYARD_SLOW=1.
+ * Goal: an install that the API server stopped half way is repeated, in each way that Helm offers, and leaves nothing in the way: what
+ * refuses is an admission policy, as many clusters have them. Ends with a whole installation. With SWITCHYARD_SLOW=1.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

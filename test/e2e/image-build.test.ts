@@ -1,6 +1,7 @@
 /**
- * Goal: the build stage of the Dockerfile makes the tree that the tests start, from what an engine is given: the files of the repository but for those of .dockerignore, and the packages that
- * `npm ci` installs there. The steps are done as the Dockerfile says them, but for `npm ci` itself, whose packages are taken from here.
+ * Goal: the build stage of the Dockerfile makes the tree that the tests start, from what an engine is given: the files of the repository
+ * but for those of .dockerignore, and the packages that `npm ci` installs there. The steps are done as the Dockerfile says them, but for
+ * `npm ci` itself, whose packages are taken from here.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

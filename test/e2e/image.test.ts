@@ -1,6 +1,7 @@
 /**
- * Goal: what `npm run image` puts into an image runs as the charts have it run: as the user of the pod, on a root file system that holds nothing else and that this user
- * cannot write, with the ServiceAccount of the chart. No engine is needed: the tree is assembled by the script that the Dockerfile calls, and entered by chroot. With SWITCHYARD_SLOW=1.
+ * Goal: what `npm run image` puts into an image runs as the charts have it run: as the user of the pod, on a root file system that holds
+ * nothing else and that this user cannot write, with the ServiceAccount of the chart. No engine is needed: the tree is assembled by the
+ * script that the Dockerfile calls, and entered by chroot. With SWITCHYARD_SLOW=1.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Goal: whoever follows docs/install.md from its top has a running installation at its end: every command of it, in its order, on a home cluster and two worker clusters. */
+/**
+ * Goal: whoever follows docs/install.md from its top has a running installation at its end: every command of it, in its order, on a home
+ * cluster and two worker clusters.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { JOBS } from '../../shared/api/resources.ts';

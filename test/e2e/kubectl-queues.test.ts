@@ -1,6 +1,6 @@
 /**
- * What an administrator who comes from Kueue hears from kubectl: of fields that Switchyard has not, and of quotas that contradict themselves. With the newest
- * kubectl of this machine, against an embedded control plane that has the chart's definitions.
+ * What an administrator who comes from Kueue hears from kubectl: of fields that Switchyard has not, and of quotas that contradict
+ * themselves. With the newest kubectl of this machine, against an embedded control plane that has the chart's definitions.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Worker and manager as processes beside an embedded control plane: with --metrics-authentication they show their metrics to those that it lets read them. */
+/**
+ * Worker and manager as processes beside an embedded control plane: with --metrics-authentication they show their metrics to those that it
+ * lets read them.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { get } from 'node:https';

@@ -1,6 +1,6 @@
 /**
- * Goal: what dashboards and alerts ask is answered, with the right numbers: by a real Prometheus that scrapes a real installation, in which Jobs have run. It takes a
- * minute, so it is asked for: SWITCHYARD_SLOW=1.
+ * Goal: what dashboards and alerts ask is answered, with the right numbers: by a real Prometheus that scrapes a real installation, in which
+ * Jobs have run. It takes a minute, so it is asked for: SWITCHYARD_SLOW=1.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

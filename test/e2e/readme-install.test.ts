@@ -1,4 +1,7 @@
-/** Goal: whoever types what README has under "Install it" goes from bare clusters to a Job that has run, on a home cluster and one that runs Jobs. */
+/**
+ * Goal: whoever types what README has under "Install it" goes from bare clusters to a Job that has run, on a home cluster and one that runs
+ * Jobs.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { JOBS } from '../../shared/api/resources.ts';

@@ -1,4 +1,7 @@
-/** Goal: `npm run release -- --dry-run` makes all that a release consists of, and the same bytes each time; the sources stay as they are. The whole with SWITCHYARD_SLOW=1. */
+/**
+ * Goal: `npm run release -- --dry-run` makes all that a release consists of, and the same bytes each time; the sources stay as they are.
+ * The whole with SWITCHYARD_SLOW=1.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

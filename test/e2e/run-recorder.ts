@@ -1,4 +1,6 @@
-/** What of a Job really ran, and when: told by its processes themselves, which write down that they live, and by the pods of all clusters. */
+/**
+ * What of a Job really ran, and when: told by its processes themselves, which write down that they live, and by the pods of all clusters.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DeepReadonly, Pod } from '../../shared/api/kubernetes.ts';

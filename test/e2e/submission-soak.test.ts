@@ -1,6 +1,6 @@
 /**
- * Goal: every key ends in exactly one Job, and everybody who waits hears of its end, while managers and Redis are killed at random: with real
- * processes, in real time. Runs with SWITCHYARD_SLOW=1: 50,000 submissions, or as many as SWITCHYARD_SOAK says.
+ * Goal: every key ends in exactly one Job, and everybody who waits hears of its end, while managers and Redis are killed at random: with
+ * real processes, in real time. Runs with SWITCHYARD_SLOW=1: 50,000 submissions, or as many as SWITCHYARD_SOAK says.
  */
 import path from 'node:path';
 import { expect, onTestFailed, onTestFinished, test } from 'vitest';
@@ -105,7 +105,10 @@ const MANIFEST = {
   spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } } },
 };
 
-/** Ends each Job soon after it is seen: by a status that says so, as the manager would write it, or by deleting it. Some are deleted once their end is heard of, too. */
+/**
+ * Ends each Job soon after it is seen: by a status that says so, as the manager would write it, or by deleting it. Some are deleted once
+ * their end is heard of, too.
+ */
 function endJobs(
   kube: KubeClient,
   heard: ReadonlyMap<string, string>,
@@ -122,7 +125,8 @@ function endJobs(
       return;
     }
     await kube.patchStatus(JOBS, { name, namespace }, { type: 'merge', body: { metadata: { uid }, status: statusOf(how) } });
-    // The manager itself writes such an end and notes it down: it is not away from before that until after the Job is deleted, as here it may be.
+    // The manager itself writes such an end and notes it down: it is not away from before that until after the Job is deleted, as here it
+    // may be.
     if (random() < 0.3) {
       while (!heard.has(job.metadata.annotations?.[SUBMISSION_ANNOTATION] ?? '')) await sleep(systemClock, 1_000, signal);
       await kube.delete(JOBS, { name, namespace }, { propagationPolicy: 'Background', uid });

@@ -1,4 +1,6 @@
-/** The commands of docs/uninstall.md for what is left, as they stand there, run by a shell with kubectl against an embedded control plane. */
+/**
+ * The commands of docs/uninstall.md for what is left, as they stand there, run by a shell with kubectl against an embedded control plane.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
 /**
- * Goal: docs/joining.md, "Who runs the copies", on real API servers, with the Job controller of kube-controller-manager: each row runs a Job from home to its end, and one that
- * takes longer than the fence. And a PriorityClass that a worker cluster lacks, where its API server refuses pods for that. test/scenario/job-controllers.test.ts and
- * priority-class-there.test.ts play the same, and more, on a clock that stands still.
+ * Goal: docs/joining.md, "Who runs the copies", on real API servers, with the Job controller of kube-controller-manager: each row runs a
+ * Job from home to its end, and one that takes longer than the fence. And a PriorityClass that a worker cluster lacks, where its API server
+ * refuses pods for that. test/scenario/job-controllers.test.ts and priority-class-there.test.ts play the same, and more, on a clock that
+ * stands still.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +34,10 @@ const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const UPSTREAM = 'kube-controller-manager';
 const patience = { timeout: 120_000, interval: 200 };
 
-/** A row of the table: what upstream runs on the cluster, how its WorkerCluster says that, the flags of its worker if it has one, and which program makes the pods of copies. */
+/**
+ * A row of the table: what upstream runs on the cluster, how its WorkerCluster says that, the flags of its worker if it has one, and which
+ * program makes the pods of copies.
+ */
 type Row = {
   readonly cluster: string;
   readonly way: string;

@@ -1,4 +1,7 @@
-/** A real API server and the webhook in a process of its own, in real time: connections are idle around the limits that servers of Node have by default. */
+/**
+ * A real API server and the webhook in a process of its own, in real time: connections are idle around the limits that servers of Node have
+ * by default.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * Replicas of the webhook, each a process, are replaced one after the other while creates come in: SIGTERM at once, and the API server hears later
- * that a replica ends. Its client is that of Go. Few creates usually; with SWITCHYARD_SLOW=1, 20,000 at 50 a second and the manager's default delay.
+ * Replicas of the webhook, each a process, are replaced one after the other while creates come in: SIGTERM at once, and the API server
+ * hears later that a replica ends. Its client is that of Go. Few creates usually; with SWITCHYARD_SLOW=1, 20,000 at 50 a second and the
+ * manager's default delay.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * The adversary may create Jobs in a namespace of a worker cluster, or is that cluster: Jobs that have the names of other people's Jobs, and marks of
- * ours, and that do not go. They want those Jobs to wait for ever without a word.
+ * The adversary may create Jobs in a namespace of a worker cluster, or is that cluster: Jobs that have the names of other people's Jobs,
+ * and marks of ours, and that do not go. They want those Jobs to wait for ever without a word.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';

@@ -1,6 +1,6 @@
 /**
- * The adversary has edit rights in one namespace, and there is no webhook in their way. They know, or guess, the ids of other people's submissions,
- * and want to decide how these end: by Jobs of their own that say they are of those submissions.
+ * The adversary has edit rights in one namespace, and there is no webhook in their way. They know, or guess, the ids of other people's
+ * submissions, and want to decide how these end: by Jobs of their own that say they are of those submissions.
  */
 import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
 import { Registry } from 'prom-client';

@@ -1,4 +1,7 @@
-/** The adversary reaches the dashboard through the sign-in proxy, and sends headers that the proxy sends as well, or some of them twice. None of them may count beside another one. */
+/**
+ * The adversary reaches the dashboard through the sign-in proxy, and sends headers that the proxy sends as well, or some of them twice.
+ * None of them may count beside another one.
+ */
 import { request } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';

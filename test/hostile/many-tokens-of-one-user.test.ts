@@ -1,6 +1,7 @@
 /**
- * The adversary has one account, or one namespace of ServiceAccounts, and as many tokens of it as they like: `kubectl create token` makes them. They want all streams, questions and answers of the dashboard. What limits count is
- * the user, or the namespace of ServiceAccounts, and others are served as before.
+ * The adversary has one account, or one namespace of ServiceAccounts, and as many tokens of it as they like: `kubectl create token` makes
+ * them. They want all streams, questions and answers of the dashboard. What limits count is the user, or the namespace of ServiceAccounts,
+ * and others are served as before.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';

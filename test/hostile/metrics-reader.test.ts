@@ -1,4 +1,7 @@
-/** The adversary reaches the port of metrics and health, and has no token, a wrong one, or one of somebody else. They want to read, or to keep the API server busy. */
+/**
+ * The adversary reaches the port of metrics and health, and has no token, a wrong one, or one of somebody else. They want to read, or to
+ * keep the API server busy.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ControlPlane, createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';

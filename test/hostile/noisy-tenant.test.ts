@@ -1,6 +1,7 @@
 /**
- * Somebody fills the queue of one tenant. How long others wait is counted in turns, of which the manager gives 300 a second by default: nobody's machine is
- * measured. Here it gives 100, so that what Redis takes to wake a worker is less of a turn. With SWITCHYARD_SLOW=1 the backlog is one of 100,000.
+ * Somebody fills the queue of one tenant. How long others wait is counted in turns, of which the manager gives 300 a second by default:
+ * nobody's machine is measured. Here it gives 100, so that what Redis takes to wake a worker is less of a turn. With SWITCHYARD_SLOW=1 the
+ * backlog is one of 100,000.
  */
 import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Somebody who may write whatever the queue of one tenant, and even the manager's own marks, consist of, and names there a Job that is not theirs. */
+/**
+ * Somebody who may write whatever the queue of one tenant, and even the manager's own marks, consist of, and names there a Job that is not
+ * theirs.
+ */
 import { Registry } from 'prom-client';
 import { Redis } from 'ioredis';
 import { Queue } from 'bullmq';

@@ -1,4 +1,7 @@
-/** The adversary signs in through a proxy that does not replace the headers of what it passes on: it adds its own value to theirs, in one line (RFC 9110, 5.3) or in a second one. */
+/**
+ * The adversary signs in through a proxy that does not replace the headers of what it passes on: it adds its own value to theirs, in one
+ * line (RFC 9110, 5.3) or in a second one.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import { serveTestDashboard, type ServedDashboard } from '../scenario/served-dashboard.ts';

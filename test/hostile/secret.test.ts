@@ -1,6 +1,6 @@
 /**
- * The adversary writes the Secret with the kubeconfig of a worker cluster. They want the manager to read its own files, run programs, talk to
- * services that only it can reach, and to tell them what it found, or what stands in Secrets that they cannot read.
+ * The adversary writes the Secret with the kubeconfig of a worker cluster. They want the manager to read its own files, run programs, talk
+ * to services that only it can reach, and to tell them what it found, or what stands in Secrets that they cannot read.
  */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';

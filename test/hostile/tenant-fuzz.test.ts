@@ -1,6 +1,7 @@
 /**
- * Goal: whatever a tenant with the rights of `edit` writes in his namespace, with no webhook in force, his pods never hold more than his quota, and
- * none runs outside his namespace. Method: some stories here, thousands of writes with SWITCHYARD_SLOW=1 or `npm run simulate -- --world tenant`.
+ * Goal: whatever a tenant with the rights of `edit` writes in his namespace, with no webhook in force, his pods never hold more than his
+ * quota, and none runs outside his namespace. Method: some stories here, thousands of writes with SWITCHYARD_SLOW=1 or `npm run simulate --
+ * --world tenant`.
  */
 import { expect, test } from 'vitest';
 import { fuzzTenant, SHRINKING_STORY } from '../simulation/dispatch/tenant-fuzz.ts';

@@ -1,7 +1,7 @@
 /**
- * The adversary may do anything to Jobs of one namespace of the manager cluster, to their status, too. They want pods without quota, and to have the
- * manager believe what is not so. Everything goes over HTTPS: to the API server, and from it to the manager's webhook. Each attack is tried twice:
- * against the webhook alone, and against the admission policies alone, when no manager answers.
+ * The adversary may do anything to Jobs of one namespace of the manager cluster, to their status, too. They want pods without quota, and to
+ * have the manager believe what is not so. Everything goes over HTTPS: to the API server, and from it to the manager's webhook. Each attack
+ * is tried twice: against the webhook alone, and against the admission policies alone, when no manager answers.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -119,7 +119,10 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
   };
 }
 
-/** An API server learns of webhooks and of each policy by a watch, and lets writes pass until then. One of these writes is refused by either policy. */
+/**
+ * An API server learns of webhooks and of each policy by a watch, and lets writes pass until then. One of these writes is refused by either
+ * policy.
+ */
 async function rulesAreInForce(tenant: KubeClient): Promise<void> {
   await tenant.create(JOBS, aJob('probe'));
   for (const patch of [annotated(ADMISSION_ANNOTATION, FORGED), merge({ metadata: QUEUED })]) {

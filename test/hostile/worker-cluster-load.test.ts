@@ -14,7 +14,8 @@ test.runIf(isSlow)(
   async () => {
     const figures = await measureHostileCluster(JOBS, PAIRS);
     print(figures);
-    // All Jobs ran on the honest clusters, or it would not have come to an end. A busy machine gives each phase another share of itself, and
+    // All Jobs ran on the honest clusters, or it would not have come to an end. A busy machine gives each phase another share of itself,
+    // and
     // one of a few seconds is mostly the first moments of the attack.
     expect(figures.throughput).toBeGreaterThan(0.5);
     expect(figures.growthMib).toBeLessThan(96);

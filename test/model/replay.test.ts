@@ -1,6 +1,7 @@
 /**
- * Goal: model and code do not drift apart. Method: what the stores of simulated clusters show of each Job (test/simulation/dispatch/protocol-trace.ts) has
- * to be what some run of the model shows; Spin looks for that run (`npm run model`). Courses that no run may take have to be refused.
+ * Goal: model and code do not drift apart. Method: what the stores of simulated clusters show of each Job
+ * (test/simulation/dispatch/protocol-trace.ts) has to be what some run of the model shows; Spin looks for that run (`npm run model`).
+ * Courses that no run may take have to be refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTraceRecorder } from '../simulation/dispatch/protocol-trace.ts';

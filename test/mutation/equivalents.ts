@@ -1,6 +1,6 @@
 /**
- * Mutants that do the same as the original, or something as good, each with the reason. A mutant is known by its file, its line's text and its change, so that an
- * entry outlives lines that move, and ends with the code it is about.
+ * Mutants that do the same as the original, or something as good, each with the reason. A mutant is known by its file, its line's text and
+ * its change, so that an entry outlives lines that move, and ends with the code it is about.
  */
 export type Equivalent = {
   readonly file: string;

@@ -87,8 +87,8 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
 }
 
 /**
- * A file's own unit test knows most about it, then those of its folder; the others follow by their speed. As many as the budget has room for, and
- * one in any case.
+ * A file's own unit test knows most about it, then those of its folder; the others follow by their speed. As many as the budget has room
+ * for, and one in any case.
  */
 function inOrder(tests: readonly string[], file: string, durations: ReadonlyMap<string, number>, budgetMs: number): string[] {
   const own = `test/unit/${file.replace(/\.ts$/, '.test.ts')}`;

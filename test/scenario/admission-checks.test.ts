@@ -1,4 +1,7 @@
-/** Goal: other controllers hold or refuse the admission of a Job, for which quota is reserved meanwhile; what they say counts for that reservation alone. */
+/**
+ * Goal: other controllers hold or refuse the admission of a Job, for which quota is reserved meanwhile; what they say counts for that
+ * reservation alone.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { EVENTS, JOBS } from '../../shared/api/resources.ts';

@@ -1,4 +1,7 @@
-/** Goal: a Job is admitted to a flavor on whose nodes its pods can run, on a cluster that offers it; and waits, saying why, where there is none. */
+/**
+ * Goal: a Job is admitted to a flavor on whose nodes its pods can run, on a cluster that offers it; and waits, saying why, where there is
+ * none.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';

@@ -1,6 +1,6 @@
 /**
- * Goal: each alert is heard when what it is for happens, says so with the numbers, and is silent in the healthy world next to it. Played by promtool with
- * SWITCHYARD_SLOW=1, as part of npm run test:operations.
+ * Goal: each alert is heard when what it is for happens, says so with the numbers, and is silent in the healthy world next to it. Played by
+ * promtool with SWITCHYARD_SLOW=1, as part of npm run test:operations.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALERTS } from '../../shared/monitoring/alerts.ts';

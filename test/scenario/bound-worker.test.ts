@@ -1,6 +1,6 @@
 /**
- * Goal: a worker that its chart binds to two namespaces runs Jobs there with the rights that the chart renders, looks at no third, and goes on
- * in one where the other is taken from it.
+ * Goal: a worker that its chart binds to two namespaces runs Jobs there with the rights that the chart renders, looks at no third, and goes
+ * on in one where the other is taken from it.
  */
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Goal: the manager works on the cluster that it means and on no other, once for each, and only while it may; otherwise the WorkerCluster says why. */
+/**
+ * Goal: the manager works on the cluster that it means and on no other, once for each, and only while it may; otherwise the WorkerCluster
+ * says why.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { originLeaseName } from '../../shared/api/fence-leases.ts';

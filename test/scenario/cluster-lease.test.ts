@@ -1,4 +1,6 @@
-/** Goal: of all managers that call themselves by one id, one works on a cluster; it and the worker there know of each other by their Leases. */
+/**
+ * Goal: of all managers that call themselves by one id, one works on a cluster; it and the worker there know of each other by their Leases.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { originLeaseName, parseOriginHolder, readOriginLease, workerAnnotations } from '../../shared/api/fence-leases.ts';

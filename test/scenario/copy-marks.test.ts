@@ -1,4 +1,7 @@
-/** Goal: users and webhooks of worker clusters take the marks of copies away, and no Job ever has two copies for it, or is out of reach of its user. */
+/**
+ * Goal: users and webhooks of worker clusters take the marks of copies away, and no Job ever has two copies for it, or is out of reach of
+ * its user.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';

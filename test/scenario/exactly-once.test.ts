@@ -1,4 +1,6 @@
-/** Goal: a key has one Job, whatever Redis forgets and whenever managers die: with a real Redis, BullMQ's own clients and whole managers. */
+/**
+ * Goal: a key has one Job, whatever Redis forgets and whenever managers die: with a real Redis, BullMQ's own clients and whole managers.
+ */
 import { Queue, QueueEvents, type Job as Submission, type JobsOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

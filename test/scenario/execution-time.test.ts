@@ -1,4 +1,7 @@
-/** Goal: a Job that may run for so long in all is stopped when it has, whatever has interrupted it meanwhile, and goes on only when somebody gives it more. */
+/**
+ * Goal: a Job that may run for so long in all is stopped when it has, whatever has interrupted it meanwhile, and goes on only when somebody
+ * gives it more.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { MAX_EXEC_TIME_LABEL } from '../../shared/api/names.ts';

@@ -1,4 +1,7 @@
-/** Goal: whoever may list what admission looks at learns from the real program, over the real API, why a Job waits, and what would make it run; and doing that makes it run. */
+/**
+ * Goal: whoever may list what admission looks at learns from the real program, over the real API, why a Job waits, and what would make it
+ * run; and doing that makes it run.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +22,8 @@ let nobody: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'switchyard-explain-'));
-  // The program looks at the clock of this machine: what has ended here has ended within the last hour, and the holder runs for some minutes then.
+  // The program looks at the clock of this machine: what has ended here has ended within the last hour, and the holder runs for some
+  // minutes then.
   world = await createAdmissionWorld({ startedMs: Date.now() - 55 * 60_000 });
   admin = path.join(folder, 'admin');
   const text = await world.listen();

@@ -1,4 +1,7 @@
-/** Goal: a write to a worker cluster that fails is told on the Job, once for each piece of news, and a copy that was not made as sent does not stay. */
+/**
+ * Goal: a write to a worker cluster that fails is told on the Job, once for each piece of news, and a copy that was not made as sent does
+ * not stay.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';

@@ -1,4 +1,6 @@
-/** Goal: a worker learns from a copy whether it is to stop it when the manager is out of reach, and a Job that cannot be fenced is told so. */
+/**
+ * Goal: a worker learns from a copy whether it is to stop it when the manager is out of reach, and a Job that cannot be fenced is told so.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';

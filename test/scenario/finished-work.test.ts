@@ -1,6 +1,6 @@
 /**
- * Goal: what a Job has finished is not done again when it moves, or when its copy is lost: the new copy starts from it, its failures count on,
- * and no API server refuses a write on the way.
+ * Goal: what a Job has finished is not done again when it moves, or when its copy is lost: the new copy starts from it, its failures count
+ * on, and no API server refuses a write on the way.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';

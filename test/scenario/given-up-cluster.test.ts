@@ -1,4 +1,6 @@
-/** Goal: nobody writes on a worker cluster without the Lease of his origin there, also where its operator has given it up and it answers. */
+/**
+ * Goal: nobody writes on a worker cluster without the Lease of his origin there, also where its operator has given it up and it answers.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { originLeaseName, parseOriginHolder, readOriginLease } from '../../shared/api/fence-leases.ts';

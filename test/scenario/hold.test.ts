@@ -1,4 +1,7 @@
-/** Goal: whoever holds a Job has it rest, for as long as he likes: its pods end, its quota goes to others, nobody undoes it, and it resumes in place. */
+/**
+ * Goal: whoever holds a Job has it rest, for as long as he likes: its pods end, its quota goes to others, nobody undoes it, and it resumes
+ * in place.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';

@@ -1,4 +1,7 @@
-/** Goal: a manager cluster that is restored from an older backup never has a Job run twice, whatever its records say now and whoever is out of reach. */
+/**
+ * Goal: a manager cluster that is restored from an older backup never has a Job run twice, whatever its records say now and whoever is out
+ * of reach.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';

@@ -1,4 +1,7 @@
-/** Goal: what is set up for Kueue is taken over by the real program into objects that our API takes, and whoever does it is told what is lost. */
+/**
+ * Goal: what is set up for Kueue is taken over by the real program into objects that our API takes, and whoever does it is told what is
+ * lost.
+ */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** Goal: docs/joining.md, "Who runs the copies": each way of running copies on a worker cluster runs Jobs, also over a fence that trips, and a cluster where nobody would run them says so. */
+/**
+ * Goal: docs/joining.md, "Who runs the copies": each way of running copies on a worker cluster runs Jobs, also over a fence that trips, and
+ * a cluster where nobody would run them says so.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';

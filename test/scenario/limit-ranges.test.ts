@@ -1,4 +1,7 @@
-/** Goal: a Job is charged for what its pods ask for once they are made, by the LimitRanges of its namespace and its RuntimeClass, and told when a LimitRange forbids them. */
+/**
+ * Goal: a Job is charged for what its pods ask for once they are made, by the LimitRanges of its namespace and its RuntimeClass, and told
+ * when a LimitRange forbids them.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LIMIT_RANGES } from '../../manager/api/limit-range.ts';
 import { RUNTIME_CLASSES } from '../../manager/api/runtime-class.ts';

@@ -1,4 +1,7 @@
-/** Goal: a work queue whose cluster is lost is finished on the next one, whatever had succeeded: what its fence has cut short is done by nobody else. */
+/**
+ * Goal: a work queue whose cluster is lost is finished on the next one, whatever had succeeded: what its fence has cut short is done by
+ * nobody else.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PODS } from '../../shared/api/resources.ts';
 import { noting } from '../support/noting-client.ts';

@@ -138,7 +138,10 @@ const STORIES: Readonly<Record<string, Story>> = {
 };
 
 const SEED = Number(process.env['SEED'] ?? 1);
-/** Of the points at which a manager may be killed (30 to 100 for a story), so many are tried; POINTS=1000 tries all, and SWITCHYARD_SLOW=1 twice as many. */
+/**
+ * Of the points at which a manager may be killed (30 to 100 for a story), so many are tried; POINTS=1000 tries all, and SWITCHYARD_SLOW=1
+ * twice as many.
+ */
 const POINTS = Number(process.env['POINTS'] ?? (isSlow ? 8 : 4));
 
 describe.each(Object.entries(STORIES))('%s', (_title, story) => {

@@ -1,4 +1,7 @@
-/** Goal: a Job that gets nowhere on a cluster goes to another one, a cluster that is bad for it is tried rarely, and what does not start anywhere says so. */
+/**
+ * Goal: a Job that gets nowhere on a cluster goes to another one, a cluster that is bad for it is tried rarely, and what does not start
+ * anywhere says so.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';

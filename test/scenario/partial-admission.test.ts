@@ -1,4 +1,7 @@
-/** Goal: a Job that lets itself be admitted with fewer pods runs with as many as there is room for, and with more when it is admitted anew; it itself stays as its user wrote it. */
+/**
+ * Goal: a Job that lets itself be admitted with fewer pods runs with as many as there is room for, and with more when it is admitted anew;
+ * it itself stays as its user wrote it.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { MIN_PARALLELISM_ANNOTATION } from '../../shared/api/names.ts';

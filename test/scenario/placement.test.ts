@@ -1,4 +1,7 @@
-/** Goal: where a Job runs is what its record says, by what that cluster is; other clusters, out of reach or not, neither delay it nor run it. */
+/**
+ * Goal: where a Job runs is what its record says, by what that cluster is; other clusters, out of reach or not, neither delay it nor run
+ * it.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';

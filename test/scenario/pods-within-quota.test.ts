@@ -1,4 +1,7 @@
-/** Goal: the pods that run on worker clusters never take more than their queue has, while Jobs run out of work, run with fewer pods than they ask for, run out of time, or move. */
+/**
+ * Goal: the pods that run on worker clusters never take more than their queue has, while Jobs run out of work, run with fewer pods than
+ * they ask for, run out of time, or move.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';

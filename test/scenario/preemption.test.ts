@@ -1,4 +1,7 @@
-/** Goal: a Job that goes before others gets their place, as soon as and not before they have stopped; everybody is told; nothing that happens in between costs anybody else his place. */
+/**
+ * Goal: a Job that goes before others gets their place, as soon as and not before they have stopped; everybody is told; nothing that
+ * happens in between costs anybody else his place.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
 import type { CoreEvent, JobStatus } from '../../shared/api/kubernetes.ts';

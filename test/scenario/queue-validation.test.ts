@@ -1,4 +1,6 @@
-/** Goal: what Kueue's webhooks and definitions refuse of queues, flavors and cohorts, the API server refuses here by the definitions alone. */
+/**
+ * Goal: what Kueue's webhooks and definitions refuse of queues, flavors and cohorts, the API server refuses here by the definitions alone.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';

@@ -1,4 +1,7 @@
-/** Goal: what a Job will not need again others may have, before it ends: as told at home and no sooner, without a write, and after a restart as before it. */
+/**
+ * Goal: what a Job will not need again others may have, before it ends: as told at home and no sooner, without a write, and after a restart
+ * as before it.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { JOBS } from '../../shared/api/resources.ts';

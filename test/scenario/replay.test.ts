@@ -1,4 +1,7 @@
-/** Goal: what a manager wrote down is enough to decide it again. Days are generated, played through the real admission on an embedded control plane, and replayed from what it logged. */
+/**
+ * Goal: what a manager wrote down is enough to decide it again. Days are generated, played through the real admission on an embedded
+ * control plane, and replayed from what it logged.
+ */
 import { describe, expect, test } from 'vitest';
 import { readDecisionLog } from '../../manager/insight/replay/decision-log-reader.ts';
 import { historyOf, type History } from '../../manager/insight/replay/logged-history.ts';

@@ -1,4 +1,7 @@
-/** Goal: a Job that did not start lets those pass that have waited meanwhile, unless the administrator has it keep its place, and says when it is tried next. */
+/**
+ * Goal: a Job that did not start lets those pass that have waited meanwhile, unless the administrator has it keep its place, and says when
+ * it is tried next.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { EVENTS } from '../../shared/api/resources.ts';

@@ -1,4 +1,7 @@
-/** Goal: whoever begins to lead where all is settled writes nothing but its Leases, and admits nothing by what the leader before it has found. */
+/**
+ * Goal: whoever begins to lead where all is settled writes nothing but its Leases, and admits nothing by what the leader before it has
+ * found.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';

@@ -26,7 +26,10 @@ import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.
 import { FakeClock } from '../support/fake-clock.ts';
 import { aHomeJob } from '../support/jobs.ts';
 
-/** Tokens are names; what follows a dot is another token of the same user. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
+/**
+ * Tokens are names; what follows a dot is another token of the same user. `namespaces` are those of which somebody may list, get and read
+ * the logs of Jobs.
+ */
 export type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean; username?: string };
 export type TestDashboardOptions = {
   readonly proxy?: TrustedProxy;

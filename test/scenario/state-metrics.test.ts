@@ -85,7 +85,8 @@ test('every counter of a manager that has just started is there, and is 0', asyn
   expect(counted.filter((name) => !NOT_ZERO.includes(name))).toEqual([]);
 });
 
-// Vectors of kube-controller-manager have no series until first use, and its clients' likewise; what the fence counts is by origins, which come with their copies.
+// Vectors of kube-controller-manager have no series until first use, and its clients' likewise; what the fence counts is by origins, which
+// come with their copies.
 test('every counter of a worker that has just started is there, and is 0, where it is not upstream’s', async () => {
   const counters = await countersOf(workerRegistry());
   const own = [...counters].filter(([name]) => name.startsWith('switchyard_') && name !== 'switchyard_worker_fence_trips_total');

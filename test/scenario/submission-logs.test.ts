@@ -1,4 +1,7 @@
-/** Goal: whoever submits with `logs` reads how his pods ended where he submitted, by a whole manager and a whole worker, with a real Redis and the client of ours. */
+/**
+ * Goal: whoever submits with `logs` reads how his pods ended where he submitted, by a whole manager and a whole worker, with a real Redis
+ * and the client of ours.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';

@@ -1,4 +1,7 @@
-/** Goal: what what-if foretells is what the manager then does: the same changes are made for real, and whoever is suspended stops. Generated worlds, replayable by seed. */
+/**
+ * Goal: what what-if foretells is what the manager then does: the same changes are made for real, and whoever is suspended stops. Generated
+ * worlds, replayable by seed.
+ */
 import { expect, test } from 'vitest';
 import { jobStates, whatIf } from '../../manager/insight/what-if/what-if.ts';
 import { runToFixpoint } from '../../manager/insight/world/simulate-evictions.ts';

@@ -1,4 +1,7 @@
-/** Goal: an operator asks the real program, over the real API and with rights to read alone, what a change would do to whom; nothing is written, and what cannot be is refused as the API server would. */
+/**
+ * Goal: an operator asks the real program, over the real API and with rights to read alone, what a change would do to whom; nothing is
+ * written, and what cannot be is refused as the API server would.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

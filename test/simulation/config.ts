@@ -16,7 +16,8 @@ export type SimulationConfig = {
 
 /**
  * What is played: one cluster with a worker, a whole installation of several, such a one with a hostile tenant, of any kind or one whose
- * Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone; or an installation that is held against the model.
+ * Jobs give quota back, or a manager with a Redis to which a tenant writes anything; or an election alone; or an installation that is held
+ * against the model.
  */
 export const WORLDS = ['job-controller', 'dispatch', 'tenant', 'shrinking-tenant', 'redis-tenant', 'election', 'protocol'] as const;
 export type World = (typeof WORLDS)[number];

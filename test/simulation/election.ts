@@ -1,7 +1,7 @@
 /**
- * Candidates that elect one leader by a Lease: machines that stand still, have the wrong time, or run a tenth too fast or too slow, answers that are late or lost, ways that
- * are closed, a server that goes away, programs that are killed and stopped. Whoever leads writes as fast as it may. No write is sent but
- * by the holder of the Lease; in the end one writes.
+ * Candidates that elect one leader by a Lease: machines that stand still, have the wrong time, or run a tenth too fast or too slow, answers
+ * that are late or lost, ways that are closed, a server that goes away, programs that are killed and stopped. Whoever leads writes as fast
+ * as it may. No write is sent but by the holder of the Lease; in the end one writes.
  */
 import type { Lease } from '../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';

@@ -1,4 +1,6 @@
-/** The clock of one process: when the process is killed, its timers die with it. What its machine takes for the time of day may be wrong. */
+/**
+ * The clock of one process: when the process is killed, its timers die with it. What its machine takes for the time of day may be wrong.
+ */
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 
 export type MortalClock = Clock & { kill(): void };
@@ -17,7 +19,8 @@ export function createMortalClock(clock: Clock, errorMs: () => number = () => 0)
       const timer = clock.schedule(() => {
         pending.delete(timer);
         callback();
-        // Whole milliseconds, as those of setTimeout: with fractions, what is due and what the time is could differ for ever by less than a clock can tell.
+        // Whole milliseconds, as those of setTimeout: with fractions, what is due and what the time is could differ for ever by less than a
+        // clock can tell.
       }, Math.ceil(delayMs));
       pending.add(timer);
       return {

@@ -34,11 +34,14 @@ export type FaultKind =
   | 'status lost';
 
 /**
- * What the way to the server suffers for a while. Partition: nothing gets through, and what was sent breaks at the end. One-way: requests arrive and
- * are carried out, answers and events do not come back. Black hole: connections are taken, and nothing is ever answered.
+ * What the way to the server suffers for a while. Partition: nothing gets through, and what was sent breaks at the end. One-way: requests
+ * arrive and are carried out, answers and events do not come back. Black hole: connections are taken, and nothing is ever answered.
  */
 export type Outage = 'partition' | 'one-way partition' | 'black hole';
-/** The next request that it strikes is carried out, and its answer lost. `spring` is called just before, and says what becomes of the process. */
+/**
+ * The next request that it strikes is carried out, and its answer lost. `spring` is called just before, and says what becomes of the
+ * process.
+ */
 export type Ambush = {
   readonly strikes: (process: string, request: TransportRequest) => boolean;
   readonly spring: () => 'Lives' | 'Dies';

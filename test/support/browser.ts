@@ -62,7 +62,10 @@ export async function openPage(
 
 type Violation = { readonly id: string; readonly nodes: readonly { readonly target: unknown; readonly failureSummary?: string }[] };
 
-/** What axe finds wrong with a page as it stands, one line each: WCAG 2.2 AA and what axe holds for good practice; or these of its rules alone. */
+/**
+ * What axe finds wrong with a page as it stands, one line each: WCAG 2.2 AA and what axe holds for good practice; or these of its rules
+ * alone.
+ */
 export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   const { violations } = await page.evaluate(
     (runOnly) =>

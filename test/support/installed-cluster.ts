@@ -1,4 +1,7 @@
-/** A cluster to install on: a control plane that listens, embedded or with KUBEBUILDER_ASSETS real, helm and an administrator there, and a kubelet for what was installed. An embedded one can be put back to an earlier state. */
+/**
+ * A cluster to install on: a control plane that listens, embedded or with KUBEBUILDER_ASSETS real, helm and an administrator there, and a
+ * kubelet for what was installed. An embedded one can be put back to an earlier state.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

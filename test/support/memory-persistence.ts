@@ -1,4 +1,7 @@
-/** The objects of a control plane outside of it, in memory: what was on its disk at some moment can be kept, and another one started from it. */
+/**
+ * The objects of a control plane outside of it, in memory: what was on its disk at some moment can be kept, and another one started from
+ * it.
+ */
 import type { PersistedObject, Persistence, PersistenceRecord } from '../../shared/controlplane/storage/persistence.ts';
 
 /** What was stored at one moment. */

@@ -1,4 +1,7 @@
-/** Our controllers beside a real API server, in a process that can be paused with it. Arguments: a kubeconfig, and their names with commas between. */
+/**
+ * Our controllers beside a real API server, in a process that can be paused with it. Arguments: a kubeconfig, and their names with commas
+ * between.
+ */
 import { once } from 'node:events';
 import { startOwnControllers } from '../../shared/controlplane/binaries/own-controllers.ts';
 import type { ControlPlaneController } from '../../shared/controlplane/controllers/controllers.ts';

@@ -28,7 +28,10 @@ export const realControlPlaneAssets = (): string | undefined => process.env['KUB
 
 const launch = (name: string, command: readonly [string, ...string[]]): ChildProgram => new ChildProgram(name, command);
 
-/** Throws when KUBEBUILDER_ASSETS is not set, or a program ends. Without `controllers` the API server is alone: Jobs without `managedBy` are nobody's, and nothing collects garbage. */
+/**
+ * Throws when KUBEBUILDER_ASSETS is not set, or a program ends. Without `controllers` the API server is alone: Jobs without `managedBy` are
+ * nobody's, and nothing collects garbage.
+ */
 export async function startRealControlPlane(options: RealControlPlaneOptions = {}): Promise<RealControlPlane> {
   const { name = 'real', controllers, etcd, port, apiServerFlags } = options;
   const assets = required(options.assets);

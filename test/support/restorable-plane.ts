@@ -1,4 +1,7 @@
-/** A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was lost. */
+/**
+ * A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was
+ * lost.
+ */
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { PersistenceRecord } from '../../shared/controlplane/storage/persistence.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
@@ -11,7 +14,9 @@ export interface RestorablePlane {
   /** Reaches whichever server there is; as a member of system:masters unless `user` is given. */
   transport(user?: UserInfo): Transport;
   backUp(): Backup;
-  /** Starts another server from the backup in place of the present one. Open watches break, or, when they are left, say nothing any more. */
+  /**
+   * Starts another server from the backup in place of the present one. Open watches break, or, when they are left, say nothing any more.
+   */
   restore(backup: Backup, watches: 'Broken' | 'Left'): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
 import fc from 'fast-check';
 
-/** Properties are tried on the same values in every run, so that a test that was green stays green; who looks for more gives a property another seed. */
+/**
+ * Properties are tried on the same values in every run, so that a test that was green stays green; who looks for more gives a property
+ * another seed.
+ */
 fc.configureGlobal({ seed: 1 });

@@ -20,8 +20,8 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { realControlPlaneAssets, startRealControlPlane } from './real-control-plane.ts';
 
 /**
- * A cluster over HTTPS and in real time, embedded or real: with KUBEBUILDER_ASSETS upstream's API server, on which upstream's controllers run
- * where that directory has them, and ours where it has not. The one place that chooses.
+ * A cluster over HTTPS and in real time, embedded or real: with KUBEBUILDER_ASSETS upstream's API server, on which upstream's controllers
+ * run where that directory has them, and ours where it has not. The one place that chooses.
  */
 export type ServerUnderTest = {
   readonly url: string;

@@ -1,4 +1,7 @@
-/** The way of a real API server to the webhooks of Services, where no kube-proxy is: an HTTP CONNECT proxy that knows what is behind a Service's address. */
+/**
+ * The way of a real API server to the webhooks of Services, where no kube-proxy is: an HTTP CONNECT proxy that knows what is behind a
+ * Service's address.
+ */
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';

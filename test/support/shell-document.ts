@@ -1,4 +1,7 @@
-/** The commands of a document, as somebody types them who reads it from the top: its fenced blocks of `sh`, in their order, by the headings above them. */
+/**
+ * The commands of a document, as somebody types them who reads it from the top: its fenced blocks of `sh`, in their order, by the headings
+ * above them.
+ */
 import { spawn } from 'node:child_process';
 
 export type ShellBlock = {
@@ -8,7 +11,10 @@ export type ShellBlock = {
   readonly text: string;
 };
 
-/** Comments of the form `<!-- here: WORDS -->` are steps, too, that the reader does in a way of their own (such as a restore): they are blocks whose text begins with `#here `. */
+/**
+ * Comments of the form `<!-- here: WORDS -->` are steps, too, that the reader does in a way of their own (such as a restore): they are
+ * blocks whose text begins with `#here `.
+ */
 export function shellBlocks(markdown: string): ShellBlock[] {
   const blocks: ShellBlock[] = [];
   let heading = '';

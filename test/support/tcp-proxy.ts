@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A wire between two programs that can be cut. A cut wire is a black hole: connections stay open and new ones are accepted, and nothing comes through
- * until it is mended, when all that was sent meanwhile arrives. One that is cut in one direction only carries requests whose answers are lost, or
- * answers to nothing new.
+ * A wire between two programs that can be cut. A cut wire is a black hole: connections stay open and new ones are accepted, and nothing
+ * comes through until it is mended, when all that was sent meanwhile arrives. One that is cut in one direction only carries requests whose
+ * answers are lost, or answers to nothing new.
  */
 export interface TcpProxy extends AsyncDisposable {
   /** Where to connect to instead, on 127.0.0.1. */

@@ -1,7 +1,8 @@
 /**
- * Runs the programs of Deployments as they say it, where there is neither a container engine nor a Deployment controller: each in a root file system of its own
- * (chroot), as the user that the pod asks for, with the pod's command line, environment, volumes and ServiceAccount. What is not as on a cluster: ports are those
- * that are free on this machine, programs listen on a loopback address, a manager may connect to such addresses, and of the replicas of a Deployment one runs.
+ * Runs the programs of Deployments as they say it, where there is neither a container engine nor a Deployment controller: each in a root
+ * file system of its own (chroot), as the user that the pod asks for, with the pod's command line, environment, volumes and ServiceAccount.
+ * What is not as on a cluster: ports are those that are free on this machine, programs listen on a loopback address, a manager may connect
+ * to such addresses, and of the replicas of a Deployment one runs.
  */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -165,7 +166,8 @@ export class TestKubelet implements AsyncDisposable {
         const wanted = new Set(items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
         for (const key of this.#pods.keys()) if (!wanted.has(key)) await this.stop(...(key.split('/') as [string, string]));
       } catch (error) {
-        // Its API server may be stopped and restored; what a kubelet could not do it does when it is there again. The last one is for a test that fails.
+        // Its API server may be stopped and restored; what a kubelet could not do it does when it is there again. The last one is for a
+        // test that fails.
         this.problem = error;
       }
       await sleep(systemClock, POLL_MS);

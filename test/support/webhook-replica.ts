@@ -1,4 +1,7 @@
-/** A replica of the webhook that ends as the manager does. Arguments: certificate, key, and for how many milliseconds it is served after a SIGTERM. */
+/**
+ * A replica of the webhook that ends as the manager does. Arguments: certificate, key, and for how many milliseconds it is served after a
+ * SIGTERM.
+ */
 import { Registry } from 'prom-client';
 import { createManagerMetrics } from '../../manager/metrics/metrics.ts';
 import { serveWebhook } from '../../manager/process/serve-webhook.ts';

@@ -29,8 +29,8 @@ export interface WorkerLease {
   /** What workers of this controller name announced in other namespaces after that. Call after {@link predecessor}. */
   elsewhere(signal: AbortSignal): Promise<readonly Predecessor[]>;
   /**
-   * Returns the resourceVersion of what was written. Throws {@link OtherWorkerError}; `LeaseWentBack` when what stands there is older than what was
-   * written before, so that the cluster was restored; or what the server has answered.
+   * Returns the resourceVersion of what was written. Throws {@link OtherWorkerError}; `LeaseWentBack` when what stands there is older than
+   * what was written before, so that the cluster was restored; or what the server has answered.
    */
   renew(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string>;
 }

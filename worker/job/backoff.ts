@@ -11,7 +11,10 @@ export const NO_BACKOFF: BackoffRecord = { failuresAfterLastSuccess: 0 };
 export const POD_FAILURE_BACKOFF_MS = 10_000;
 export const MAX_POD_FAILURE_BACKOFF_MS = 600_000;
 
-/** The record after pods have ended at these times. Failures that a policy ignores delay their replacement too, so they are among `failedMs`. */
+/**
+ * The record after pods have ended at these times. Failures that a policy ignores delay their replacement too, so they are among
+ * `failedMs`.
+ */
 export function nextBackoff(record: BackoffRecord, succeededMs: readonly number[], failedMs: readonly number[]): BackoffRecord {
   if (succeededMs.length === 0) {
     if (failedMs.length === 0) return record;

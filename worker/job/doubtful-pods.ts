@@ -1,9 +1,12 @@
 /**
- * Names of pods that were asked for without an answer: nobody knows whether there are such pods, or will be. Whoever needs another pod asks for the
- * same name again, so that there is never one more than was wanted (UPSTREAM.md D10).
+ * Names of pods that were asked for without an answer: nobody knows whether there are such pods, or will be. Whoever needs another pod asks
+ * for the same name again, so that there is never one more than was wanted (UPSTREAM.md D10).
  */
 export interface DoubtfulPods {
-  /** A name that was asked for, of this index of the Job, and which is in doubt no more until it is added again; undefined where there is none. */
+  /**
+   * A name that was asked for, of this index of the Job, and which is in doubt no more until it is added again; undefined where there is
+   * none.
+   */
   take(jobUid: string, index: number | undefined): string | undefined;
   add(jobUid: string, index: number | undefined, name: string): void;
   /** There is a pod of this name. */

@@ -1,6 +1,6 @@
 /**
- * A copy whose manager is out of reach, in its status. Its pods go as those of a suspended Job do (scale.ts), but nobody has suspended it: its
- * spec, its condition Suspended and its startTime stay, and its deadline goes on.
+ * A copy whose manager is out of reach, in its status. Its pods go as those of a suspended Job do (scale.ts), but nobody has suspended it:
+ * its spec, its condition Suspended and its startTime stay, and its deadline goes on.
  */
 import type { DeepReadonly, JobCondition } from '../../shared/api/kubernetes.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
@@ -40,8 +40,8 @@ export function fenceCondition(
 export const fenceMessage = (event: 'Fenced' | 'FenceLifted'): string => (event === 'Fenced' ? STOPPED : GOES_ON).message;
 
 /**
- * A copy whose fence is open again is held until the pods have ended that the fence has stopped: they hold what was reserved for it until then.
- * Whoever resumes a suspended copy waits for the same.
+ * A copy whose fence is open again is held until the pods have ended that the fence has stopped: they hold what was reserved for it until
+ * then. Whoever resumes a suspended copy waits for the same.
  */
 export const untilStopped = (job: JobView, pods: readonly { readonly terminating: boolean }[]): JobView =>
   job.fence === 'Open' && wasFenced(job) && pods.some(({ terminating }) => terminating) ? { ...job, fence: 'Hold' } : job;

@@ -2,7 +2,9 @@ import { podLogPath } from '../../shared/kube/pod-log-path.ts';
 import { tellingContainer } from './ended-pod.ts';
 import type { PodView } from '../job/pod-view.ts';
 
-/** A kubelet counts a log's end in lines and its size from the front: so many bytes for a line that a whole tail has room for all of them. */
+/**
+ * A kubelet counts a log's end in lines and its size from the front: so many bytes for a line that a whole tail has room for all of them.
+ */
 const LINE_BYTES_MIN = 64;
 /** Longer lines than 1 KiB on average lose their end, which is the price of one call. */
 const READ_FACTOR = 16;

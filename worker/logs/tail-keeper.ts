@@ -1,6 +1,7 @@
 /**
- * Reads the ends of logs while the pods are still there, which the tracking finalizer sees to, and puts them where the manager fetches them. A pod
- * whose log is being read keeps its finalizer, for two seconds at most: then it goes without. Nothing else waits for it, and nothing is lost but a tail.
+ * Reads the ends of logs while the pods are still there, which the tracking finalizer sees to, and puts them where the manager fetches
+ * them. A pod whose log is being read keeps its finalizer, for two seconds at most: then it goes without. Nothing else waits for it, and
+ * nothing is lost but a tail.
  */
 import { gzipSync } from 'node:zlib';
 import type { Counter } from 'prom-client';

@@ -1,4 +1,7 @@
-/** Puts the tails of a copy's logs into its ConfigMap: one write at a time for each copy, and what comes meanwhile goes together into the next. */
+/**
+ * Puts the tails of a copy's logs into its ConfigMap: one write at a time for each copy, and what comes meanwhile goes together into the
+ * next.
+ */
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
 import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { LOG_TAILS_BYTES_MAX, logTailsName } from '../../shared/api/log-tails.ts';
@@ -18,15 +21,15 @@ import { ownerReferenceTo } from '../job/pod-template.ts';
 
 export interface TailStore {
   /**
-   * Resolves when it is stored, with true, or at once with false when there is no room left for this copy. Throws what the API server answers, and when
-   * `signal` aborts first; it may be stored then all the same.
+   * Resolves when it is stored, with true, or at once with false when there is no room left for this copy. Throws what the API server
+   * answers, and when `signal` aborts first; it may be stored then all the same.
    */
   keep(job: DeepReadonly<Job>, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean>;
   /** No more comes of this copy. */
   forget(jobUid: string): void;
   /**
-   * Deletes what is kept of a copy, once no write of it is under way. Throws what the API server answers, unless it is there no more. False: a
-   * write of it was not answered, and may be carried out after the deletion.
+   * Deletes what is kept of a copy, once no write of it is under way. Throws what the API server answers, unless it is there no more.
+   * False: a write of it was not answered, and may be carried out after the deletion.
    */
   remove(jobUid: string): Promise<boolean>;
 }

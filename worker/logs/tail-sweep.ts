@@ -1,6 +1,7 @@
 /**
- * Removes the ends of logs of copies that are gone. They are in a namespace of ours, where no garbage collector knows whose they are. The worker
- * removes them when it hears of the deletion of a copy, and when it begins to work those of copies of whose deletion it has not heard.
+ * Removes the ends of logs of copies that are gone. They are in a namespace of ours, where no garbage collector knows whose they are. The
+ * worker removes them when it hears of the deletion of a copy, and when it begins to work those of copies of whose deletion it has not
+ * heard.
  */
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
 import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';

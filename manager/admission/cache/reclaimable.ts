@@ -7,8 +7,8 @@ import type { Workload } from '../workload/workload.ts';
 type ReclaimPolicy = Pick<QueueSetup, 'keepsFinished'>;
 
 /**
- * What a Workload with a record holds: the recorded requests without pods that are no longer needed. It derives from record and status, and
- * costs no write.
+ * The requests that a Workload with a record holds: the recorded requests without pods that are no longer needed. It derives from record
+ * and status, and costs no write.
  */
 export function heldOf(recorded: Requests, { podsNeeded }: Pick<Workload, 'podsNeeded'>, queue: ReclaimPolicy | undefined): Requests {
   return queue?.keepsFinished === true ? recorded : forPods(recorded, podsNeeded);

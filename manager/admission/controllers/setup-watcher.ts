@@ -44,8 +44,8 @@ export type SetupWatcherDeps = {
 };
 
 /**
- * Observes the setup of admission: ClusterQueues, LocalQueues, flavors, Cohorts, namespaces, priority classes, LimitRanges, RuntimeClasses and
- * WorkerClusters. Changes are collected, and applied to cache, queues and reservations before the next scheduling cycle.
+ * Observes the setup of admission: ClusterQueues, LocalQueues, flavors, Cohorts, namespaces, priority classes, LimitRanges, RuntimeClasses
+ * and WorkerClusters. Changes are collected, and applied to cache, queues and reservations before the next scheduling cycle.
  */
 export interface SetupWatcher {
   /** Adds handlers to the informers; call it before they run, and after the handlers of the watcher of Jobs are added. */
@@ -74,7 +74,7 @@ export type AdmissionInformers = {
   readonly cohorts: Informer<Cohort>;
 };
 
-/** What is read of them where only the setup matters. */
+/** The informers of the setup, without the Jobs, as far as the setup is read. */
 export type SetupInformers = {
   readonly [K in keyof Omit<AdmissionInformers, 'jobs'>]: NonNullable<AdmissionInformers[K]> extends Informer<infer T>
     ? Pick<Informer<T>, 'list' | 'addHandler'>

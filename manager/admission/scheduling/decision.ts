@@ -52,7 +52,7 @@ export type Inadmissibility = InadmissibleReason & {
 };
 
 /**
- * What must change before another nomination can succeed. `quota` or `cluster`: quota or room on a cluster must become free. `setup`:
+ * The change without which no other nomination can succeed. `quota` or `cluster`: quota or room on a cluster must become free. `setup`:
  * free capacity would not suffice, so queues or clusters must change.
  */
 export type WaitsFor = 'quota' | 'cluster' | 'setup';

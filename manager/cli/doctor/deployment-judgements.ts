@@ -104,8 +104,8 @@ function troubleOfPod({ metadata: { namespace, name }, status }: DeepReadonly<Po
 }
 
 /**
- * That neither a Deployment nor a Lease of a manager is in `namespace`. `elsewhere` are namespaces with such a Deployment; `service` is the one that our webhook calls, if it
- * calls one: then the manager belongs into this cluster.
+ * That neither a Deployment nor a Lease of a manager is in `namespace`. `elsewhere` are namespaces with such a Deployment; `service` is the
+ * one that our webhook calls, if it calls one: then the manager belongs into this cluster.
  */
 export function judgeAbsence(namespace: string, elsewhere: readonly string[], service: string | undefined): Check {
   const [other] = elsewhere;

@@ -13,7 +13,10 @@ export type Programs = {
   readonly checks: readonly Check[];
   /** None of its pods is ready, so that what it would do is not done. */
   readonly isManagerDown: boolean;
-  /** There is no Deployment of a manager, as far as can be seen; the check says it. Undefined: there is one, or Deployments may not be listed. */
+  /**
+   * There is no Deployment of a manager, as far as can be seen; the check says it. Undefined: there is one, or Deployments may not be
+   * listed.
+   */
   readonly absence: (service: string | undefined) => Promise<Check | undefined>;
 };
 

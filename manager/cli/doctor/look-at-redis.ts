@@ -7,7 +7,10 @@ import type { RedisFound } from './redis-judgements.ts';
 
 const ANSWER_MS = 10_000;
 
-/** Writes the key by which the manager, too, sees whether Redis takes anything, and asks what it says of itself. Throws FlagError for a file that cannot be read. */
+/**
+ * Writes the key by which the manager, too, sees whether Redis takes anything, and asks what it says of itself. Throws FlagError for a file
+ * that cannot be read.
+ */
 export async function lookAtRedis(config: RedisConfig, now: () => number): Promise<RedisFound> {
   const settings = readRedisSettings(config);
   const connection = connectRedis(settings, 'Impatient');

@@ -8,7 +8,9 @@ export type Release = { readonly name: string; readonly chart: string; readonly 
 /** Manifests of the largest chart are a tenth of that. */
 const RELEASE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Undefined for a Secret that Helm has not written. Helm packs a release as JSON, gzip, base64, and the API server's base64 around that. */
+/**
+ * Undefined for a Secret that Helm has not written. Helm packs a release as JSON, gzip, base64, and the API server's base64 around that.
+ */
 export function releaseOf({ metadata: { labels = {} }, data = {} }: DeepReadonly<Secret>): Release | undefined {
   const { name, status, version } = labels;
   if (labels['owner'] !== 'helm' || name === undefined || status === undefined) return undefined;

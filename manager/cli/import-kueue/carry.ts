@@ -14,8 +14,8 @@ export type FieldSchema = {
 };
 
 /**
- * Carries a value over, field by field, as far as `schema` has the fields: whatever a schema learns is carried from then on. Absent, null and, where a name is
- * wanted, empty are the same. `path` is that of the value.
+ * Carries a value over, field by field, as far as `schema` has the fields: whatever a schema learns is carried from then on. Absent, null
+ * and, where a name is wanted, empty are the same. `path` is that of the value.
  */
 export function carry(schema: FieldSchema, value: unknown, path: string): Carried {
   if (value === null || value === undefined || (value === '' && (schema.minLength ?? 0) > 0)) return { value: undefined, left: [] };

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../api/json-value.ts';
 
 /**
- * What Kueue has and Switchyard has not, and what that means for whoever comes over. A field that Switchyard learns needs nothing here: it is carried from then
- * on, because the schemas of manager/api say so; a test then asks for its row to be taken out.
+ * What Kueue has and Switchyard has not, and what that means for whoever comes over. A field that Switchyard learns needs nothing here: it
+ * is carried from then on, because the schemas of manager/api say so; a test then asks for its row to be taken out.
  */
 export type MissingField = {
   /** Without indexes: `spec.resourceGroups.flavors`. */
@@ -41,7 +41,10 @@ function isUsualWeight(value: unknown): boolean {
 export const missingField = (kind: string, path: string): MissingField | undefined =>
   MISSING_FIELDS[kind]?.find((each) => path.replaceAll(/\[\d+\]/g, '') === each.path);
 
-/** The spec of a ClusterQueue without checks that do nothing but dispatch: every Job is dispatched here, and nobody would ever say that they are ready. */
+/**
+ * The spec of a ClusterQueue without checks that do nothing but dispatch: every Job is dispatched here, and nobody would ever say that they
+ * are ready.
+ */
 export function withoutDispatchChecks(
   spec: Readonly<Record<string, unknown>>,
   dispatchChecks: ReadonlySet<string>,

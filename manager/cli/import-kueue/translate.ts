@@ -16,8 +16,8 @@ const VERSIONS = ['kueue.x-k8s.io/v1beta1', 'kueue.x-k8s.io/v1beta2'];
 export type Translation = { readonly objects: readonly object[]; readonly findings: readonly Finding[] };
 
 /**
- * Makes our objects of Kueue's. What is carried over is decided by our schemas, so that a field which they learn is translated from then on. Throws
- * {@link ManifestError} for what our API server would not take.
+ * Makes our objects of Kueue's. What is carried over is decided by our schemas, so that a field which they learn is translated from then
+ * on. Throws {@link ManifestError} for what our API server would not take.
  */
 export function translate(manifests: readonly Manifest[]): Translation {
   const dispatchChecks = new Set(manifests.flatMap((manifest) => (isDispatchCheck(manifest) ? [manifest.name] : [])));

@@ -1,12 +1,12 @@
-/** What came of one Job: the error that its write ended with; undefined where it succeeded. */
+/** A Job that was acted on, and the error that its write ended with; undefined where the write succeeded. */
 export type JobResult<T> = { readonly job: T; readonly error: unknown };
 
 /** Writes in flight at once. */
 const CONCURRENCY = 8;
 
 /**
- * Acts on each Job, some at once, in order. An error of one Job leaves the others alone, unless `isFatal`: then no further Job is begun. Returns the
- * Jobs that were acted on; those that are missing were not begun.
+ * Acts on each Job, some at once, in order. An error of one Job leaves the others alone, unless `isFatal`: then no further Job is begun.
+ * Returns the Jobs that were acted on; those that are missing were not begun.
  */
 export async function eachJob<T>(
   jobs: readonly T[],

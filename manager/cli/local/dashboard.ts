@@ -50,7 +50,8 @@ export async function createVisitor(client: WriteClient & RawClient): Promise<st
 }
 
 /**
- * Builds the page where its sources are newer than it; a package brings it. Undefined: it is there; else why it is not. A run goes on without it.
+ * Builds the page where its sources are newer than it; a package brings it. Undefined: it is there; else why it is not. A run goes on
+ * without it.
  */
 export function buildPage(root: string): Promise<string | undefined> {
   const script = path.join(root, 'scripts', 'build-page.ts');

@@ -10,7 +10,10 @@ type Kubeconfig = {
   readonly 'current-context': string;
 };
 
-/** A kubeconfig of one cluster and one user, with its context, cluster and user called `name`: kubeconfigs of several clusters can then be merged. */
+/**
+ * A kubeconfig of one cluster and one user, with its context, cluster and user called `name`: kubeconfigs of several clusters can then be
+ * merged.
+ */
 export function namedKubeconfig(kubeconfig: string, name: string): string {
   const { clusters, users } = parse(kubeconfig) as Kubeconfig;
   const named: Kubeconfig = {

@@ -5,7 +5,9 @@ import { signalGroup, spawnLeashed } from '../../../shared/runtime/leash.ts';
 
 const STOP_GRACE_MS = 10_000;
 
-/** Starts programs of a control plane, each with a log in the directory. Nothing of them is left when this process ends, however it ends. */
+/**
+ * Starts programs of a control plane, each with a log in the directory. Nothing of them is left when this process ends, however it ends.
+ */
 export const launchIn =
   (directory: string, searched: string | undefined): Launch<LaunchedProgram> =>
   (name, command) => {

@@ -23,7 +23,10 @@ export type PodWatch = {
   nextTryMillis(job: string): number | undefined;
 };
 
-/** Follows the pods of the worker clusters, and fetches the log of each as soon as it has succeeded: once its Job is home, the copy and its pods go. */
+/**
+ * Follows the pods of the worker clusters, and fetches the log of each as soon as it has succeeded: once its Job is home, the copy and its
+ * pods go.
+ */
 export function watchPods(clusters: readonly LocalCluster[], signal: AbortSignal): PodWatch {
   const outputs = new Map<string, PodOutput>();
   /** By Job, then by index. */

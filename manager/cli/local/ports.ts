@@ -28,8 +28,8 @@ export function portProblem(base: number): string | undefined {
 }
 
 /**
- * Ports of 127.0.0.1: from a base upwards, or with 0 any that are free. Each is bound for a moment, all at the same time, to know that it is
- * free and given once. Throws {@link FlagError} naming what is in use.
+ * Ports of 127.0.0.1: from a base upwards, or with 0 any that are free. Each is bound for a moment, all at the same time, to know that it
+ * is free and given once. Throws {@link FlagError} naming what is in use.
  */
 export async function choosePorts(base: number): Promise<Ports> {
   const held: Server[] = [];

@@ -47,7 +47,9 @@ export type ProgramsOptions = {
 const READY_WITHIN_MS = 60_000;
 const EXTERNAL_JOBS_METRIC = 'job_controller_jobs_by_external_controller_total';
 
-/** Redis, the manager, a worker per worker cluster, and one on the manager cluster, which leaves the manager's Jobs alone and counts them. */
+/**
+ * Redis, the manager, a worker per worker cluster, and one on the manager cluster, which leaves the manager's Jobs alone and counts them.
+ */
 export async function startPrograms(options: ProgramsOptions): Promise<RunningPrograms> {
   const { directory, root, ports, logLevel, manager, workers, webhook, cleanUp } = options;
   const env = programEnvironment(options.env);

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { FlagError } from '../../../shared/runtime/flags.ts';
 
 /**
- * Makes the directory of this run, empty and marked as ours. Without a wish it is the first folder `1`, `2`, ... of `runs` that no other run
- * uses, and what runs that have died left there is removed. Throws {@link FlagError} when the directory that was asked for is another run's,
- * or holds something else.
+ * Makes the directory of this run, empty and marked as ours. Without a wish it is the first folder `1`, `2`, ... of `runs` that no other
+ * run uses, and what runs that have died left there is removed. Throws {@link FlagError} when the directory that was asked for is another
+ * run's, or holds something else.
  */
 export function prepareDirectory(wanted: string | undefined, runs: string): string {
   if (wanted !== undefined) {

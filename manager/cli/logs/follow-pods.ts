@@ -22,7 +22,10 @@ export interface FollowedPods {
   end(withinMs: number): Promise<void>;
 }
 
-/** Prints the logs of a Job's pods, those that come later, too, from when their containers have started. `onTrouble` hears why that does not work (any more). */
+/**
+ * Prints the logs of a Job's pods, those that come later, too, from when their containers have started. `onTrouble` hears why that does not
+ * work (any more).
+ */
 export function followPods(
   { client }: ClusterConnection,
   { namespace, names, tail, ...choice }: PodsOfJob,

@@ -30,7 +30,10 @@ export type JobLogsOptions = Pick<PodsOfJob, 'index' | 'failed' | 'tail'> & {
 export interface JobLogs {
   /** How the Job is now. Its pods are followed on each cluster that it goes to. */
   saw(job: DeepReadonly<Job>): void;
-  /** It has ended. Resolves when all that its pods have written is printed, as far as they are still there, with the number of pods of which something was. */
+  /**
+   * It has ended. Resolves when all that its pods have written is printed, as far as they are still there, with the number of pods of which
+   * something was.
+   */
   end(): Promise<number>;
   /** Nobody reads them any more. Does nothing after {@link end}. */
   stop(): Promise<void>;

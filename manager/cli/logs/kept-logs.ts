@@ -9,7 +9,10 @@ import { jsonLines, type LogForm } from './log-sink.ts';
 export type KeptJob = { readonly namespace: string; readonly name: string; readonly uid: string | undefined };
 export type KeptChoice = PodChoice & { readonly tail: number | undefined; readonly form: LogForm; readonly tellsFailures: boolean };
 
-/** Prints the ends of logs that the manager has kept, and on standard error what pods failed with. Resolves with how many; undefined: nothing is known of such a Job. */
+/**
+ * Prints the ends of logs that the manager has kept, and on standard error what pods failed with. Resolves with how many; undefined:
+ * nothing is known of such a Job.
+ */
 export const printKeptLogs = (
   store: string,
   { namespace, name, uid }: KeptJob,

@@ -5,7 +5,9 @@ import type { Output } from '../session.ts';
 import { printed } from './log-lines.ts';
 import type { LogSink } from './print-pod-log.ts';
 
-/** `text`: lines as they are, behind the names of their pods where these are several. `json`: each line as an object of a line of its own. */
+/**
+ * `text`: lines as they are, behind the names of their pods where these are several. `json`: each line as an object of a line of its own.
+ */
 export type LogForm = 'text' | 'json';
 
 /** `isOneOfMany` says whether lines are to tell of which pod they are. */

@@ -13,8 +13,8 @@ const OWN_VERSION = `${SWITCHYARD_GROUP}/${SWITCHYARD_VERSION}`;
 const OTHER_VERSIONS: Readonly<Partial<Record<SetupKind, string>>> = { PriorityClass: 'scheduling.k8s.io/v1', Namespace: 'v1' };
 
 /**
- * The objects of a text of manifests, with defaults, as an API server would store them, once it has checked schemas and rules of their kinds; a field that a kind does not have is refused here,
- * which an API server would drop. Throws {@link ManifestError}.
+ * The objects of a text of manifests, with defaults, as an API server would store them, once it has checked schemas and rules of their
+ * kinds; a field that a kind does not have is refused here, which an API server would drop. Throws {@link ManifestError}.
  */
 export function setupObjectsIn(file: string, text: string, kinds: readonly SetupKind[] = SETUP_KINDS): LoggedObject[] {
   const validate = createValidator(0);

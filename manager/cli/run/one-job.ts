@@ -14,8 +14,8 @@ export type OneJob = {
 };
 
 /**
- * A Job of one container that fails with the first pod that fails, and then says with which exit code: upstream puts it into the message of a failure
- * by a rule of exit codes, and nowhere else into a Job.
+ * A Job of one container that fails with the first pod that fails, and then says with which exit code: upstream puts it into the message of
+ * a failure by a rule of exit codes, and nowhere else into a Job.
  */
 export function oneJob({ namespace, queue, image, words, name, requests, env, pods }: OneJob): JobManifest {
   const container = {

@@ -12,8 +12,8 @@ export const jobsOf = (file: string, text: string, defaults: SubmitDefaults): Jo
   itemsOf(file, text).map(({ where, item }) => jobOf(where, item, defaults));
 
 /**
- * The Jobs of a file as they are put on a queue of submissions, which says itself where they go and makes them Switchyard's: nothing is added but
- * the LocalQueue. Throws as {@link jobsOf}.
+ * The Jobs of a file as they are put on a queue of submissions, which says itself where they go and makes them Switchyard's: nothing is
+ * added but the LocalQueue. Throws as {@link jobsOf}.
  */
 export const submissionsOf = (file: string, text: string, queue: string | undefined): object[] =>
   itemsOf(file, text).map(({ where, item }) => {

@@ -24,8 +24,8 @@ export class ChangeError extends Error {
 export type Validator = (resource: Resource, manifest: object, before: AnyObject | undefined, place: string) => AnyObject;
 
 /**
- * Judges manifests as the API server would: unknown fields, types, defaults, the schemas and rules of the CustomResourceDefinitions, of updates those for updates,
- * and of Jobs what our webhook says of them. Throws {@link ChangeError}.
+ * Judges manifests as the API server would: unknown fields, types, defaults, the schemas and rules of the CustomResourceDefinitions, of
+ * updates those for updates, and of Jobs what our webhook says of them. Throws {@link ChangeError}.
  */
 export function createValidator(nowMs: number): Validator {
   const served = new Map<Resource, Served>();

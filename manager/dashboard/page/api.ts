@@ -65,7 +65,9 @@ export interface Api {
   stream(lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** Asks with this token, which goes nowhere but to the server that the page came from. Without one a proxy in between may know who it is. */
+/**
+ * Asks with this token, which goes nowhere but to the server that the page came from. Without one a proxy in between may know who it is.
+ */
 export function createApi(token: string | undefined, send: typeof fetch): Api {
   const ask = async (
     path: string,

@@ -10,8 +10,8 @@ export type Asked<T> = { readonly value: T | undefined; readonly problem: ApiPro
 type Asking = { isGone: boolean; isBusy: boolean; isWanted: boolean; sinceMs: number };
 
 /**
- * Asks the server, again whenever `changes` does, but once in a second at most, and only when it has answered: what changes faster than that is shown as it was a moment ago, and not
- * never. What was told last stays until there is more.
+ * Asks the server, again whenever `changes` does, but once in a second at most, and only when it has answered: what changes faster than
+ * that is shown as it was a moment ago, and not never. What was told last stays until there is more.
  */
 export function useAsked<T>(ask: (api: Api) => Promise<T>, subject: string, changes: unknown): Asked<T> {
   const [asked, setAsked] = useState<Asked<T> & { readonly subject: string }>({ subject, value: undefined, problem: undefined });
@@ -54,8 +54,8 @@ export function useAsked<T>(ask: (api: Api) => Promise<T>, subject: string, chan
 }
 
 /**
- * Asks about a subject that has stood still for so long; without one nothing is asked. What was told last stays until there is more: while `isAsking` it is
- * about what was there before.
+ * Asks about a subject that has stood still for so long; without one nothing is asked. What was told last stays until there is more: while
+ * `isAsking` it is about what was there before.
  */
 export function useAskedAtRest<T>(ask: (api: Api) => Promise<T>, subject: string | undefined, restMs: number): Asked<T> & { readonly isAsking: boolean } {
   const [told, setTold] = useState<Asked<T> & { readonly about: string | undefined }>({ about: undefined, value: undefined, problem: undefined });

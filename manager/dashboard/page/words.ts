@@ -53,7 +53,9 @@ export function moment(ms: number, nowMs: number): string {
 export const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 export const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
-/** `flavor default is short of 2750m cpu`: the first part of a longer explanation, without the name of the queue, which stands elsewhere. */
+/**
+ * `flavor default is short of 2750m cpu`: the first part of a longer explanation, without the name of the queue, which stands elsewhere.
+ */
 export const firstClause = (text: string): string => (text.split(/; |\n/, 1)[0] ?? text).replace(/^cluster queue [^ :]+: /, '');
 
 /** One field of CSV; a text that a spreadsheet would take for a formula is made a text. */

@@ -165,7 +165,8 @@ class OriginLease implements ClusterLease {
       this.#written = this.#lease;
       this.#renewedMs = startedMs;
     } catch (error) {
-      // Another manager wrote first, or the Lease was deleted. A create is not found where its namespace is missing: another look does not change that.
+      // Another manager wrote first, or the Lease was deleted. A create is not found where its namespace is missing: another look does not
+      // change that.
       const isOvertaken = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && step !== 'Create');
       if (isSecondLook || !isOvertaken) throw error;
       this.#held = false;

@@ -9,7 +9,9 @@ import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 
 /** Failing writes to one cluster that are retried, and the problems that their Jobs report. */
 export interface WriteTroubles {
-  /** Records one more failed write for the Job. `reported`: the Job has a new problem to report; `first`: its reason is new for this Job. */
+  /**
+   * Records one more failed write for the Job. `reported`: the Job has a new problem to report; `first`: its reason is new for this Job.
+   */
   failed(localKey: string, trouble: Trouble, nowMs: number): { readonly reported: boolean; readonly first: boolean };
   /** The problem that the Job reports; undefined while there is none. */
   reported(localKey: string): DispatchProblem | undefined;

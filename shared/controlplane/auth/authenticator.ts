@@ -37,7 +37,9 @@ const REMEMBERED_MAX = 4096;
 /** Tokens that the server itself has issued. */
 export type IssuedTokens = { verify(token: string, audiences: readonly string[]): TokenVerdict };
 
-/** Knows users by their bearer tokens, static ones and those issued, and by client certificates; without credentials a user is anonymous. */
+/**
+ * Knows users by their bearer tokens, static ones and those issued, and by client certificates; without credentials a user is anonymous.
+ */
 export function createAuthenticator(usersByToken: ReadonlyMap<string, UserInfo>, clock: Clock, issued: IssuedTokens): Authenticator {
   const known = [...usersByToken].map(([token, user]) => ({ digest: digestOf(token), user: withGroup(user, AUTHENTICATED) }));
   const remembered = new Map<string, { readonly verdict: TokenVerdict; readonly untilMs: number }>();

@@ -70,7 +70,10 @@ type SystemRoles = {
 };
 const SYSTEM: SystemRoles = JSON.parse(readFileSync(new URL('system-roles.json', import.meta.url), 'utf8'));
 
-/** The roles for people and for everybody that a cluster has from the beginning (bootstrappolicy), as far as its kinds are served, and those of its components. */
+/**
+ * The roles for people and for everybody that a cluster has from the beginning (bootstrappolicy), as far as its kinds are served, and those
+ * of its components.
+ */
 export const BOOTSTRAP_CLUSTER_ROLES: readonly ClusterRole[] = [
   role('cluster-admin', [onResources(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]),
   role('system:discovery', [

@@ -20,7 +20,9 @@ export type TokenClaims = {
   readonly 'kubernetes.io': {
     readonly namespace: string;
     readonly serviceaccount: TokenRef;
-    /** The object that the token is bound to; a pod's token also names the node that the pod is on, without its UID when the node is gone. */
+    /**
+     * The object that the token is bound to; a pod's token also names the node that the pod is on, without its UID when the node is gone.
+     */
     readonly pod?: TokenRef;
     readonly secret?: TokenRef;
     readonly node?: { readonly name: string; readonly uid?: string };

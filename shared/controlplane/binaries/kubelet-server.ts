@@ -14,7 +14,10 @@ import { HOST } from './program-flags.ts';
 
 export type KubeletServer = ServerConnections & { readonly port: number };
 
-/** Where a real API server gets logs from: what a kubelet serves of them. It trusts whoever reaches it on this machine, as the API server has no certificate for it. */
+/**
+ * Where a real API server gets logs from: what a kubelet serves of them. It trusts whoever reaches it on this machine, as the API server
+ * has no certificate for it.
+ */
 export async function startKubeletServer(client: ReadClient, logs: PodLogs): Promise<KubeletServer> {
   const { certPem, keyPem } = await createServingCertificate(HOST);
   const server = createServer({ cert: certPem, key: keyPem }, (request, response) => {

@@ -4,7 +4,10 @@ import path from 'node:path';
 import { createServingCertificate } from '../server/serving-certificate.ts';
 import { HOST } from './program-flags.ts';
 
-/** Writes the files that the flags of the API server name: its certificate, the key of ServiceAccounts' tokens, and the administrator's token. */
+/**
+ * Writes the files that the flags of the API server name: its certificate, the key of ServiceAccounts' tokens, and the administrator's
+ * token.
+ */
 export async function writeSecrets(directory: string, token: string): Promise<{ readonly certPem: string }> {
   const { certPem, keyPem } = await createServingCertificate(HOST);
   const { privateKey } = generateKeyPairSync('rsa', {

@@ -1,8 +1,9 @@
 import { Optional } from '@marcbachmann/cel-js';
 
 /**
- * What a call costs once its arguments are there, in cel-go's cost units: CallCost of Kubernetes' CEL libraries, and costCall of cel-go for the rest.
- * `name` is the function, with its namespace where it has one, and with the type of its argument where that is known beforehand; `member` tells `text.matches(pattern)` from `matches(text, pattern)`.
+ * What a call costs once its arguments are there, in cel-go's cost units: CallCost of Kubernetes' CEL libraries, and costCall of cel-go for
+ * the rest. `name` is the function, with its namespace where it has one, and with the type of its argument where that is known beforehand;
+ * `member` tells `text.matches(pattern)` from `matches(text, pattern)`.
  */
 export function callCost(name: string, member: boolean, args: readonly unknown[], result: unknown): number {
   const [first, second] = args;

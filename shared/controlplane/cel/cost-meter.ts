@@ -4,7 +4,8 @@ const CALL_LIMIT = 1_000_000;
 export const COST_LIMIT_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
 
 /**
- * Counts what an evaluation costs, in cel-go's units (runtimecost.go). An evaluation that meets an error may cost a unit more or less than there.
+ * Counts what an evaluation costs, in cel-go's units (runtimecost.go). An evaluation that meets an error may cost a unit more or less than
+ * there.
  */
 export class CostMeter {
   cost = 0;

@@ -19,8 +19,8 @@ export function registerOptionalElements(environment: Environment): void {
 }
 
 /**
- * A bracket that is open. `kind`: what its commas part. `isKey`: the key of an optional entry is being read. `isElement`: a call was begun that ends
- * with the element.
+ * A bracket that is open. `kind`: what its commas part. `isKey`: the key of an optional entry is being read. `isElement`: a call was begun
+ * that ends with the element.
  */
 type Bracket = { readonly kind: 'list' | 'map' | 'other'; ternaries: number; isKey: boolean; isElement: boolean };
 

@@ -19,10 +19,12 @@ import {
 } from './syntax-node.ts';
 
 /**
- * Makes a checked expression report to `meter` whenever it is evaluated. `ast` is cel-js's syntax tree, whose nodes carry their own evaluation.
+ * Makes a checked expression report to `meter` whenever it is evaluated. `ast` is cel-js's syntax tree, whose nodes carry their own
+ * evaluation.
  *
- * Costs follow the shape that cel-go plans: a name costs one and so does each step from it (`a.b.c`: three), the steps alone where only presence
- * is tested or a conditional chooses; `&&`, `||` and `?:` cost what of them is evaluated; constants cost nothing, lists of constants neither.
+ * Costs follow the shape that cel-go plans: a name costs one and so does each step from it (`a.b.c`: three), the steps alone where only
+ * presence is tested or a conditional chooses; `&&`, `||` and `?:` cost what of them is evaluated; constants cost nothing, lists of
+ * constants neither.
  */
 export function meterExpression(ast: unknown, meter: CostMeter): void {
   const root = asNode(ast);
@@ -36,7 +38,10 @@ type Head = 'named' | 'free';
 
 const ACCESS: ReadonlySet<string> = new Set(['.', '.?', '[]', '[?]']);
 
-/** Returns what every evaluation of the node costs: it is charged at once where it is known that the node is evaluated. The rest charges itself. */
+/**
+ * Returns what every evaluation of the node costs: it is charged at once where it is known that the node is evaluated. The rest charges
+ * itself.
+ */
 function instrument(node: Node, meter: CostMeter, head: Head = 'named'): number {
   const { alternate, macro } = node.meta;
   if (alternate?.op === 'comprehension') return instrumentComprehension(node, alternate, meter);
@@ -168,8 +173,8 @@ function isConstant(node: Node): boolean {
 }
 
 /**
- * Conversions between texts and bytes go through them, where the checker sees that it is those that are converted. Sorting costs only where it
- * sees what is sorted.
+ * Conversions between texts and bytes go through them, where the checker sees that it is those that are converted. Sorting costs only where
+ * it sees what is sorted.
  */
 function overloadOf(node: Node): string {
   const name = nameOf(node);
@@ -350,7 +355,9 @@ function instrumentLoop(name: string, loop: Loop, meter: CostMeter): number {
 
 type OptionalLoop = { readonly receiver: Node; readonly body: Node; readonly variable: string };
 
-/** An optional that has a value is evaluated again for it, when the body first asks for it. `optMap` makes an optional of what comes out. */
+/**
+ * An optional that has a value is evaluated again for it, when the body first asks for it. `optMap` makes an optional of what comes out.
+ */
 function instrumentOptionalLoop(name: string, { receiver, body, variable }: OptionalLoop, meter: CostMeter): number {
   const units = instrument(receiver, meter);
   chargeBefore(body, meter, instrument(body, meter) + (name === 'optMap' ? 1 : 0));

@@ -16,8 +16,9 @@ export const kindKey = (apiVersion: string, kind: string): string => `${apiVersi
 
 /**
  * What the API server serves now, subresources left out, each resource in one version: the preferred one of its group
- * where that has it. Kinds defined by a CustomResourceDefinition are included as soon as they are served. `known`: what was found before, and
- * comes back when nothing has changed. Asks for the aggregated documents (KEP-3352): two calls instead of one for every version of every group.
+ * where that has it. Kinds defined by a CustomResourceDefinition are included as soon as they are served. `known`: what was found before,
+ * and comes back when nothing has changed. Asks for the aggregated documents (KEP-3352): two calls instead of one for every version of
+ * every group.
  */
 export async function discover(client: RawClient, known?: Discovery): Promise<Discovery> {
   const texts: string[] = [];

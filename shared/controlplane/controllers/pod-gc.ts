@@ -18,7 +18,9 @@ const TERMINATED_THRESHOLD = 12_500;
 /** A node that disappeared is given this long to come back before its pods are given up. */
 const QUARANTINE_MS = 40_000;
 
-/** Ends pods that no kubelet will ever end: those of nodes that are gone, those deleted before they had a node, and a surplus of old ones. */
+/**
+ * Ends pods that no kubelet will ever end: those of nodes that are gone, those deleted before they had a node, and a surplus of old ones.
+ */
 export function createPodGc(deps: ControllerDeps, options: PodGcOptions = {}): Controller {
   return {
     async run(signal) {

@@ -55,8 +55,8 @@ export const hasRules = (schema: JsonSchema): boolean => someSchema(schema, (eac
 export const usesOldSelf = (rule: ValidationRule): boolean => /\boldSelf\b/.test(`${rule.rule ?? ''} ${rule.messageExpression ?? ''}`);
 
 /**
- * The rules of a schema; undefined when there are none. Those of each part are compiled when the first value of it is judged, which throws a
- * CelCompileError where the schema has not been accepted.
+ * The rules of a schema; undefined when there are none. Those of each part are compiled when the first value of it is judged, which throws
+ * a CelCompileError where the schema has not been accepted.
  */
 export function compileRules(schema: JsonSchema): RuleValidator | undefined {
   const root = compileNode(schema, schema, true);
@@ -291,7 +291,9 @@ function errorOf(reason: string | undefined, field: string, shown: unknown, deta
 
 type ComputedMessage = { readonly text?: string /** Why nothing more is evaluated. */; readonly stops?: string };
 
-/** A message that fails, is empty, too long or of several lines gives way to the fixed one. One that costs too much is an error of its own. */
+/**
+ * A message that fails, is empty, too long or of several lines gives way to the fixed one. One that costs too much is an error of its own.
+ */
 function computedMessage(message: CelProgram | undefined, variables: Record<string, unknown>, budget: CostBudget): ComputedMessage {
   if (message === undefined) return {};
   const { value, error, cost } = message.run(variables);

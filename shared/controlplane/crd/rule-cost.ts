@@ -50,7 +50,9 @@ export function ruleCostCheck(
   };
 }
 
-/** What the rules of one schema may cost in one object. The message counts once: it is computed for the first value that breaks the rule. */
+/**
+ * What the rules of one schema may cost in one object. The message counts once: it is computed for the first value that breaks the rule.
+ */
 export type RuleEstimator = (checked: CheckedRule) => { readonly ofRule: number; readonly ofMessage: number | undefined };
 
 export function createRuleEstimator(schema: JsonSchema, isObjectRoot: boolean, times: Times): RuleEstimator {

@@ -17,7 +17,9 @@ export function pruneUnknownFields(value: unknown, schema: JsonSchema | undefine
 
 const preserves = (schema: JsonSchema | undefined): boolean => schema?.['x-kubernetes-preserve-unknown-fields'] === true;
 
-/** Whether a value has a type and metadata of its own, and whether what nobody specifies is kept: that goes for lists in preserved lists. */
+/**
+ * Whether a value has a type and metadata of its own, and whether what nobody specifies is kept: that goes for lists in preserved lists.
+ */
 type Manner = { readonly isObject: boolean; readonly keepsUnknown: boolean };
 
 /** Without a schema nothing below is specified. */

@@ -13,8 +13,8 @@ import { validateValue } from './value-validation.ts';
 import { validateExtensionKeywords } from './list-keyword-validation.ts';
 
 /**
- * validateCustomResourceDefinitionValidation of apiextensions: may a CRD have this schema? Where it had it before, no rule by itself is refused for
- * what it may cost.
+ * validateCustomResourceDefinitionValidation of apiextensions: may a CRD have this schema? Where it had it before, no rule by itself is
+ * refused for what it may cost.
  */
 export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: string, hadBefore = false): FieldError[] {
   const errors: FieldError[] = [];

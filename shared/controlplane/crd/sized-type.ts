@@ -14,7 +14,10 @@ const simple = (minSerializedSize: number, maxElements = 0): SizedType => ({ min
 const ANY_TEXT = simple(TEXT_SIZE);
 const OBJECT_META: JsonSchema = { type: 'object', properties: { name: { type: 'string' }, generateName: { type: 'string' } } };
 
-/** How expressions see the values of a structural schema (SchemaDeclType of k8s.io/apiserver/pkg/cel/common); undefined for what they do not see. */
+/**
+ * How expressions see the values of a structural schema (SchemaDeclType of k8s.io/apiserver/pkg/cel/common); undefined for what they do not
+ * see.
+ */
 export function sizedTypeOf(schema: JsonSchema, isObjectRoot: boolean): SizedType | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return simple(1, textLength(schema) ?? TEXT_MAX);
   switch (schema.type) {

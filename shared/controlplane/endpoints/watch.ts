@@ -146,7 +146,8 @@ function runWatch(
   const seconds = options.timeoutSeconds ?? 0;
   const timeoutMs = (seconds > 0 ? seconds : MIN_TIMEOUT_SECONDS * (1 + random())) * 1000;
   timers.push(clock.schedule(finish, timeoutMs));
-  // It says that everything before has been told. A watch from the future is told nothing before it has come, as by kube-apiserver's cacher.
+  // It says that everything before has been told. A watch from the future is told nothing before it has come, as by kube-apiserver's
+  // cacher.
   const upToDate = (): void => {
     const published = store.publishedRevision();
     if (backlog === undefined && published >= start.revision) bookmark(published);

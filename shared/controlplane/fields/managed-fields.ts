@@ -76,7 +76,9 @@ export const servedManagers = (
 /** Whether built-in kinds are known in this version: the core group has one, other groups may have had several. */
 const isKnownVersion = (apiVersion: string): boolean => /^(v1|[a-z0-9.-]+\/v[1-3]((alpha|beta)[1-9])?)$/.test(apiVersion);
 
-/** What keeps an object from being seen as its manager wrote it. Conversion changes nothing but the version, so fields may be unknown there. */
+/**
+ * What keeps an object from being seen as its manager wrote it. Conversion changes nothing but the version, so fields may be unknown there.
+ */
 export function versionProblem(
   object: JsonObject | undefined,
   manager: Manager,

@@ -1,6 +1,8 @@
 import type { DecodedPodCondition, DecodedPodStatus } from './decoded.ts';
 
-/** A status with one condition set (UpdatePodCondition): its transition time stays while its truth does. The status given is not changed. */
+/**
+ * A status with one condition set (UpdatePodCondition): its transition time stays while its truth does. The status given is not changed.
+ */
 export const withPodCondition = (status: DecodedPodStatus, condition: DecodedPodCondition, time: string): DecodedPodStatus => {
   const conditions = status.conditions ?? [];
   const index = conditions.findIndex(({ type }) => type === condition.type);

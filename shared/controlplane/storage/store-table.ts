@@ -42,7 +42,10 @@ export interface Table {
   compactedRevision(): number;
   /** Forgets the events up to `revision`. */
   compact(revision: number): void;
-  /** The object of an update as watchers see it whose selector it no longer matches: the old one, with the version of the write. Made once for all. */
+  /**
+   * The object of an update as watchers see it whose selector it no longer matches: the old one, with the version of the write. Made once
+   * for all.
+   */
   departed(event: StoreEvent): StoredObject | undefined;
   /** Published events after `revision`. */
   eventsSince(revision: number): readonly StoreEvent[];

@@ -22,7 +22,10 @@ type Deps = HandlerDeps & { readonly admission: Admission; readonly tokens: Serv
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
 
-/** `POST serviceaccounts/x/token`: issues a token that authenticates the account until it expires, or the object that it is bound to is gone. */
+/**
+ * `POST serviceaccounts/x/token`: issues a token that authenticates the account until it expires, or the object that it is bound to is
+ * gone.
+ */
 export const tokenSubresource = (deps: Deps, serviceAccounts: ServedResource): Subresource => ({
   group: '',
   version: 'v1',
@@ -128,7 +131,10 @@ function claimsOf(deps: Deps, { namespace, account, spec, nowMs }: Wanted): Toke
 
 type Bound = Pick<TokenClaims['kubernetes.io'], 'pod' | 'secret' | 'node'>;
 
-/** The object that a token is bound to. Throws 400 for another kind or the pod of another account, 404 when it is absent, 409 for another UID. */
+/**
+ * The object that a token is bound to. Throws 400 for another kind or the pod of another account, 404 when it is absent, 409 for another
+ * UID.
+ */
 function boundTo({ boundObjects }: Deps, ref: BoundObjectRef, namespace: string, account: string): Bound {
   const { apiVersion = '', kind = '', name = '', uid = '' } = ref;
   const [version, group] = apiVersion.split('/').toReversed();

@@ -1,4 +1,6 @@
-/** A kubeconfig as plain data: every entry by its name, paths absolute, certificates decoded. Nothing is checked but the types of fields. */
+/**
+ * A kubeconfig as plain data: every entry by its name, paths absolute, certificates decoded. Nothing is checked but the types of fields.
+ */
 export type Kubeconfig = {
   readonly currentContext: string | undefined;
   readonly contexts: ReadonlyMap<string, ContextEntry>;

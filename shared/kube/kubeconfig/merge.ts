@@ -1,6 +1,8 @@
 import type { Kubeconfig } from './kubeconfig.ts';
 
-/** Several kubeconfigs as one, by kubectl's rule: the first to set the current context or to name an entry wins, with the entry as a whole. */
+/**
+ * Several kubeconfigs as one, by kubectl's rule: the first to set the current context or to name an entry wins, with the entry as a whole.
+ */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   return {
     currentContext: configs.find(({ currentContext }) => currentContext !== undefined)?.currentContext,

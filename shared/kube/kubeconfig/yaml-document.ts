@@ -9,7 +9,8 @@ export function readYamlDocument(text: string, origin: string): unknown {
   const lineCounter = new LineCounter();
   const invalid = (what: string): KubeconfigError => new KubeconfigError(`${origin} is not valid: ${what}`);
   try {
-    // Without the pretty messages, which quote the line, and without warnings, which quote keys. The library's own search for keys that stand
+    // Without the pretty messages, which quote the line, and without warnings, which quote keys. The library's own search for keys that
+    // stand
     // twice compares each with each: seconds for a text of a hundred kilobytes.
     const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', uniqueKeys: false, lineCounter });
     const [problem] = document.errors;

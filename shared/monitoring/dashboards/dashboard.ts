@@ -25,7 +25,10 @@ export type Unit = 'short' | 's' | 'percentunit' | 'ops' | 'bytes' | 'bool_yes_n
 /** `legend` is Grafana's: `{{cluster}}` is a label. */
 export type Query = { readonly expr: string; readonly legend: string };
 
-/** The scrape jobs of the two programs: a metric that each of them has from the beginning, and only they have, or the Job controller that they replace. */
+/**
+ * The scrape jobs of the two programs: a metric that each of them has from the beginning, and only they have, or the Job controller that
+ * they replace.
+ */
 export const MANAGER: Variable = { name: 'manager', label: 'job', metric: 'switchyard_manager_identity_shared' };
 export const WORKER: Variable = { name: 'worker', label: 'job', metric: 'job_controller_job_syncs_total' };
 export const CLUSTER: Variable = { name: 'cluster', label: 'cluster', metric: 'switchyard_cluster_ready' };

@@ -1,6 +1,9 @@
 import { CHROMIUM, NO_CHROMIUM, openBrowser } from '../../support/browser.ts';
 
-/** From the beginning of the navigation, with nothing in the cache of the browser, the median of some: until anything is painted, and until Jobs or queues are. */
+/**
+ * From the beginning of the navigation, with nothing in the cache of the browser, the median of some: until anything is painted, and until
+ * Jobs or queues are.
+ */
 export type FirstPaint = { readonly firstMs: number; readonly usefulMs: number } | { readonly skipped: string };
 
 const RUNS = 5;

@@ -1,4 +1,7 @@
-/** Takes submissions from a queue, makes no Job of any, and parks them: what a manager costs for them beside its Jobs. `REDIS_URL`, `CONCURRENCY`. */
+/**
+ * Takes submissions from a queue, makes no Job of any, and parks them: what a manager costs for them beside its Jobs. `REDIS_URL`,
+ * `CONCURRENCY`.
+ */
 import { createHash } from 'node:crypto';
 import { connectBullmqQueue } from '../../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../../manager/submission/redis-settings.ts';

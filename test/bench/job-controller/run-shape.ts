@@ -1,6 +1,6 @@
 /**
- * One run of one shape: a fresh namespace, a fresh Job controller, Jobs created all at once, the clock stopped when the last is complete. Further
- * rounds create as many Jobs again in the same program, which by then has a history.
+ * One run of one shape: a fresh namespace, a fresh Job controller, Jobs created all at once, the clock stopped when the last is complete.
+ * Further rounds create as many Jobs again in the same program, which by then has a history.
  */
 import type { Job, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';

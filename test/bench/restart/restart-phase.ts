@@ -60,7 +60,10 @@ export async function watchDecisions({ home }: CrowdedWorld, signal: AbortSignal
   };
 }
 
-/** `begin` lets the manager begin, and returns it; it must see to it that there is one decision to make, unless `decisions` are not asked for. */
+/**
+ * `begin` lets the manager begin, and returns it; it must see to it that there is one decision to make, unless `decisions` are not asked
+ * for.
+ */
 export async function measurePhase(
   world: CrowdedWorld,
   decisions: Decisions | undefined,

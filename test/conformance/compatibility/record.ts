@@ -1,6 +1,7 @@
 /**
- * Records what Kubernetes versions serve: `KUBEBUILDER_ASSETS=DIR node test/conformance/compatibility/record.ts 1.35 1.36`. A kube-apiserver plays the versions before its own
- * (`--emulated-version`), so that one set of binaries records several. What is written is what docs/compatibility.md is held to.
+ * Records what Kubernetes versions serve: `KUBEBUILDER_ASSETS=DIR node test/conformance/compatibility/record.ts 1.35 1.36`. A
+ * kube-apiserver plays the versions before its own (`--emulated-version`), so that one set of binaries records several. What is written is
+ * what docs/compatibility.md is held to.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

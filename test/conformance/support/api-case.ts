@@ -12,7 +12,10 @@ export type ApiCase = {
   readonly exchanges: readonly Exchange[];
 };
 
-/** `compaction`: the server has forgotten revision 1. `role-aggregation`: ClusterRoles such as view have the rules of those that they select. */
+/**
+ * `compaction`: the server has forgotten revision 1. `role-aggregation`: ClusterRoles such as view have the rules of those that they
+ * select.
+ */
 export type Need = 'namespace-controller' | 'garbage-collector' | 'compaction' | 'role-aggregation';
 
 export type HookPlan = {

@@ -93,7 +93,10 @@ async function exported(redis: Redis): Promise<Key[]> {
   );
 }
 
-/** As if it were just now that this was stored: what was to happen hours later is still ahead, and what ended is kept as long as it should be. */
+/**
+ * As if it were just now that this was stored: what was to happen hours later is still ahead, and what ended is kept as long as it should
+ * be.
+ */
 export async function restoreRedis(redis: Redis, folder: string): Promise<void> {
   const keys = JSON.parse(readFileSync(path.join(folder, 'redis.json'), 'utf8')) as Key[];
   const laterMs = Date.now() - storedMs(keys);

@@ -1,6 +1,6 @@
 /**
- * Writes what an installation of this version stores, with Jobs in every state that a record can be in: `node test/conformance/versions/record.ts`, once, before a version is
- * released. What was released is never recorded anew.
+ * Writes what an installation of this version stores, with Jobs in every state that a record can be in: `node
+ * test/conformance/versions/record.ts`, once, before a version is released. What was released is never recorded anew.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

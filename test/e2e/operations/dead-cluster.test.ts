@@ -1,4 +1,7 @@
-/** Goal: docs/operations.md, "Take a worker cluster out" and "Give up a dead cluster": its Jobs move, when nothing of them can run there any more, and it is forgotten. */
+/**
+ * Goal: docs/operations.md, "Take a worker cluster out" and "Give up a dead cluster": its Jobs move, when nothing of them can run there any
+ * more, and it is forgotten.
+ */
 import { expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../../shared/api/names.ts';

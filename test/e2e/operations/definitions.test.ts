@@ -1,4 +1,7 @@
-/** Goal: docs/operations.md, "Versions of the definitions": objects of a version that comes and one that goes are the same objects, and none is lost on the way or on the way back. */
+/**
+ * Goal: docs/operations.md, "Versions of the definitions": objects of a version that comes and one that goes are the same objects, and none
+ * is lost on the way or on the way back.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** Goal: docs/joining.md: a cluster joins by one command or by objects alone, GitOps may apply these as often as it likes, and the manager looks after the token from then on. */
+/**
+ * Goal: docs/joining.md: a cluster joins by one command or by objects alone, GitOps may apply these as often as it likes, and the manager
+ * looks after the token from then on.
+ */
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/api/resources.ts';
 import { canInstall, startInstallation, type ClusterName } from '../../support/installation.ts';

@@ -1,4 +1,7 @@
-/** Goal: docs/operations.md, "Back up" and "Restore the home cluster": what runs since before the backup runs on, and what was made since is stopped and forgotten. */
+/**
+ * Goal: docs/operations.md, "Back up" and "Restore the home cluster": what runs since before the backup runs on, and what was made since is
+ * stopped and forgotten.
+ */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';

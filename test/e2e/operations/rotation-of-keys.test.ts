@@ -1,4 +1,7 @@
-/** Goal: docs/operations.md, "Rotate credentials", the rest of them: what signs, what is signed with, and what is ended at once because somebody may have read it. */
+/**
+ * Goal: docs/operations.md, "Rotate credentials", the rest of them: what signs, what is signed with, and what is ended at once because
+ * somebody may have read it.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** Goal: docs/uninstall.md, "Uninstall": after an installation that has run Jobs, all clusters have the objects that they had before it, and no others. */
+/**
+ * Goal: docs/uninstall.md, "Uninstall": after an installation that has run Jobs, all clusters have the objects that they had before it, and
+ * no others.
+ */
 import { expect, test } from 'vitest';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';

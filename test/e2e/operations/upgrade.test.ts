@@ -1,4 +1,7 @@
-/** Goal: docs/operations.md, "Upgrade" and "Roll back": new programs take over what runs, and the old ones again, and no Job is stopped, moved or begun anew. */
+/**
+ * Goal: docs/operations.md, "Upgrade" and "Roll back": new programs take over what runs, and the old ones again, and no Job is stopped,
+ * moved or begun anew.
+ */
 import { expect, test } from 'vitest';
 import { canInstall, startInstallation } from '../../support/installation.ts';
 import { startLongJob } from '../../support/installed-jobs.ts';

@@ -1,4 +1,7 @@
-/** A hostile server in a process of its own, so that what it takes is not the manager's. It plays everything at once, to each of ten clusters anew. */
+/**
+ * A hostile server in a process of its own, so that what it takes is not the manager's. It plays everything at once, to each of ten
+ * clusters anew.
+ */
 import { TestAuthority } from '../../support/certificates.ts';
 import { allTricksAtOnce, startHostileServer } from './hostile-worker-server.ts';
 

@@ -1,7 +1,7 @@
 /**
- * A seeded world of one home cluster and two or three worker clusters: users with Jobs of every kind, an operator, real managers and workers behind
- * faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises are held against the
- * pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
+ * A seeded world of one home cluster and two or three worker clusters: users with Jobs of every kind, an operator, real managers and
+ * workers behind faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises
+ * are held against the pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
@@ -112,7 +112,10 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     return { restored: new Set(restored), givenUp: troubles.givenUp };
   }
 
-  /** A store that is put back gives versions a second time: what is written on one of the first may pass for a write on the second, and is judged by its content alone. */
+  /**
+   * A store that is put back gives versions a second time: what is written on one of the first may pass for a write on the second, and is
+   * judged by its content alone.
+   */
   const isByReusedVersion = (cluster: string, call: string): boolean => excuses().restored.has(cluster) && / 422: /.test(call);
 
   /** A store that is put back tells of pods again that have failed since, and of failures of which nothing else is known. */
@@ -202,8 +205,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   }
 
   /**
-   * Without the copies of one Job, which may rest, and, on a cluster that has left, those that rest, because it may have been out of reach when it
-   * left, and those of the other home, which may have had it after that and is no more.
+   * Without the copies of one Job, which may rest, and, on a cluster that has left, those that rest, because it may have been out of reach
+   * when it left, and those of the other home, which may have had it after that and is no more.
    */
   async function remains(refused: string | undefined): Promise<Remains[]> {
     return Promise.all(
@@ -236,7 +239,10 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     );
   }
 
-  /** Without the flavor of their admission no Job may go on. No pod ends of itself here: what there is of suspended Jobs in the end would run for ever. */
+  /**
+   * Without the flavor of their admission no Job may go on. No pod ends of itself here: what there is of suspended Jobs in the end would
+   * run for ever.
+   */
   async function standStill(): Promise<void> {
     for (let waitedMs = 0; waitedMs < STAND_STILL_MS || troubles.last(); waitedMs += CALM_ROUND_MS) {
       await troubles.mend();

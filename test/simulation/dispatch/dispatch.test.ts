@@ -1,6 +1,7 @@
 /**
- * Goal: over all worker clusters at most one copy of a Job runs, no team holds more than its quota, and when the faults stop every Job ends and nothing
- * is left behind. Method: some seeds here, thousands with `npm run simulate -- --world dispatch --seeds 2000`; `--seed N --trace` tells a story.
+ * Goal: over all worker clusters at most one copy of a Job runs, no team holds more than its quota, and when the faults stop every Job ends
+ * and nothing is left behind. Method: some seeds here, thousands with `npm run simulate -- --world dispatch --seeds 2000`; `--seed N
+ * --trace` tells a story.
  */
 import { expect, test } from 'vitest';
 import { simulateDispatch } from './dispatch-simulation.ts';

@@ -36,7 +36,10 @@ export function hostileJob(dice: Dice, namespace: string, name: string, knows: K
   return { metadata, spec };
 }
 
-/** A Job that is admitted at once, and gives quota back while it runs: pods of different size and grace, that end and are stopped at different times. */
+/**
+ * A Job that is admitted at once, and gives quota back while it runs: pods of different size and grace, that end and are stopped at
+ * different times.
+ */
 export function shrinkingJob(dice: Dice, namespace: string, name: string): Unsaved<Job> {
   const parallelism = dice.int(2, 4);
   const completions = dice.pick([undefined, parallelism, parallelism, dice.int(2, 6)]);

@@ -1,4 +1,7 @@
-/** How the worker clusters of a simulated installation belong to it: a WorkerCluster and the Secret with a kubeconfig for each, and what an operator does to them. */
+/**
+ * How the worker clusters of a simulated installation belong to it: a WorkerCluster and the Secret with a kubeconfig for each, and what an
+ * operator does to them.
+ */
 import { WORKER_CLUSTERS, type WorkerClusterSpec } from '../../../manager/api/worker-cluster.ts';
 import { SECRETS } from '../../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../../shared/controlplane/server/kubeconfig-file.ts';

@@ -111,7 +111,10 @@ const AMBUSH_RATE = 0.5;
 /** How the teams of a home share: not at all, or what is idle, with or without taking it back from one another. */
 export type Sharing = 'Apart' | 'Fair' | 'FairWithPreemption';
 
-/** Of the seed itself and not of its dice, so that the stories of all other seeds stay what they are. A search for one defect has the teams apart. */
+/**
+ * Of the seed itself and not of its dice, so that the stories of all other seeds stay what they are. A search for one defect has the teams
+ * apart.
+ */
 export const sharingOf = (seed: number, bias: Bias | undefined): Sharing =>
   bias !== undefined || seed % 4 !== 3 ? 'Apart' : seed % 8 === 3 ? 'FairWithPreemption' : 'Fair';
 

@@ -13,8 +13,8 @@ import type { Team } from './yard.ts';
 /** What no program can be blamed for. */
 export type Excuses = {
   /**
-   * Clusters whose store was put back a moment ago: it says that pods run whose Job has moved on since, nodes start them, and nobody is asked
-   * before. They count again once a worker has had the time to notice.
+   * Clusters whose store was put back a moment ago: it says that pods run whose Job has moved on since, nodes start them, and nobody is
+   * asked before. They count again once a worker has had the time to notice.
    */
   readonly restored: ReadonlySet<string>;
   /** Clusters of which an operator has said that nothing runs there any more. His word is all there is for Jobs without a fence. */
@@ -22,8 +22,8 @@ export type Excuses = {
 };
 
 /**
- * Of each Job at most one copy has pods. A pod counts from the moment it exists until it has ended: in its grace period it runs. Whoever is on a
- * node that is gone runs no more.
+ * Of each Job at most one copy has pods. A pod counts from the moment it exists until it has ended: in its grace period it runs. Whoever is
+ * on a node that is gone runs no more.
  */
 export function oneCopyRuns(held: readonly HeldPod[], { restored, givenUp }: Excuses): string[] {
   const copies = new Map<string, Map<string, HeldPod>>();
@@ -37,7 +37,10 @@ export function oneCopyRuns(held: readonly HeldPod[], { restored, givenUp }: Exc
     .map((each) => `${[...each.values()].map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(' and ')} run for one Job`);
 }
 
-/** No team holds more than its quota, on all clusters together, and teams that share theirs no more than all of it. A team is told by the namespace of the pods. */
+/**
+ * No team holds more than its quota, on all clusters together, and teams that share theirs no more than all of it. A team is told by the
+ * namespace of the pods.
+ */
 export const quotaKept = (held: readonly HeldPod[], teams: readonly Team[], excuses: Excuses = NO_EXCUSES): string[] =>
   poolsOf(teams).flatMap(({ namespaces, quota }) => within(held, namespaces, quota, excuses));
 
@@ -117,8 +120,8 @@ export const suspendedRest = (held: readonly HeldPod[], jobs: Iterable<Job>): st
 const OF_PODS = ['BackoffLimitExceeded', 'FailedIndexes', 'MaxFailedIndexesExceeded', 'PodFailurePolicy'];
 
 /**
- * No Job fails but for failures of its own pods, its deadline, or a queue that says so of Jobs that do not start: to be stopped, moved or out of reach is no
- * failure. `withFailures`: UIDs of the Jobs of which a pod has failed.
+ * No Job fails but for failures of its own pods, its deadline, or a queue that says so of Jobs that do not start: to be stopped, moved or
+ * out of reach is no failure. `withFailures`: UIDs of the Jobs of which a pod has failed.
  */
 export function failsForCause({ metadata, spec, status }: Job, withFailures: ReadonlySet<string>, queueMayFail: boolean): string[] {
   const failed = findCondition(status?.conditions, 'Failed');

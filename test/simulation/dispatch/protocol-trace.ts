@@ -1,6 +1,6 @@
 /**
- * What the stores of a simulated installation show of the protocol (docs/protocol.md), Job by Job: each state of what test/model/one-copy.pml calls
- * visible, in the order of the writes. Read from what is stored alone; no program is asked what it thinks.
+ * What the stores of a simulated installation show of the protocol (docs/protocol.md), Job by Job: each state of what
+ * test/model/one-copy.pml calls visible, in the order of the writes. Read from what is stored alone; no program is asked what it thinks.
  */
 import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } from '../../../shared/api/names.ts';
@@ -62,7 +62,10 @@ export function createTraceRecorder(): TraceRecorder {
   const cuts = new Map<string, number>();
   const dead = new Set<string>();
 
-  /** Which faults may strike now: the leader dies or is cut off from its home; on each cluster it is cut off, and its worker is started again. */
+  /**
+   * Which faults may strike now: the leader dies or is cut off from its home; on each cluster it is cut off, and its worker is started
+   * again.
+   */
   const faultsFor = ({ clusters }: Course): readonly boolean[] => [
     (cuts.get(HOME) ?? 0) > 0 || [...dead].some((name) => name.startsWith('manager')),
     ...Array.from({ length: CLUSTERS_MAX }, (_, at) => clusters[at]).flatMap((name = '') => [

@@ -1,6 +1,6 @@
 /**
- * A seeded story of a hostile tenant beside an honest team: he writes Jobs and updates as the dice fall, straight to the API server. After each
- * step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
+ * A seeded story of a hostile tenant beside an honest team: he writes Jobs and updates as the dice fall, straight to the API server. After
+ * each step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
  */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';

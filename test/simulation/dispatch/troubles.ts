@@ -1,4 +1,7 @@
-/** What strikes a simulated installation beside the weather: outages, restored stores, replaced kubeconfigs, lost nodes, clocks that step, dead processes. */
+/**
+ * What strikes a simulated installation beside the weather: outages, restored stores, replaced kubeconfigs, lost nodes, clocks that step,
+ * dead processes.
+ */
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import type { TransportRequest } from '../../../shared/kube/transport.ts';
@@ -54,7 +57,10 @@ export type TroublesDeps = {
 
 const BACKUP_RATE = 0.1;
 const BACKUPS_KEPT = 3;
-/** Since then every Lease has been renewed, so that a store that is put back shows an earlier renewal (docs/disaster-recovery.md: what is not noticed). */
+/**
+ * Since then every Lease has been renewed, so that a store that is put back shows an earlier renewal (docs/disaster-recovery.md: what is
+ * not noticed).
+ */
 const BACKUP_OLD_MS = 60_000;
 /** Longer than the manager waits until it moves Jobs off. */
 const MANAGER_OUTAGE_MAX_MS = 300_000;
@@ -136,7 +142,10 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
   const isKnown = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata, status }) => metadata.name === name && status?.clusterUID !== undefined);
 
-  /** The next copy that a manager makes on this cluster is made, and its answer does not come back: from then on managers do not reach the cluster. */
+  /**
+   * The next copy that a manager makes on this cluster is made, and its answer does not come back: from then on managers do not reach the
+   * cluster.
+   */
   function lieInWait({ name, network }: Cluster, becomes: 'Lives' | 'Dies'): boolean {
     network.ambush({
       strikes: makesJob,

@@ -11,7 +11,10 @@ import { originUidOf } from './marks.ts';
 export type HeldPod = {
   readonly cluster: string;
   readonly pod: Pod;
-  /** UID of the copy that made it, of the Job that the copy is of, and whether that asks for a fence: undefined when no copy of ours made it. */
+  /**
+   * UID of the copy that made it, of the Job that the copy is of, and whether that asks for a fence: undefined when no copy of ours made
+   * it.
+   */
   readonly copy: { readonly uid: string; readonly originUid: string; readonly name: string; readonly fenced: boolean } | undefined;
 };
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { playShape, type Shape } from '../../bench/kueue-shapes.ts';
 
-/** One queue of Kueue's baseline, for as long as ten of its large Jobs take, and with so many of the others that there is always one that waits. */
+/**
+ * One queue of Kueue's baseline, for as long as ten of its large Jobs take, and with so many of the others that there is always one that
+ * waits.
+ */
 const LARGE = 10;
 const large = { count: LARGE, everyMs: 1200, runtimeMs: 1000, priority: 200, cpu: 20 };
 const medium = { count: 20, everyMs: 500, runtimeMs: 500, priority: 100, cpu: 5 };

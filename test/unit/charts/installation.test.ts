@@ -1,4 +1,7 @@
-/** What a platform engineer expects of the charts beside their programs: availability, networks, Redis, roles, and values that cannot contradict themselves. */
+/**
+ * What a platform engineer expects of the charts beside their programs: availability, networks, Redis, roles, and values that cannot
+ * contradict themselves.
+ */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Goal: what each account of the charts may do is written down here, with the default values and with others, so that a new right is a visible
- * change; and an API server grants the accounts this and nothing else.
+ * Goal: what each account of the charts may do is written down here, with the default values and with others, so that a new right is a
+ * visible change; and an API server grants the accounts this and nothing else.
  */
 import { describe, expect, test } from 'vitest';
 import { NAMESPACES } from '../../../shared/api/resources.ts';

@@ -1,4 +1,7 @@
-/** Goal: a simulation notices what it is there to notice. Method: worlds of pods that break one promise each, and their neighbours that do not. */
+/**
+ * Goal: a simulation notices what it is there to notice. Method: worlds of pods that break one promise each, and their neighbours that do
+ * not.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
 import {

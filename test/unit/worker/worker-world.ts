@@ -58,7 +58,9 @@ const SETTINGS: WorkerSettings = {
   namespaces: [],
 };
 
-/** With `fence` the worker keeps its Lease, and stops copies whose manager is out of reach; with `logs` it keeps the ends of logs of copies. */
+/**
+ * With `fence` the worker keeps its Lease, and stops copies whose manager is out of reach; with `logs` it keeps the ends of logs of copies.
+ */
 export async function createWorld(
   settings: Partial<WorkerSettings> = {},
   fence?: FenceSettings,

@@ -16,7 +16,10 @@ const METADATA = [
   'finalizers',
 ];
 
-/** `namespaceObject` of an expression: what CreateNamespaceObject of apiserver shows of a Namespace. Managed fields and owners are not shown. */
+/**
+ * `namespaceObject` of an expression: what CreateNamespaceObject of apiserver shows of a Namespace. Managed fields and owners are not
+ * shown.
+ */
 export function namespaceVariable({ metadata, ...namespace }: AnyObject): unknown {
   const shown = Object.entries(metadata).filter(([field]) => METADATA.includes(field));
   return toCelValue({ metadata: Object.fromEntries(shown), spec: namespace['spec'] ?? {}, status: namespace['status'] ?? {} });

@@ -57,8 +57,8 @@ class Variables {}
 export type CompiledVariable = { readonly name: string; readonly program: CelProgram };
 
 /**
- * `variables` of one evaluation: each is computed when it is first read, once, failures too. `all` are the variables that expressions see; `paid` hears
- * what a computation has cost.
+ * `variables` of one evaluation: each is computed when it is first read, once, failures too. `all` are the variables that expressions see;
+ * `paid` hears what a computation has cost.
  */
 export function lazyVariables(compiled: readonly CompiledVariable[], all: () => Record<string, unknown>, paid?: Paid): unknown {
   const variables = new Variables();

@@ -27,7 +27,10 @@ const VALUE_EXPRESSION_MAX_BYTES = 5 * 1024;
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
-/** validateValidatingAdmissionPolicy of pkg/apis/admissionregistration. `previous`: match conditions that have not changed are not judged anew. */
+/**
+ * validateValidatingAdmissionPolicy of pkg/apis/admissionregistration. `previous`: match conditions that have not changed are not judged
+ * anew.
+ */
 export function validatePolicy({ metadata, spec = {} }: DecodedPolicy, previous: DecodedPolicy | undefined): FieldError[] {
   const { failurePolicy, paramKind, matchConstraints, matchConditions, variables = [], validations = [], auditAnnotations = [] } = spec;
   const environments = policyEnvironments(paramKind !== undefined);

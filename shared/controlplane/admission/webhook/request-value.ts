@@ -5,7 +5,8 @@ import type { AdmissionRequest, GroupVersionKind, GroupVersionResource } from '.
 
 /**
  * `request` of an expression. `asked` is the request as the client made it, `request` the same in the version that the rule is about. As
- * in an AdmissionReview, what is empty is absent: `request.subResource == ''` is an error where there is none, `has(request.subResource)` tells.
+ * in an AdmissionReview, what is empty is absent: `request.subResource == ''` is an error where there is none, `has(request.subResource)`
+ * tells.
  */
 export function requestValue(request: AdmissionRequest, asked: AdmissionRequest): unknown {
   const { kind, resource, subresource, user } = request;

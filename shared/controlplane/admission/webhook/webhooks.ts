@@ -169,7 +169,8 @@ async function callMutating(candidate: Candidate, request: AdmissionRequest, dep
   const patched = applyReviewPatch(compiled.webhook.name, operations, seen.object);
   try {
     const decoded = deps.decode(cloneJson(patched), seen);
-    // Upstream compares what a webhook has seen with what was decoded anew, which differ even where a patch writes the value that was there.
+    // Upstream compares what a webhook has seen with what was decoded anew, which differ even where a patch writes the value that was
+    // there.
     return { patched: version === undefined ? decoded : version.toRequest(decoded), changed: true };
   } catch (error) {
     throw internalError(messageOf(error));

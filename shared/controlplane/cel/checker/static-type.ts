@@ -82,7 +82,9 @@ export const sameType = (left: StaticType, right: StaticType): boolean =>
 export const formatType = ({ name, parameters }: StaticType): string =>
   parameters.length === 0 ? name : `${name}(${parameters.map(formatType).join(', ')})`;
 
-/** Reads `map<string, list<A>>`. One capital letter is a parameter; another name is one of `objects`, or of an object without known fields. */
+/**
+ * Reads `map<string, list<A>>`. One capital letter is a parameter; another name is one of `objects`, or of an object without known fields.
+ */
 export function readType(text: string, objects?: ReadonlyMap<string, StaticType>): StaticType {
   const open = text.indexOf('<');
   if (open < 0) return SIMPLE.get(text) ?? objects?.get(text) ?? (/^[A-Z]$/.test(text) ? paramOf(text) : objectOf(text));

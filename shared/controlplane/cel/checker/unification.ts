@@ -3,7 +3,10 @@ import { DYN, formatType, isDynamic, sameType, type StaticType } from './static-
 /** What type parameters stand for, by their names. */
 export type Substitutions = Map<string, StaticType>;
 
-/** The substitutions under which each `from` is assignable to the `to` of its place; undefined when there are none (cel-go, checker/types.go). */
+/**
+ * The substitutions under which each `from` is assignable to the `to` of its place; undefined when there are none (cel-go,
+ * checker/types.go).
+ */
 export function assignAll(known: Substitutions, from: readonly StaticType[], to: readonly StaticType[]): Substitutions | undefined {
   const tried: Substitutions = new Map(known);
   return areAssignable(tried, from, to) ? tried : undefined;

@@ -1,6 +1,6 @@
 /**
- * From the least to the most of a size or a cost. The most is Infinity where upstream's unsigned integers of 64 bits end: a size of which nothing is known,
- * and whatever comes to more.
+ * From the least to the most of a size or a cost. The most is Infinity where upstream's unsigned integers of 64 bits end: a size of which
+ * nothing is known, and whatever comes to more.
  */
 export type Range = { readonly min: number; readonly max: number };
 

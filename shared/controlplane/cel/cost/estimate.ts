@@ -28,8 +28,9 @@ type Path = SharedPath | undefined;
 type Call = Extract<Expression, { kind: 'call' }>;
 
 /**
- * From what a checked expression costs at least to what it costs at most, in CEL cost units (cel-go's checker.Cost, with Kubernetes' libraries and options: `has`
- * costs nothing by itself). The order of steps is upstream's, for some sizes depend on what has been looked at before.
+ * From what a checked expression costs at least to what it costs at most, in CEL cost units (cel-go's checker.Cost, with Kubernetes'
+ * libraries and options: `has` costs nothing by itself). The order of steps is upstream's, for some sizes depend on what has been looked at
+ * before.
  */
 export function estimateCost(checked: CheckedExpression, declared: SizeOfPath): Range {
   const paths = new Map<Expression, Path>();

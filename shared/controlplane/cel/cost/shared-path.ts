@@ -1,7 +1,7 @@
 /**
- * A path as a Go slice. Upstream appends to paths in place where there is room, so a path that was built earlier changes when a longer one is
- * built on its beginning: in `self.l.all(x, x.a.all(y, y == x.b))` the loop over `x.a` is reckoned to be as long as `x.b`. An API server refuses by what
- * comes of it, so paths are kept here in the same way.
+ * A path as a Go slice. Upstream appends to paths in place where there is room, so a path that was built earlier changes when a longer one
+ * is built on its beginning: in `self.l.all(x, x.a.all(y, y == x.b))` the loop over `x.a` is reckoned to be as long as `x.b`. An API server
+ * refuses by what comes of it, so paths are kept here in the same way.
  */
 export type SharedPath = { readonly backing: string[]; readonly length: number; readonly capacity: number };
 

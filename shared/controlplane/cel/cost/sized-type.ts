@@ -1,7 +1,9 @@
 import type { Range } from './estimate-range.ts';
 import type { SizeOfPath } from './operand.ts';
 
-/** How long the values at one place of a schema can be, as far as costs of expressions depend on it (DeclType of k8s.io/apiserver/pkg/cel). */
+/**
+ * How long the values at one place of a schema can be, as far as costs of expressions depend on it (DeclType of k8s.io/apiserver/pkg/cel).
+ */
 export type SizedType = {
   /** The greatest length: characters, bytes, items or entries. 0 of what has none. */
   readonly maxElements: number;

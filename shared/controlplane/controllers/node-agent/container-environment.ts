@@ -34,7 +34,9 @@ export function referencedConfig(container: DeepReadonly<Container>): { configMa
   return { configMaps, secrets };
 }
 
-/** Command, arguments and environment of a container, as kubelet makes them: envFrom, then env, then `$(NAME)` in both and in the command. */
+/**
+ * Command, arguments and environment of a container, as kubelet makes them: envFrom, then env, then `$(NAME)` in both and in the command.
+ */
 export function resolveCommand(pod: DeepReadonly<Pod>, container: DeepReadonly<Container>, sources: ConfigSources): ContainerCommand {
   const environment: Record<string, string> = { HOSTNAME: pod.spec.hostname ?? pod.metadata.name };
   for (const source of container.envFrom ?? []) Object.assign(environment, importAll(source, sources));

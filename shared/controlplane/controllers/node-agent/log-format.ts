@@ -1,7 +1,7 @@
 /**
  * How the output of a container is kept: as entries of the time at which a line was complete, `F`, and the line. What has no line feed
- * yet when it grows too long, or when the container ends, is an entry with `P` (partial): the line goes on in the next one. This is the CRI's
- * log format without the name of the stream, for both streams share one pipe, so that they stay in order.
+ * yet when it grows too long, or when the container ends, is an entry with `P` (partial): the line goes on in the next one. This is the
+ * CRI's log format without the name of the stream, for both streams share one pipe, so that they stay in order.
  *
  *     2026-01-01T00:00:00.000000000Z F hello
  */

@@ -57,7 +57,9 @@ export async function markReady(client: KubeClient, shape: NodeShape, time: stri
   await client.patch(NODES, key, { type: 'merge', body: { metadata: { resourceVersion: metadata.resourceVersion }, spec: { taints } } });
 }
 
-/** What the node life-cycle controller does about a kubelet that has fallen silent: conditions, taints, and pods that are no longer ready. */
+/**
+ * What the node life-cycle controller does about a kubelet that has fallen silent: conditions, taints, and pods that are no longer ready.
+ */
 export async function markUnreachable(
   client: KubeClient,
   { metadata: { name }, status }: DeepReadonly<Node>,

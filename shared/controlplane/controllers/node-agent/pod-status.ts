@@ -41,7 +41,9 @@ export type PodRecord = {
 export type PatchedCondition = Omit<PodCondition, 'reason' | 'message'> & { reason?: string | null; message?: string | null };
 export type PatchedStatus = Omit<Partial<PodStatus>, 'conditions'> & { conditions: PatchedCondition[] };
 
-/** The status kubelet would write, as a strategic merge patch of the pod's. Conditions keep their transition time while their status does. */
+/**
+ * The status kubelet would write, as a strategic merge patch of the pod's. Conditions keep their transition time while their status does.
+ */
 export function podStatus(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: number): PatchedStatus {
   const { outcome } = record;
   const started = record.initialized && record.main.some(({ state, restarts }) => state.kind !== 'waiting' || restarts > 0);

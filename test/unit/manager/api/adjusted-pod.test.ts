@@ -34,7 +34,8 @@ test.each<[string, PodSpec, Record<string, string>]>([
   expect(requested(pod, defaults)).toEqual(parseRequests(requests));
 });
 
-// Kueue's case 'Handle container limit range' of AdjustResources. In its pod b it requests 3; an API server has a limit of 6 request 6 before LimitRanges are asked, and a pod must not take more than it is charged.
+// Kueue's case 'Handle container limit range' of AdjustResources. In its pod b it requests 3; an API server has a limit of 6 request 6
+// before LimitRanges are asked, and a pod must not take more than it is charged.
 test.each<[string, object, string]>([
   ['a, which says nothing', {}, '3'],
   ['b, which names a limit', { limits: { cpu: '6' } }, '6'],

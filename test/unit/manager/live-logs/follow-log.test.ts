@@ -1,4 +1,6 @@
-/** A log that is followed, from a cluster that does what clusters do: ends an answer, breaks it, says that it is too early, says nothing. */
+/**
+ * A log that is followed, from a cluster that does what clusters do: ends an answer, breaks it, says that it is too early, says nothing.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../manager/dashboard/live-logs.ts';
 import type { CopyPod } from '../../../../manager/live-logs/copy-pods.ts';

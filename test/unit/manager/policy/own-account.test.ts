@@ -1,4 +1,6 @@
-/** Goal: the policy about the manager's account lets through what the manager does on its own cluster, and nothing that makes a pod there. */
+/**
+ * Goal: the policy about the manager's account lets through what the manager does on its own cluster, and nothing that makes a pod there.
+ */
 import { describe, expect, test } from 'vitest';
 import { admissionPolicies } from '../../../../manager/policy/admission-policies.ts';
 import { OWN_ACCOUNT_RULES } from '../../../../manager/policy/own-account.ts';

@@ -27,7 +27,10 @@ test('no metric stands in the code that the page does not know', () => {
   expect(names.filter((name) => !page().includes(`\`${name}\``))).toEqual([]);
 });
 
-/** Of these there are as many values as there are clusters (with what they are of), queues (with what they are in and give), and managers that share a worker cluster. */
+/**
+ * Of these there are as many values as there are clusters (with what they are of), queues (with what they are in and give), and managers
+ * that share a worker cluster.
+ */
 const OF_CLUSTERS_AND_QUEUES =
   // Upstream's controller_name is whatever Jobs say.
   'cluster host server origin cluster_queue preempting_cluster_queue cohort flavor local_queue namespace queue submission_queue controller_name'.split(

@@ -52,7 +52,9 @@ export class ScriptedApi implements Transport {
     this.#tell(this.#version, `${JSON.stringify(event)}\n`);
   }
 
-  /** A backup: what is called restores it. The server is down for a moment meanwhile, so that watches break, or, left, hear nothing more. */
+  /**
+   * A backup: what is called restores it. The server is down for a moment meanwhile, so that watches break, or, left, hear nothing more.
+   */
   backup(watches: 'Broken' | 'Left' = 'Broken'): () => void {
     const objects = new Map(this.#objects);
     const version = this.#version;

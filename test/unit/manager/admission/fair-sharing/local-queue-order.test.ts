@@ -1,4 +1,6 @@
-/** Whose Jobs of a ClusterQueue go first where what LocalQueues have used orders them: after the cases of Kueue's TestCandidatesOrdering. */
+/**
+ * Whose Jobs of a ClusterQueue go first where what LocalQueues have used orders them: after the cases of Kueue's TestCandidatesOrdering.
+ */
 import { describe, expect, test } from 'vitest';
 import { mostUsedFirst, type LocalQueueUsage } from '../../../../../manager/admission/fair-sharing/local-queue-order.ts';
 import { compareAdmitted, type Admitted } from '../../../../../manager/admission/workload/admitted-index.ts';

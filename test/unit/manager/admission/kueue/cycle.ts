@@ -1,4 +1,7 @@
-/** One scheduling cycle, from what runs and who is first in each queue to who runs, stops and waits: for situations of which Kueue's tests or documents tell the outcome. */
+/**
+ * One scheduling cycle, from what runs and who is first in each queue to who runs, stops and waits: for situations of which Kueue's tests
+ * or documents tell the outcome.
+ */
 import type { Cohort } from '../../../../../manager/api/cohort.ts';
 import type { ResourceFlavorSpec } from '../../../../../manager/api/resource-flavor.ts';
 import { multiplyRequests, parseRequests } from '../../../../../manager/api/amount.ts';

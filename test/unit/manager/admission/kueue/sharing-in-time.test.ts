@@ -1,4 +1,7 @@
-/** Situations of Kueue's integration tests: queues that share, over several cycles, in which those that are preempted stop one after the other. */
+/**
+ * Situations of Kueue's integration tests: queues that share, over several cycles, in which those that are preempted stop one after the
+ * other.
+ */
 import { describe, expect, test } from 'vitest';
 import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 import { aPreemptingWorld, type PreemptingWorld } from '../preemption/preempting-world.ts';

@@ -72,8 +72,8 @@ describe('a flavor that is preferred, and one that is not', () => {
 });
 
 /*
- * Labels that flavors name and pods ask for. Node selector and affinity ask for different ones, and a term asks once for each: pods that contradict
- * themselves run nowhere, whatever the flavor.
+ * Labels that flavors name and pods ask for. Node selector and affinity ask for different ones, and a term asks once for each: pods that
+ * contradict themselves run nowhere, whatever the flavor.
  */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   disk: ['a', 'b'],

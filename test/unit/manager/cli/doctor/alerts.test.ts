@@ -1,4 +1,7 @@
-/** Goal: doctor knows every alert: what a person can see of it on the manager cluster has a check that names it, and of the others it says where to look. */
+/**
+ * Goal: doctor knows every alert: what a person can see of it on the manager cluster has a check that names it, and of the others it says
+ * where to look.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

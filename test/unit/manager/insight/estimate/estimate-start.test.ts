@@ -1,4 +1,7 @@
-/** Goal: the interval that is told holds as often as it says. Method: worlds whose run times only the world knows; what is told of one that waits is compared with what becomes of it. */
+/**
+ * Goal: the interval that is told holds as often as it says. Method: worlds whose run times only the world knows; what is told of one that
+ * waits is compared with what becomes of it.
+ */
 import { describe, expect, test } from 'vitest';
 import { estimateStart, type StartEstimate } from '../../../../../manager/insight/estimate/estimate-start.ts';
 import { seededRandom, type Random } from '../../../../../shared/runtime/random.ts';
@@ -201,7 +204,10 @@ describe('the interval of 80 of 100 holds in 70 to 90 of 100 cases', () => {
     });
 });
 
-/** A queue of ten cpu that has been full for some hours, with always as many that wait; one of them is asked for, and then nobody comes any more. */
+/**
+ * A queue of ten cpu that has been full for some hours, with always as many that wait; one of them is asked for, and then nobody comes any
+ * more.
+ */
 function caseOf(seed: number, { times, sizes, backlog, hours }: Kind, families = true) {
   const random = seededRandom(seed * 7_919);
   const world = createWaitingWorld([main('10')], [aCluster('eu')]);
