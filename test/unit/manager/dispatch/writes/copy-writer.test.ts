@@ -44,7 +44,10 @@ beforeEach(async () => {
   });
   writer = writerWith({ kind: 'Create', labelsOf });
 });
-const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
+const writerWith = (
+  namespaces: NamespacePolicy = { kind: 'Require' },
+  parts: Partial<Parameters<typeof createCopyWriter>[0]> = {},
+): CopyWriter =>
   createCopyWriter({
     origin: 'm1',
     cluster: 'eu-1',
@@ -53,6 +56,7 @@ const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
     leaseNamespace: () => 'leases',
     clock: new FakeClock(),
     signal: new AbortController().signal,
+    ...parts,
   });
 afterEach(() => cluster.plane.close());
 
@@ -134,15 +138,7 @@ describe('creating a copy', () => {
     const busy = new ApiError(code, { reason, message: 'later' });
     const client: KubeClient = { ...fencedClient(cluster.client, new AbortController().signal), create: () => Promise.reject(busy) };
     const signal = new AbortController().signal;
-    const impatient = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal,
-    });
+    const impatient = writerWith(undefined, { client, clock, signal });
     await expect(impatient.create(copyOf('a', 1), SOLE)).rejects.toBe(busy);
     expect((await writer.create(copyOf('a', 1), SOLE)).metadata.name).toBe('sum');
   });
@@ -188,15 +184,7 @@ describe('creating a copy', () => {
       },
     };
     const namespaces = { kind: 'Require' } as const;
-    writer = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces,
-      leaseNamespace: () => 'leases',
-      clock,
-      signal: new AbortController().signal,
-    });
+    writer = writerWith(namespaces, { client, clock });
     const { metadata } = await writer.create(copyOf('a', 1), SOLE);
     expect(metadata).toMatchObject({
       labels: { 'switchyard.dev/origin': 'm1' },
@@ -209,15 +197,7 @@ describe('creating a copy', () => {
 
   test('that is refused has not been made by an earlier call: only then it is refused for good', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal: new AbortController().signal,
-    });
+    writer = writerWith(undefined, { client, clock });
     await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
     client.answers = ['lost'];
     await expect(writer.create(copyOf('a', 1), SOLE)).rejects.toThrow('the answer was lost');
@@ -228,15 +208,7 @@ describe('creating a copy', () => {
 
   test('that is refused while an earlier call may still be carried out is not refused for good', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal: new AbortController().signal,
-    });
+    writer = writerWith(undefined, { client, clock });
     client.answers = ['forbidden', 'forbidden'];
     expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true }))).toBe('Refused: cluster "eu-1" refused the Job: no');
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
@@ -244,15 +216,7 @@ describe('creating a copy', () => {
 
   test('that is refused is not refused for good while nobody can say what is there', async () => {
     const client = lossy(cluster.client);
-    writer = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal: new AbortController().signal,
-    });
+    writer = writerWith(undefined, { client, clock });
     client.answers = ['forbidden'];
     client.blind = true;
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: cluster "eu-1" refused the Job: no');
@@ -295,15 +259,7 @@ describe('telling a suspended copy what its Job has finished', () => {
       ...fencedClient(cluster.client, new AbortController().signal),
       patchStatus: () => Promise.reject(forbidden()),
     };
-    const poor = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal: new AbortController().signal,
-    });
+    const poor = writerWith(undefined, { client, clock });
     expect(await refusalOf(poor.seed(copy, WORK))).toBe(
       'Refused: cluster "eu-1" does not let the Job go on with what it has finished elsewhere: no ' +
         '(the manager needs the verb patch on jobs/status there)',
@@ -319,15 +275,7 @@ describe('telling a suspended copy what its Job has finished', () => {
         return { ...answer, status: { failed: 1 } };
       },
     };
-    const old = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal: new AbortController().signal,
-    });
+    const old = writerWith(undefined, { client, clock });
     expect(await refusalOf(old.seed(copy, WORK))).toBe(
       'Refused: cluster "eu-1" does not keep what the Job has finished elsewhere: its API server drops status.succeeded',
     );
@@ -365,15 +313,7 @@ describe('the ends of logs of a copy', () => {
         namespaces.includes(wanted.namespace ?? '') ? cluster.client.get(resource, wanted, options) : Promise.reject(forbidden()),
     };
     const signal = new AbortController().signal;
-    writer = createCopyWriter({
-      origin: 'm1',
-      cluster: 'eu-1',
-      client,
-      namespaces: { kind: 'Require' },
-      leaseNamespace: () => 'leases',
-      clock,
-      signal,
-    });
+    writer = writerWith(undefined, { client, clock, signal });
   };
   beforeEach(async () => {
     for (const name of ['leases', 'team']) await cluster.client.create(NAMESPACES, { metadata: { name } });
