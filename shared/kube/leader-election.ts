@@ -92,7 +92,7 @@ const UNANSWERED_MS = 2_000;
 /** For what is still to be said at the end: the program goes on ending when nobody answers. */
 const LAST_WORDS_MS = 2_000;
 /** So that candidates do not all ask at once. When the lease is over none of them waits: then one must lead. */
-const LOOK_JITTER = 0.5;
+const LOOK_JITTER = 0.2;
 
 /**
  * How long a Lease is to be where the slowest of late, of the answers to renewals and of the machine's own timers, took `slowMs`: so long

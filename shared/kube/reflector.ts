@@ -63,6 +63,9 @@ const WATCH_EARLY_MS = 1_000;
 /** For who wants to catch up: servers send a bookmark 2 s before a watch ends. */
 const CATCH_UP_WATCH_SECONDS = 3;
 
+/** For so long after its start a watch of {@link CATCH_UP_WATCH_SECONDS} has its bookmark still before it. */
+const BOOKMARK_AHEAD_MS = 1_000;
+
 /** By then storage that tells how far it is every 5 s (etcd's progress notifications) has told so. */
 const CATCH_UP_WATCHES = 3;
 
@@ -198,8 +201,11 @@ class ListingReflector<T extends KubeObject> implements Reflector {
         ...omitUndefined({ namespace, labelSelector, fieldSelector }),
       });
       // Not before: a server that is replaced from now on breaks the watch.
+      const first = [...this.#waiting].some(({ target }) => target === undefined);
       if (ask) await this.#askPosition(from, idle.signal);
       this.#hear();
+      // The bookmark of this watch may be older than a late answer. That of another watch is not.
+      if (catchesUp && first && clock.monotonic() - startedMs >= BOOKMARK_AHEAD_MS && this.#isBehind()) return;
       for await (const batch of stream) {
         if (signal.aborted) return;
         this.#checkBatch(batch);
@@ -235,6 +241,11 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     course?.compared(resourceVersion, highest);
     for (const waiting of this.#waiting) waiting.target ??= resourceVersion;
     this.#reach(from);
+  }
+
+  /** Somebody waits for a version that no event or bookmark has shown yet. */
+  #isBehind(): boolean {
+    return [...this.#waiting].some(({ target }) => target !== undefined && isOlder(this.#position ?? '', target));
   }
 
   #checkBatch(batch: readonly WatchEvent<T>[]): void {

@@ -186,6 +186,29 @@ describe('who wants to catch up', () => {
     expect(lists(world)).toHaveLength(1);
   });
 
+  test('watches again at once where the answer to its question comes after the bookmark, which may be older', async () => {
+    const world = aWorld();
+    await world.start();
+    const send = world.api.send.bind(world.api);
+    const asked = Promise.withResolvers<void>();
+    world.api.send = async (request) => {
+      if (/[?&]limit=1(&|$)/.test(request.path)) await asked.promise;
+      return send(request);
+    };
+    const done = caughtUp(world);
+    await world.clock.advance(1_000);
+    world.api.bookmark();
+    world.api.touch();
+    await world.clock.advance(200);
+    asked.resolve();
+    await world.clock.settle();
+    expect({ done: done(), watches: watches(world).length }).toEqual({ done: false, watches: 3 });
+    await world.clock.advance(1_000);
+    world.api.bookmark();
+    await world.clock.settle();
+    expect({ done: done(), watches: watches(world).length, lists: lists(world).length }).toEqual({ done: true, watches: 3, lists: 1 });
+  });
+
   test('has a new list made where no bookmarks come', async () => {
     const world = aWorld();
     await world.start();
