@@ -95,17 +95,18 @@ const MANAGER_LAYERS: readonly (readonly string[])[] = [
   ['dispatch/cluster'],
   ['dispatch/decisions'],
   ['dispatch/mirror'],
-  ['dispatch/copy'],
   ['dispatch/status-home'],
   ['dispatch/metrics'],
   ['submission', 'history', 'http', 'webhook', 'story'],
   ['canary'],
+  ['work-kind/job'],
   ['policy', 'audit', 'invariants', 'certificates'],
+  ['work-kind'],
   ['api'],
 ];
 
 /** Parts of the manager whose rooms are layers of their own. */
-const DIVIDED = ['admission', 'dispatch', 'insight'];
+const DIVIDED = ['admission', 'dispatch', 'insight', 'work-kind'];
 /** Rooms of these parts hold few files, so that a reader can look at a room as one thing. */
 const FILES_OF_A_ROOM_MAX = 15;
 
@@ -130,7 +131,6 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'manager/audit': ['audit-file'],
   'manager/canary': ['canary'],
   'manager/dispatch/cluster': ['cluster-probe', 'cluster-removal'],
-  'manager/dispatch/copy': [],
   'manager/dispatch/decisions': [],
   'manager/dispatch/metrics': [],
   'manager/dispatch/mirror': [],
@@ -144,6 +144,10 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'manager/policy': [],
   'manager/story': [],
   'manager/webhook': ['server'],
+  'manager/work-kind': [],
+  'manager/work-kind/job': [],
+  'manager/work-kind/job/copy': [],
+  'manager/work-kind/job/status-home': [],
   'shared/api': [],
   'shared/controlplane/admission': ['admission-chain'],
   'shared/controlplane/admission/policy': [],

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { QuantityError } from '../../shared/kube/quantity.ts';
 import { formatAmount, minus, multiplyRequests, parseAmount, shareOf, ZERO, type Requests } from './amount.ts';
-import { podsAtOnce } from './pod-count.ts';
+import { podsAtOnce } from '../work-kind/job/pod-count.ts';
 import { podRequests } from './pod-requests.ts';
 
 /**

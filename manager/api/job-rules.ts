@@ -2,8 +2,8 @@ import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts'
 import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.ts';
 import type { FieldProblem } from './field-problem.ts';
 import { requestsOfJob } from './job-requests.ts';
-import { sizeProblems } from './job-size.ts';
-import { podsAtOnce } from './pod-count.ts';
+import { sizeProblems } from '../work-kind/job/job-size.ts';
+import { podsAtOnce } from '../work-kind/job/pod-count.ts';
 
 /** Rules of an administrator for Jobs: flags of the manager. */
 export type JobRules = {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { Requests } from './amount.ts';
-import { programOf } from './compact-job.ts';
+import { programOf } from '../work-kind/job/compact-job.ts';
 import { formatRequests } from './job-requests.ts';
 import { AvoidedReason, DispatchedReason } from './reasons.ts';
 

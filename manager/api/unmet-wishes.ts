@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { FENCING_ANNOTATION, POD_FENCE_ANNOTATION } from '../../shared/api/names.ts';
-import { podFenceProblemOf } from './compact-job.ts';
+import { podFenceProblemOf } from '../work-kind/job/compact-job.ts';
 import type { UnreadableWish, Wishes } from './job-annotations.ts';
 
 /** The problem of a Job that asks for a pod fence which its pods cannot have, or whose pods would get no renewals. */

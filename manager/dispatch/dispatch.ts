@@ -38,7 +38,7 @@ import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './cluster/namespace-labe
 import { runOrphanCollector } from './controller/orphan-collector.ts';
 import { createRemoteCluster } from './connection/remote-cluster.ts';
 import type { RemoteCluster } from './connection/remote-cluster-contract.ts';
-import type { Tracing } from './copy/remote-job.ts';
+import type { Tracing } from '../work-kind/job/copy/remote-job.ts';
 import { recordIn } from './mirror/mirror-group.ts';
 import { recordedPlace } from './mirror/recorded-place.ts';
 import { shownCopy } from './mirror/shown-copies.ts';

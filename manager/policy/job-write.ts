@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
-import { podsAtOnce } from '../api/pod-count.ts';
+import { podsAtOnce } from '../work-kind/job/pod-count.ts';
 import type { Writer } from './writer.ts';
 
 /** A write of a Job, or of its status, under review. */

@@ -20,7 +20,7 @@ import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '..
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { unmetPodFence } from '../api/unmet-wishes.ts';
-import { podsAtOnce } from '../api/pod-count.ts';
+import { podsAtOnce } from '../work-kind/job/pod-count.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
 import { fieldOf, hasName } from './write-rule.ts';
 

@@ -9,7 +9,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { AdmissionInformers } from '../admission/controllers/setup-watcher.ts';
 import { CLUSTER_QUEUES } from '../api/cluster-queue.ts';
 import { COHORTS } from '../api/cohort.ts';
-import { compactJob } from '../api/compact-job.ts';
+import { compactJob } from '../work-kind/job/compact-job.ts';
 import { formatProblems } from '../api/field-problem.ts';
 import { ruleProblems, type JobRules } from '../api/job-rules.ts';
 import { LIMIT_RANGES } from '../api/limit-range.ts';

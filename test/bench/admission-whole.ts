@@ -8,7 +8,7 @@ import type { LineSink } from '../../manager/admission/decision-log/decision-rec
 import type { FairSharingConfig } from '../../manager/admission/fair-sharing/fair-strategy.ts';
 import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
-import { compactJob } from '../../manager/api/compact-job.ts';
+import { compactJob } from '../../manager/work-kind/job/compact-job.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { createLostClusters } from '../../manager/api/lost-clusters.ts';
 import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';

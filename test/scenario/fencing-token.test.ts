@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { remoteJob } from '../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../manager/work-kind/job/copy/remote-job.ts';
 import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Container, Job } from '../../shared/api/kubernetes.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';

@@ -3,7 +3,7 @@ import { adjustedPod, type PodAdjustments } from '../../api/adjusted-pod.ts';
 import { parseRequests, type Requests } from '../../api/amount.ts';
 import { excess, requestsOfJob, type JobRequests, forPods } from '../../api/job-requests.ts';
 import { limitProblem } from '../../api/limit-range.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
+import { podsAtOnce } from '../../work-kind/job/pod-count.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 
 /** The requests of a Job. `forbidden`: why a LimitRange forbids its pods. */

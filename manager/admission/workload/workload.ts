@@ -1,6 +1,6 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../../api/check-states.ts';
-import { compactProblem, podFenceProblemOf } from '../../api/compact-job.ts';
+import { compactProblem, podFenceProblemOf } from '../../work-kind/job/compact-job.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../../api/fenced-off.ts';
 import { shapeOf } from '../../api/job-shape.ts';
@@ -16,8 +16,8 @@ import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '
 import { AS_WRITTEN, type PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { Requests } from '../../api/amount.ts';
 import { requestsOfJob } from '../../api/job-requests.ts';
-import { podsNeeded } from '../../api/needed-pods.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
+import { podsNeeded } from '../../work-kind/job/needed-pods.ts';
+import { podsAtOnce } from '../../work-kind/job/pod-count.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { copyName } from '../../dispatch/copy/remote-job.ts';
+import { copyName } from '../../work-kind/job/copy/remote-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';

@@ -7,8 +7,8 @@ import { createObjectBudget, type ObjectBudget } from '../../../shared/kube/obje
 import { PRIORITY_CLASSES, type PriorityClass } from '../../api/priority-class.ts';
 import { essentialsOfPriorityClass } from '../cluster/priority-classes.ts';
 import { essentialsOfNode } from '../cluster/node-capacity.ts';
-import { essentialsOfCopy } from '../copy/copy-essentials.ts';
-import { localKeyOfCopy } from '../copy/copy-marks.ts';
+import { essentialsOfCopy } from '../../work-kind/job/copy/copy-essentials.ts';
+import { localKeyOfCopy } from '../../work-kind/copy-marks.ts';
 import { essentialsOfAny } from './copies-by-template.ts';
 import type { RemoteClusterOptions } from './remote-cluster-contract.ts';
 

@@ -1,9 +1,9 @@
 import { templateIdentity } from '../../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { essentialsOfCopy } from '../copy/copy-essentials.ts';
-import { copyIdentity, isListed, localKeyOfCopy, marksFor } from '../copy/copy-marks.ts';
-import { copyName } from '../copy/remote-job.ts';
+import { essentialsOfCopy } from '../../work-kind/job/copy/copy-essentials.ts';
+import { copyIdentity, isListed, localKeyOfCopy, marksFor } from '../../work-kind/copy-marks.ts';
+import { copyName } from '../../work-kind/job/copy/remote-job.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 
 /**

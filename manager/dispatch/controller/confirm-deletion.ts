@@ -4,7 +4,7 @@ import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { formatKey } from '../../../shared/kube/keys.ts';
 import type { ParsedRecord } from '../../api/records.ts';
-import { copyIdentity, type CopyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity, type CopyIdentity } from '../../work-kind/copy-marks.ts';
 
 /**
  * Asks the API server for the original of a copy that is to be deleted: a stale cache must not cost a running Job its copy. Gone: there is

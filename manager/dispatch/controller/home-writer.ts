@@ -4,7 +4,7 @@ import { JOBS } from '../../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { finalizersLeft } from '../copy/finalizers-left.ts';
+import { finalizersLeft } from './finalizers-left.ts';
 import type { HomeAction } from '../decisions/mirror-plan.ts';
 import { recordIn } from '../mirror/mirror-group.ts';
 import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from '../mirror/status-window.ts';

@@ -12,7 +12,7 @@ import {
   otherManager,
   type CopyIdentity,
   type CopyMarks,
-} from '../copy/copy-marks.ts';
+} from '../../work-kind/copy-marks.ts';
 import { copyOfOther } from '../writes/copy-writer.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 

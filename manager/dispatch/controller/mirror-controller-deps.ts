@@ -10,7 +10,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 import type { ClusterRegistry } from '../connection/cluster-registry.ts';
 import type { AdmissionRecord, RecordReader } from '../../api/records.ts';
-import type { Tracing } from '../copy/remote-job.ts';
+import type { Tracing } from '../../work-kind/job/copy/remote-job.ts';
 
 /** Keeps the endings of pods before their copy is deleted. */
 export type CopyEndings = {

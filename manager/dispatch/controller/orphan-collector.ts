@@ -2,7 +2,7 @@ import type { Job } from '../../../shared/api/kubernetes.ts';
 import type { Lister } from '../../../shared/kube/indexer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../../shared/runtime/clock.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 
 export type OrphanCollectorDeps = {

@@ -4,7 +4,7 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { statusByCopy } from '../mirror/copy-verdict.ts';
+import { statusByCopy } from '../../work-kind/job/copy/copy-verdict.ts';
 import { fencedOff, isStopped, lossMessage } from '../mirror/lost-place.ts';
 import {
   absence,
@@ -22,9 +22,9 @@ import {
 } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp } from '../mirror/missing-copy.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
-import { mergePatchBetween } from '../status-home/json-diff.ts';
+import { mergePatchBetween } from '../../api/json-diff.ts';
 import { atRest } from '../status-home/own-conditions.ts';
-import { type OwnCondition, toLocalStatus } from '../status-home/to-local-status.ts';
+import { type OwnCondition, toLocalStatus } from '../../work-kind/job/status-home/to-local-status.ts';
 import {
   deletions,
   type HomeAction,

@@ -9,9 +9,9 @@ import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { isLossYoung, lossMessage } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
-import { hasFinishedWork } from '../status-home/finished-work.ts';
+import { hasFinishedWork } from '../../work-kind/job/status-home/finished-work.ts';
 import { atRest, cannotStart, dispatched, notDispatched } from '../status-home/own-conditions.ts';
-import { carryOutVerdict, failedStatus, hasVerdict, type OwnCondition, toLocalStatus } from '../status-home/to-local-status.ts';
+import { carryOutVerdict, failedStatus, hasVerdict, type OwnCondition, toLocalStatus } from '../../work-kind/job/status-home/to-local-status.ts';
 import { type HomeAction, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 

@@ -1,11 +1,11 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import { isProvenNowhere, nowhereMessage } from '../../api/rest-proof.ts';
-import { isAtRest, isResumeUnseen } from '../copy/copy-rest.ts';
-import { statusByCopy } from '../mirror/copy-verdict.ts';
+import { isAtRest, isResumeUnseen } from '../../work-kind/job/copy/copy-rest.ts';
+import { statusByCopy } from '../../work-kind/job/copy/copy-verdict.ts';
 import { claimsCopy, type Copy, isEmptyForSure, isHeld, isOf, type MirrorGroup, recordIn, unseenPlaces } from '../mirror/mirror-group.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
-import { hasVerdict, toLocalStatus } from '../status-home/to-local-status.ts';
+import { hasVerdict, toLocalStatus } from '../../work-kind/job/status-home/to-local-status.ts';
 import { deletions, howToGiveUp, listed, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 
 /** Rule 3 of {@link decideMirror}: only admission may start a Job. A copy without a record is suspended in place, and kept. */

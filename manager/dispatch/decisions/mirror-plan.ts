@@ -3,11 +3,11 @@ import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
+import { isAtRest } from '../../work-kind/job/copy/copy-rest.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';
 import { type Copy, isHeld, type MirrorGroup } from '../mirror/mirror-group.ts';
-import type { FinishedWork } from '../status-home/finished-work.ts';
-import { mergePatchBetween } from '../status-home/json-diff.ts';
+import type { FinishedWork } from '../../work-kind/job/status-home/finished-work.ts';
+import { mergePatchBetween } from '../../api/json-diff.ts';
 
 /** What to do next for a Job. The two halves do not wait for each other: each relies on observed state alone. */
 export type MirrorPlan = {

@@ -1,12 +1,12 @@
 import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { admittedPart } from '../../api/admitted-part.ts';
+import { admittedPart } from '../../work-kind/job/admitted-part.ts';
 import { parseRequests } from '../../api/amount.ts';
 import { excess, requestsOfJob } from '../../api/job-requests.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { remoteJob } from '../copy/remote-job.ts';
+import { remoteJob } from '../../work-kind/job/copy/remote-job.ts';
 import { absence, type MirrorGroup, viewOfPlace } from '../mirror/mirror-group.ts';
 
 /** The desired copy, or why there can be none: its requests never exceed the record. */

@@ -1,9 +1,9 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
+import { isAtRest } from '../../work-kind/job/copy/copy-rest.ts';
 import type { Copy } from './mirror-group.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import { hasVerdict } from '../status-home/to-local-status.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import { hasVerdict } from '../../work-kind/job/status-home/to-local-status.ts';
 
 /**
  * The Job controller would create pods for this copy, though its Job may have been proven to rest meanwhile: fenced off, or before its

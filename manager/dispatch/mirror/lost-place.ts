@@ -4,12 +4,12 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import { fencedOffMessage, isProvenAtRest } from '../../api/rest-proof.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from '../../api/reasons.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
-import { sameJson } from '../status-home/json-diff.ts';
+import { isAtRest } from '../../work-kind/job/copy/copy-rest.ts';
+import { sameJson } from '../../api/json-diff.ts';
 import { isFencedOff, placeOf, viewOfPlace, type Copy, type MirrorGroup } from './mirror-group.ts';
 import { cannotStart, notDispatched } from '../status-home/own-conditions.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from '../status-home/to-local-status.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from '../../work-kind/job/status-home/to-local-status.ts';
 
 /**
  * The status of a suspended Job once it is fenced off on a lost cluster: at rest, or failed, if admission has decided so. `Said`: the

@@ -8,8 +8,8 @@ import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isRefusal, isRefusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import type { ResourceFlavor } from '../../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import type { Tracing } from '../copy/remote-job.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import type { Tracing } from '../../work-kind/job/copy/remote-job.ts';
 
 /** A Job of the manager cluster and everything known of its copies, at one moment. */
 export type MirrorGroup = {

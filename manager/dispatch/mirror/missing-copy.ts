@@ -8,7 +8,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { placeOf, recordIn, viewOfPlace, type ClusterView, type MirrorGroup } from './mirror-group.ts';
 import { dispatched, notDispatched } from '../status-home/own-conditions.ts';
-import type { OwnCondition } from '../status-home/to-local-status.ts';
+import type { OwnCondition } from '../../work-kind/job/status-home/to-local-status.ts';
 
 /**
  * Whether the name of the copy is read on the recorded cluster before a Job without a listed copy is judged. Copies are listed by a label,

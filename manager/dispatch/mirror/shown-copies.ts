@@ -1,10 +1,10 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { requestsOfJob } from '../../api/job-requests.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
+import { podsAtOnce } from '../../work-kind/job/pod-count.ts';
 import type { ShownCopy } from '../../api/shown-copy.ts';
 import type { Copy } from './mirror-group.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
 
 /** A copy as its cluster shows it; undefined for a copy without an identity, which is left alone. */
 export function shownCopy({ cluster, job, deleting }: Copy, inSight: boolean): ShownCopy | undefined {

@@ -1,5 +1,5 @@
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
+import { isAtRest } from '../../work-kind/job/copy/copy-rest.ts';
 import type { ClusterView, Copy } from './mirror-group.ts';
 
 /**

@@ -12,10 +12,10 @@ import {
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
+import { podsAtOnce } from '../../work-kind/job/pod-count.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
 import { isStartReported, podsReady, startedMessage } from '../../api/start-proof.ts';
-import type { OwnCondition } from './to-local-status.ts';
+import type { OwnCondition } from '../../work-kind/job/status-home/to-local-status.ts';
 
 /** The copy is on its cluster; `detail` says what keeps its pods from starting or running. */
 export const dispatched = (record: AdmissionRecord, detail?: string): OwnCondition => ({

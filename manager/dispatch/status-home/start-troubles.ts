@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { podsReady } from '../../api/start-proof.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
-import { hasVerdict } from './to-local-status.ts';
+import { hasVerdict } from '../../work-kind/job/status-home/to-local-status.ts';
 
 /** Pods of the Job are wanted, and by its status none of them is or was ready. */
 export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>

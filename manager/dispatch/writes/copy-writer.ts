@@ -18,9 +18,9 @@ import { refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../copy/copy-marks.ts';
+import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
-import type { FinishedWork } from '../status-home/finished-work.ts';
+import type { FinishedWork } from '../../work-kind/job/status-home/finished-work.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects of this manager. */

@@ -47,7 +47,7 @@ export const DEFECTS = [
     name: 'moves-before-pods-are-gone',
     edits: [
       {
-        file: 'manager/dispatch/copy/copy-rest.ts',
+        file: 'manager/work-kind/job/copy/copy-rest.ts',
         right: 'const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;',
         wrong: 'const idle = (status?.active ?? 0) === 0;',
       },

@@ -1,7 +1,7 @@
 /** Goal: whatever people and programs are told of a Job, they are told it from the caches of a manager as from the Job itself. */
 import { describe, expect, test } from 'vitest';
 import { runFactsOf, runOf } from '../../../../manager/insight/estimate/run-times.ts';
-import { compactJob } from '../../../../manager/api/compact-job.ts';
+import { compactJob } from '../../../../manager/work-kind/job/compact-job.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../../../manager/api/records.ts';
 import { jobLine } from '../../../../manager/dashboard/job-line.ts';
 import { jobView } from '../../../../manager/dashboard/job-view.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compactJob } from '../../../../manager/api/compact-job.ts';
+import { compactJob } from '../../../../manager/work-kind/job/compact-job.ts';
 import { requestsOfJob } from '../../../../manager/api/job-requests.ts';
 import { isOfShape, shapeOf } from '../../../../manager/api/job-shape.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';

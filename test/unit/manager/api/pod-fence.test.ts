@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compactJob, podFenceProblemOf } from '../../../../manager/api/compact-job.ts';
+import { compactJob, podFenceProblemOf } from '../../../../manager/work-kind/job/compact-job.ts';
 import { podFenceProblem } from '../../../../manager/api/pod-fence.ts';
 import type { Job, JobSpec, PodSpec } from '../../../../shared/api/kubernetes.ts';
 import { aHomeJob } from '../../../support/jobs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compactProblem, isCompact } from '../../../../manager/api/compact-job.ts';
+import { compactProblem, isCompact } from '../../../../manager/work-kind/job/compact-job.ts';
 import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
 import { cachedJob } from '../../../../manager/process/home-informers.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';

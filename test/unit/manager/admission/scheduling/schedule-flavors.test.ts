@@ -6,7 +6,7 @@ import { nodeWishOf } from '../../../../../manager/admission/workload/node-wish.
 import { workloadOf } from '../../../../../manager/admission/workload/workload.ts';
 import type { ClusterQueueSpec } from '../../../../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor } from '../../../../../manager/api/resource-flavor.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job, Node, PodSpec } from '../../../../../shared/api/kubernetes.ts';
 import { misfits } from '../../../../../shared/controlplane/controllers/node-agent/fit.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { essentialsOfAny, markOutOfList } from '../../../../../manager/dispatch/connection/copies-by-template.ts';
-import { copyIdentity } from '../../../../../manager/dispatch/copy/copy-marks.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { copyIdentity } from '../../../../../manager/work-kind/copy-marks.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';

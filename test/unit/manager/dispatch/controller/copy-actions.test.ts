@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createCopyActions } from '../../../../../manager/dispatch/controller/copy-actions.ts';
 import { createRecordKeeper } from '../../../../../manager/api/record-keeper.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import { LeaseNotHeld } from '../../../../../manager/dispatch/cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../../../../../manager/dispatch/connection/remote-cluster-contract.ts';
 import type { MirrorGroup } from '../../../../../manager/dispatch/mirror/mirror-group.ts';

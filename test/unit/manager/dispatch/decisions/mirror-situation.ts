@@ -4,7 +4,7 @@ import type { MirrorPlan } from '../../../../../manager/dispatch/decisions/mirro
 import { recordIn, type ClusterView, type Copy, type MirrorGroup } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { recordedPlace } from '../../../../../manager/dispatch/mirror/recorded-place.ts';
 import type { ParsedRecord } from '../../../../../manager/api/records.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job, JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, recordOn } from '../../../../support/jobs.ts';
 

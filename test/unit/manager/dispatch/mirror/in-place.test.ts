@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
 import type { Copy } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { isInPlace } from '../../../../../manager/dispatch/mirror/in-place.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';
 
