@@ -1,5 +1,5 @@
 import { originOf, templateIdentity } from '../../shared/api/copy-identity.ts';
-import type { DeepReadonly, Job, ObjectKey, ObjectMeta, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, ObjectKey, ObjectMeta, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
   EPOCH_VARIABLE,
@@ -32,9 +32,18 @@ export function copyIdentity({ metadata, spec }: { readonly metadata: Named; rea
 }
 
 /** Key of the Job of this copy. A damaged copy without an identity is found under its own name. */
-export const localKeyOfCopy = (copy: DeepReadonly<Job>): string => formatKey(copyIdentity(copy)?.localKey ?? objectKey(copy));
+export const localKeyOfCopy = (copy: DeepReadonly<WorkObject>): string => formatKey(copyIdentity(copy)?.localKey ?? objectKey(copy));
 
 type Named = DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
+
+/**
+ * The name of the copy: that of the original, except beside the original, where it is taken. The name leaves room for the completion index,
+ * so that pods of an Indexed Job have valid host names.
+ */
+export function copyName(local: { readonly metadata: Pick<ObjectMeta, 'name' | 'uid'> }, besideOriginal: boolean): string {
+  const { name, uid } = local.metadata;
+  return besideOriginal ? `${name.slice(0, 42).replace(/[-.]+$/, '')}-${uid.slice(0, 8)}` : name;
+}
 
 /** The environment variables of a copy with this identity and manager. */
 export const variablesOf = (
@@ -77,7 +86,7 @@ export function missingMarks({ labels, annotations }: DeepReadonly<ObjectMeta>, 
  * The annotations that a listed copy is to be given: the identity, where it was removed, and whether its worker stops it when the manager
  * is out of reach. Undefined when it has them.
  */
-export function changedMarks(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, string | null> | undefined {
+export function changedMarks(copy: DeepReadonly<WorkObject>, wanted: Unsaved<WorkObject>): Record<string, string | null> | undefined {
   const has = copy.metadata.annotations ?? {};
   const is = wanted.metadata.annotations ?? {};
   const own = Object.entries(some(is, IDENTITY_ANNOTATIONS)).filter(([name, value]) => has[name] !== value);
@@ -93,7 +102,7 @@ export const isListed = ({ labels }: DeepReadonly<ObjectMeta>, origin: string): 
  * The id of another manager that made the copy, by the template or, where that names none, by the label; undefined for a copy of this
  * manager.
  */
-export function otherManager(copy: DeepReadonly<Job>, origin: string): string | undefined {
+export function otherManager(copy: DeepReadonly<WorkObject>, origin: string): string | undefined {
   const manager = originOf(copy);
   return manager === origin ? undefined : manager;
 }

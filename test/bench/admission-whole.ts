@@ -29,6 +29,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { TEST_RECORD_KEYS } from '../support/jobs.ts';
 import { meta } from './admission-core.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const NAMESPACE = 'team';
 
@@ -52,11 +53,12 @@ export function createAdmissionWhole(
   };
   const running = new Set<string>();
   const admission = createAdmission({
+    kind: JOB_KIND,
     client: takingClient(informers, ({ name }) => running.add(name)),
     events: { event: () => undefined, flush: () => Promise.resolve() },
     storyEvents: { event: () => undefined, flush: () => Promise.resolve() },
     informers,
-    records: createRecordKeeper(TEST_RECORD_KEYS),
+    records: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND),
     lostClusters: createLostClusters(systemClock),
     workerLostTimeoutMs: 0,
     fairSharing,

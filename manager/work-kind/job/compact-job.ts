@@ -30,7 +30,7 @@ import {
 import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
-import { podFenceProblem } from '../../api/pod-fence.ts';
+import { podFenceProblem } from './pod-fence-problem.ts';
 
 const COMPACT = Symbol('compact');
 

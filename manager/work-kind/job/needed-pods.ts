@@ -5,11 +5,12 @@ import { podsAtOnce } from './pod-count.ts';
 /**
  * The most pods of a Job that may still exist at once: those that its unfinished work can use (Kueue's reclaimable pods are the others),
  * and at least the existing ones by its status, terminating pods included. Only the status on the manager cluster counts: copies get all
- * finished work before they run, so that it needs no pod on another cluster either.
+ * finished work before they run, so that it needs no pod on another cluster either. `admittedPods`: the pods of its record.
  */
-export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): number {
+export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>, admittedPods?: number): number {
   const { spec, status } = job;
   const atOnce = podsAtOnce(job);
+  if (isElastic(job, admittedPods)) return atOnce;
   const { parallelism = 1, completions } = spec;
   // A work queue whose cluster is lost starts again with all of its pods.
   if (completions === undefined || completions === null) return atOnce;
@@ -20,6 +21,13 @@ export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): num
   const there = (status?.active ?? 0) + (status?.terminating ?? 0);
   return Math.min(atOnce, Math.max(left, there));
 }
+
+/**
+ * Whether an Indexed Job was admitted with a pod for each index. It may shrink and grow within its record and rerun indexes, so it keeps
+ * all its quota.
+ */
+const isElastic = ({ spec }: DeepReadonly<Pick<Job, 'spec'>>, admittedPods = 0): boolean =>
+  spec.completionMode === 'Indexed' && (spec.completions ?? 0) <= admittedPods;
 
 /** For an Indexed Job the lists count, whatever its counters are; indexes that failed for good are included. */
 function pastWork({ spec, status }: DeepReadonly<Pick<Job, 'spec' | 'status'>>, completions: number): number {

@@ -152,7 +152,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/controller/mirror-controller.ts',
-        right: 'if (local !== undefined && mayBeAnywhere(local, record))',
+        right: 'if (local !== undefined && mayBeAnywhere(kind, local, record))',
         wrong: 'if (local !== undefined)',
       },
       {

@@ -1,6 +1,3 @@
-import { DispatchedReason } from '../../../api/reasons.ts';
-import type { DispatchProblem } from '../../../api/refusals.ts';
-import { sanitizeText } from '../../../api/sanitize-text.ts';
 import type { DeepReadonly, JobSpec } from '../../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../../api/json-value.ts';
 import { MUTABLE_FIELDS } from './remote-job.ts';
@@ -79,11 +76,3 @@ function nameOf(item: unknown): string | undefined {
   const name = isJsonObject(item) ? item['name'] : undefined;
   return typeof name === 'string' ? name : undefined;
 }
-
-/** The problem that the Job reports. */
-export const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
-  reason: DispatchedReason.FieldsDropped,
-  message:
-    `cluster "${cluster}" has not kept ${sanitizeText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
-    'switch their features on there, or leave them out',
-});

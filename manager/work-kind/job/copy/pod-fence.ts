@@ -2,14 +2,8 @@ import type { Container, JobSpec, PodSpec } from '../../../../shared/api/kuberne
 import { POD_FENCE_RENEWAL_ANNOTATION } from '../../../../shared/api/names.ts';
 import { POD_FENCE_CONTAINER, POD_FENCE_EXIT_CODE } from '../../../../shared/api/pod-fence.ts';
 import { POD_FENCE_PORT, POD_FENCE_VOLUMES } from '../../../api/pod-fence.ts';
+import type { PodFence } from '../../copy-options.ts';
 import { POD_FENCE_PROGRAM } from './pod-fence-program.ts';
-
-export type PodFence = {
-  /** An image with `node` on its path. */
-  readonly image: string;
-  /** Seconds after the last renewal seen until a pod counts as cut off. */
-  readonly afterSeconds: number;
-};
 
 /**
  * The Job with a pod fence: a sidecar that watches the renewals of its pod, and probes by which the kubelet ends the containers when

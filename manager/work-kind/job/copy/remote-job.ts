@@ -22,35 +22,13 @@ import { objectKey } from '../../../../shared/kube/keys.ts';
 import { isCompact } from '../compact-job.ts';
 import { podsAtOnce } from '../pod-count.ts';
 import type { ResourceFlavor } from '../../../api/resource-flavor.ts';
+import type { CopyOptions } from '../../copy-options.ts';
 import { travelsToCopy } from '../../../policy/job-parts.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
-import { variablesOf } from '../../copy-marks.ts';
+import { copyName, variablesOf } from '../../copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from '../../../api/json-diff.ts';
-import { withPodFence, type PodFence } from './pod-fence.ts';
-
-/** How to create the copy of a Job. */
-export type CopyOptions = {
-  /** Id of this manager, the value of the origin label. */
-  readonly origin: string;
-  /** Number of the placement the copy belongs to. */
-  readonly epoch: number;
-  /** Name of the controller that is to run the copy; for the built-in one `managedBy` is omitted. */
-  readonly jobController: string;
-  /** True for the manager cluster itself: the copy then needs a name of its own. */
-  readonly local: boolean;
-  /** Flavors of the admission: their node labels and tolerations go into the pod template. */
-  readonly flavors: readonly DeepReadonly<ResourceFlavor>[];
-  /** The worker stops the copy when the manager is out of reach; absent: true. */
-  readonly fenced?: boolean;
-  /** Absent: no traces are exported, and containers get the trace context of the Job's submitter, where the Job asks for it. */
-  readonly tracing?: Tracing;
-  /** Pods end by themselves when their renewals stop; absent: they do not. */
-  readonly podFence?: PodFence;
-};
-
-/** `ratio`: the share of Jobs that is traced. `pods`: containers get the trace context, unless a Job says otherwise. */
-export type Tracing = { readonly ratio: number; readonly pods: boolean };
+import { withPodFence } from './pod-fence.ts';
 
 /**
  * The Job to create on a worker cluster for a Job of the manager cluster: all fields of the user, unknown ones included, without fields
@@ -172,15 +150,6 @@ function containersChange(copy: Containers, wanted: Containers): Containers {
   const wantedOf = new Map((wanted ?? []).map((container) => [container.name, container.resources]));
   const differs = (copy ?? []).some(({ name, resources }) => wantedOf.has(name) && !sameJson(resources ?? {}, wantedOf.get(name) ?? {}));
   return differs ? wanted : undefined;
-}
-
-/**
- * The name of the copy: that of the original, except beside the original, where it is taken. The name leaves room for the completion index,
- * so that pods of an Indexed Job have valid host names.
- */
-export function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): string {
-  const { name, uid } = local.metadata;
-  return besideOriginal ? `${name.slice(0, 42).replace(/[-.]+$/, '')}-${uid.slice(0, 8)}` : name;
 }
 
 /** Labels that the API server generates into the template (and, for a Job without labels, into the Job itself). */

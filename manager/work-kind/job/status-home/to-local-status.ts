@@ -4,25 +4,9 @@ import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, 
 import { isCheckType } from '../../../api/check-states.ts';
 import { SwitchyardCondition } from '../../../api/reasons.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
+import type { HomeStatusInput, OwnCondition } from '../../work-kind.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
 import { areIndexLists, indexesBelow, sizeOf, textOf } from '../../../api/index-list.ts';
-
-/** The inputs of a Job's status on the manager cluster. */
-export type HomeStatusInput = {
-  readonly local: DeepReadonly<Job>;
-  /** Status of the copy; undefined when there is no copy, so that no pod runs. */
-  readonly remote: DeepReadonly<JobStatus> | undefined;
-  /** Conditions of Switchyard to set; those that the Job already has stay. */
-  readonly own: readonly OwnCondition[];
-  /** Epoch milliseconds. */
-  readonly nowMs: number;
-};
-export type OwnCondition = {
-  readonly type: SwitchyardCondition;
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-};
 
 /** An interim condition announces a verdict, its terminal condition carries it out. */
 const VERDICTS = [
@@ -45,7 +29,7 @@ export const VERDICT_TYPES: readonly string[] = VERDICTS.flatMap(({ interim, ter
  *
  * Fields and conditions that this version does not know are carried along.
  */
-export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInput): JobStatus {
+export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInput<Job>): JobStatus {
   if (isFinished(local.status)) return copyOf(local.status); // 1
   const remote = told && shortened(told, local);
   const verdict = verdictOf(local.status) ?? verdictOf(remote); // 2

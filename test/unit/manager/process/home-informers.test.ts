@@ -6,9 +6,11 @@ import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const cached = (job: Job, usersLabelsMax?: number): Job =>
   cachedJob(structuredClone(job), {
+    kind: JOB_KIND,
     rules: DEFAULT_JOB_RULES,
     isAdmitted: (each) => recordOn(each as Job).kind === 'Record',
     ...omitUndefined({ usersLabelsMax }),

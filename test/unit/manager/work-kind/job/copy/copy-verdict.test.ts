@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { statusByCopy } from '../../../../../../manager/work-kind/job/copy/copy-verdict.ts';
+import { JOB_KIND } from '../../../../../../manager/work-kind/job/job-kind.ts';
 import type { JobStatus } from '../../../../../../shared/api/kubernetes.ts';
 import { aCondition, anAdmittedJob } from '../../../../../support/jobs.ts';
 import { conditionsHome, copyOn, DISPATCHED, plan, RESERVED } from '../../../dispatch/decisions/mirror-situation.ts';
@@ -37,13 +37,13 @@ test('a work queue whose last pods the deletion has taken away is not complete',
   const status: JobStatus = { succeeded: 1, conditions: [aCondition('SuccessCriteriaMet'), aCondition('Complete')] };
   const local = anAdmittedJob();
   const { completions: _, ...spec } = local.spec;
-  expect(statusByCopy(deletedCopy(local, status).job, { ...local, spec })?.conditions).toEqual([]);
+  expect(JOB_KIND.copies.believed(deletedCopy(local, status).job, { ...local, spec })?.conditions).toEqual([]);
 });
 
 test('a verdict that was known before the deletion, and one of all successes, stand', () => {
   const judged = anAdmittedJob({ status: { conditions: [aCondition('FailureTarget')] } });
-  expect(statusByCopy(deletedCopy(judged).job, judged)).toMatchObject({ failed: 7, conditions: FAILED.conditions });
+  expect(JOB_KIND.copies.believed(deletedCopy(judged).job, judged)).toMatchObject({ failed: 7, conditions: FAILED.conditions });
   const done = anAdmittedJob({ spec: { completions: 1 } });
   const status: JobStatus = { succeeded: 1, conditions: [aCondition('SuccessCriteriaMet'), aCondition('Complete')] };
-  expect(statusByCopy(deletedCopy(done, status).job, done)).toEqual(status);
+  expect(JOB_KIND.copies.believed(deletedCopy(done, status).job, done)).toEqual(status);
 });

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { remoteJob, type CopyOptions } from '../../../../../../manager/work-kind/job/copy/remote-job.ts';
+import { remoteJob } from '../../../../../../manager/work-kind/job/copy/remote-job.ts';
 import { droppedFields } from '../../../../../../manager/work-kind/job/copy/dropped-fields.ts';
 import type { JobSpec } from '../../../../../../shared/api/kubernetes.ts';
 import { hasPodFence } from '../../../../../../shared/api/pod-fence.ts';
 import { anAdmittedJob } from '../../../../../support/jobs.ts';
+import type { CopyOptions } from '../../../../../../manager/work-kind/copy-options.ts';
 
 const OPTIONS: CopyOptions = { origin: 'm1', epoch: 3, jobController: 'switchyard.dev/worker', local: false, flavors: [] };
 const FENCED: CopyOptions = { ...OPTIONS, podFence: { image: 'registry.example/fence:1', afterSeconds: 120 } };

@@ -3,9 +3,10 @@ import type { ResourceFlavor } from '../../../../../../manager/api/resource-flav
 import { compactJob } from '../../../../../../manager/work-kind/job/compact-job.ts';
 import { essentialsOfCopy } from '../../../../../../manager/work-kind/job/copy/copy-essentials.ts';
 import { copyIdentity } from '../../../../../../manager/work-kind/copy-marks.ts';
-import { remoteJob, specChange, type CopyOptions } from '../../../../../../manager/work-kind/job/copy/remote-job.ts';
+import { remoteJob, specChange } from '../../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job, JobStatus, Unsaved } from '../../../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../../../support/jobs.ts';
+import type { CopyOptions } from '../../../../../../manager/work-kind/copy-options.ts';
 
 const OPTIONS: CopyOptions = { origin: 'm1', epoch: 3, jobController: 'switchyard.dev/worker', local: false, flavors: [] };
 const flavor = (spec: NonNullable<ResourceFlavor['spec']>): ResourceFlavor => ({

@@ -13,6 +13,7 @@ import { decide } from '../../../../../../worker/job/decide.ts';
 import { viewJob } from '../../../../../../worker/job/job-view.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord } from '../../../../../support/jobs.ts';
 import { CLUSTER, NOW, plan as planOf } from '../../../dispatch/decisions/mirror-situation.ts';
+import { JOB_KIND } from '../../../../../../manager/work-kind/job/job-kind.ts';
 
 const INDEXED: Partial<JobSpec> = { completionMode: 'Indexed', completions: 6, parallelism: 2 };
 const PER_INDEX: Partial<JobSpec> = { ...INDEXED, backoffLimitPerIndex: 1 };
@@ -33,7 +34,7 @@ const plan = (local: Job, copy?: Job, view: Partial<ClusterView> = {}): MirrorPl
 /** `Create suspended`, `Seed {...}`, `Update {...}`. */
 const steps = ({ remote }: MirrorPlan): string[] =>
   remote.map((action) => {
-    if (action.kind === 'Create') return `Create ${action.job.spec.suspend === true ? 'suspended' : 'running'}`;
+    if (action.kind === 'Create') return `Create ${JOB_KIND.isSuspended(action.job) ? 'suspended' : 'running'}`;
     if (action.kind === 'Seed') return `Seed ${JSON.stringify(action.status)}`;
     return action.kind === 'Update' ? `Update ${JSON.stringify(action.spec)}` : action.kind;
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { carryOutVerdict, toLocalStatus, type OwnCondition } from '../../../../../../manager/work-kind/job/status-home/to-local-status.ts';
+import { carryOutVerdict, toLocalStatus } from '../../../../../../manager/work-kind/job/status-home/to-local-status.ts';
 import type { Job, JobStatus } from '../../../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, type JobParts } from '../../../../../support/jobs.ts';
+import type { OwnCondition } from '../../../../../../manager/work-kind/work-kind.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00.750Z');
 const home = (local: Job, remote: JobStatus | undefined, own: OwnCondition[] = []): JobStatus =>

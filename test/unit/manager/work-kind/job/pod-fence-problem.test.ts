@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compactJob, podFenceProblemOf } from '../../../../manager/work-kind/job/compact-job.ts';
-import { podFenceProblem } from '../../../../manager/api/pod-fence.ts';
-import type { Job, JobSpec, PodSpec } from '../../../../shared/api/kubernetes.ts';
-import { aHomeJob } from '../../../support/jobs.ts';
+import { compactJob, podFenceProblemOf } from '../../../../../manager/work-kind/job/compact-job.ts';
+import { podFenceProblem } from '../../../../../manager/work-kind/job/pod-fence-problem.ts';
+import type { Job, JobSpec, PodSpec } from '../../../../../shared/api/kubernetes.ts';
+import { aHomeJob } from '../../../../support/jobs.ts';
 
 const MAIN = { name: 'main', image: 'i' };
 const job = (pod: Partial<PodSpec>, spec: Partial<JobSpec> = {}): Job =>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_JOB_RULES, PODS_AT_ONCE_MAX, ruleProblems } from '../../../../manager/api/job-rules.ts';
-import type { Job, JobSpec } from '../../../../shared/api/kubernetes.ts';
-import { aHomeJob } from '../../../support/jobs.ts';
+import { DEFAULT_JOB_RULES } from '../../../../../manager/api/job-rules.ts';
+import { PODS_AT_ONCE_MAX, ruleProblems } from '../../../../../manager/work-kind/job/rule-problems.ts';
+import type { Job, JobSpec } from '../../../../../shared/api/kubernetes.ts';
+import { aHomeJob } from '../../../../support/jobs.ts';
 
 const fields = (job: Job): string[] => ruleProblems(job, DEFAULT_JOB_RULES).map(({ field }) => field);
 const aJob = (spec: Partial<JobSpec>): Job => aHomeJob({ spec });
