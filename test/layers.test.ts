@@ -107,7 +107,7 @@ const MANAGER_LAYERS: readonly (readonly string[])[] = [
 
 /** The fields of a Job's spec that say what it is, read of a Job, or taken apart. */
 const READS_A_JOB =
-  /\b(?:job|local|copy|oldJob|foreign|each)\??\.spec\b|\bspec\??\.(?:suspend|managedBy|parallelism|completions|completionMode|backoffLimit|activeDeadlineSeconds|ttlSecondsAfterFinished|manualSelector|podFailurePolicy)\b|\{[^{}]*\bspec\b[^{}]*\}: (?:DeepReadonly<)?Job\b/;
+  /\b(?:job|local|copy|oldJob|foreign)\??\.spec\b|\bspec\??\.(?:suspend|managedBy|parallelism|completions|completionMode|backoffLimit|activeDeadlineSeconds|ttlSecondsAfterFinished|manualSelector|podFailurePolicy)\b|\{[^{}]*\bspec\b[^{}]*\}: (?:DeepReadonly<)?Job\b/;
 
 /** Files of the manager outside `work-kind` that know a Job's fields or resource, each with its reason: at most 15. */
 const KNOW_JOBS: Readonly<Record<string, string>> = {

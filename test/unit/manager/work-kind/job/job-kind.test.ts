@@ -42,7 +42,6 @@ describe('a Job as its kind sees it', () => {
     expect([JOB_KIND.cache.problem(cached), JOB_KIND.cache.problem(aHomeJob())]).toEqual(['too large', undefined]);
     expect(JOB_KIND.ruleProblems(aHomeJob(), DEFAULT_JOB_RULES)).toEqual([]);
   });
-
 });
 
 describe('what a cluster has dropped of a copy', () => {
