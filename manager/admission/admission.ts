@@ -7,6 +7,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { type AdmissionCache, createAdmissionCache } from './cache/admission-cache.ts';
 import { createAdmissionFairSharing } from './controllers/admission-fair-sharing.ts';
 import type { AdmissionMetrics } from './controllers/admission-metrics.ts';
@@ -32,6 +33,8 @@ import type { PriorityClasses } from './workload/priority.ts';
 import type { Reservation } from './workload/reservation.ts';
 
 export type AdmissionDeps = {
+  /** The kind of work that is admitted. */
+  readonly kind: WorkKind;
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
   /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
@@ -92,6 +95,7 @@ export interface Admission {
 
 /** Assembles admission. It adds handlers to the informers, so call it before they run. */
 export function createAdmission({
+  kind,
   client,
   events,
   storyEvents,
@@ -138,6 +142,7 @@ export function createAdmission({
       soon: (callback) => void clock.schedule(callback, 10),
     });
   const watcher = createJobWatcher({
+    kind,
     cache,
     queues,
     recorder,
@@ -165,6 +170,7 @@ export function createAdmission({
   });
   const { waiting, inadmissibleReasonOf, reasonOf, preemptedOf } = watcher;
   const reporter = createWaitingReporter({
+    kind,
     client,
     events,
     jobs: informers.jobs,
@@ -183,6 +189,7 @@ export function createAdmission({
   };
 
   const evictionController = createEvictionController({
+    kind,
     client,
     events,
     storyEvents,
@@ -198,6 +205,7 @@ export function createAdmission({
     metrics,
   });
   const setup: SetupWatcher = createSetupWatcher({
+    kind,
     informers,
     cache,
     queues,
@@ -211,6 +219,7 @@ export function createAdmission({
     log,
   });
   const writer = createAdmissionWriter({
+    kind,
     client,
     events,
     jobs: informers.jobs,
@@ -240,7 +249,7 @@ export function createAdmission({
   informers.jobs.addHandler(watcher);
   setup.addHandlers();
   if (localQueueUsage !== undefined) informers.localQueues.addHandler({ deleted: (queue) => localQueueUsage.forget(keyOfObject(queue)) });
-  const reasons = createReasonCounts();
+  const reasons = createReasonCounts(kind);
   informers.jobs.addHandler(reasons.handler);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   return {

@@ -14,7 +14,7 @@ import type { JobRules } from '../api/job-rules.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { CanaryConfig } from '../canary/canary.ts';
 import type { CertificateKeeper } from '../certificates/certificate-keeper.ts';
-import type { Tracing } from '../dispatch/copy/remote-job.ts';
+import type { Tracing } from '../work-kind/copy-options.ts';
 import type { KeyValueStore } from '../history/key-value-store.ts';
 import type { NamespaceHistory } from '../history/namespace-history.ts';
 import type { ApiMetrics } from '../http/api-metrics.ts';

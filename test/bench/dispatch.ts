@@ -30,6 +30,7 @@ import { WorkerProgram } from './job-controller/worker-program.ts';
 import { cpuSecondsOf, peakResidentBytesOf } from './process-figures.ts';
 import { parseSamples, type Sample } from './prometheus-text.ts';
 import { defineSuite } from './suite.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const WORKERS = ['east', 'west'];
@@ -187,7 +188,7 @@ export async function setUpQueues(client: KubeClient): Promise<void> {
 /** `clusters`: where it may run; absent: anywhere. */
 export function aJob(name: string, clusters?: string): Job {
   const annotations = clusters === undefined ? {} : { annotations: { [CLUSTERS_ANNOTATION]: clusters } };
-  const prepared = prepareJob({
+  const prepared = prepareJob(JOB_KIND, {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, ...annotations },

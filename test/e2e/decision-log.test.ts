@@ -11,7 +11,6 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/policy/prepare-job.ts';
 import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
@@ -22,6 +21,7 @@ import { startClusterProgram } from '../support/cluster-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
 import { isServerReal } from '../support/server-under-test.ts';
 import { switchyard } from '../support/switchyard-process.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 300_000;
 const POLL_MS = 100;
@@ -70,7 +70,7 @@ async function aDay(): Promise<void> {
   await home.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
   await home.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: queueOf(1) });
   await home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
-  for (const name of NAMES) await home.create(JOBS, prepared(aJob(name)));
+  for (const name of NAMES) await home.create(JOBS, JOB_KIND.prepared(aJob(name)));
   await joinCluster(home, 'east', eastCluster.kubeconfig);
   start('worker', 'worker/main.ts', [`--kubeconfig=${eastCluster.kubeconfigFile}`]);
   const manager = start('manager', 'manager/main.ts', [`--kubeconfig=${homeCluster.kubeconfigFile}`, `--decision-log=${LOG}`]);

@@ -15,6 +15,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { startHttpsWorker } from '../support/https-worker.ts';
 import { startWorkerUnderRbac, type WorkerUnderRbac, type WorkerUnderRbacOptions } from '../support/worker-under-rbac.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 60_000;
 /** Where Leases of earlier releases would be, the manager looks without a right to. */
@@ -63,7 +64,7 @@ async function submit(namespace: string, name: string, cluster?: string): Promis
     spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
   };
   const annotations: Record<string, string> = cluster === undefined ? {} : { [CLUSTERS_ANNOTATION]: cluster };
-  const prepared = prepareJob({
+  const prepared = prepareJob(JOB_KIND, {
     metadata: { name, namespace, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
     spec: { template },
   });

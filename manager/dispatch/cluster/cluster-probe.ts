@@ -1,5 +1,5 @@
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
-import { JOBS, NAMESPACES } from '../../../shared/api/resources.ts';
+import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ApiError, isNotFound } from '../../../shared/kube/api-error.ts';
 import { parseBoundedJson } from '../../../shared/kube/bounded-json.ts';
 import type { RawClient, ReadClient } from '../../../shared/kube/client.ts';
@@ -12,8 +12,10 @@ import type { ProbeFailure, ProbeRefusal, ProbeResult } from './cluster-health.t
 import type { IdentityProblem } from './cluster-identities.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 export type ClusterProbeOptions = {
+  readonly kind: WorkKind;
   readonly client: ReadClient & RawClient;
   readonly origin: string;
   /** The only namespaces whose Jobs are listed; undefined: all. */
@@ -51,7 +53,7 @@ type Facts = { readonly version: string; readonly untilMs: number };
  * A probe lists one copy. That needs what mirroring needs: valid credentials, the right to list Jobs, and a storage that answers. The first
  * probe, and one from time to time, also reads the identity of the cluster; nothing else is done there before it is known.
  */
-export function createClusterProbe({ client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
+export function createClusterProbe({ kind, client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
   let facts: Facts | undefined;
 
   const within = <T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
@@ -63,7 +65,7 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
   const listOne = async (signal: AbortSignal): Promise<string> => {
     const [namespace = ''] = servedNamespaces ?? [];
     const options = { namespace, labelSelector: `${ORIGIN_LABEL}=${origin}`, limit: 1 };
-    return (await within(signal, (each) => client.list(JOBS, { ...options, signal: each }))).resourceVersion;
+    return (await within(signal, (each) => client.list(kind.resource, { ...options, signal: each }))).resourceVersion;
   };
 
   async function ask(faulty: boolean, signal: AbortSignal): Promise<ProbeAnswer | ProbeFailure | ProbeRefusal> {

@@ -7,7 +7,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { ANSWER_FAULTS } from '../../../shared/kube/unusable-answer.ts';
 import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
-import { sameJson } from '../status-home/json-diff.ts';
+import { sameJson } from '../../api/json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
 import { workerAbsence, type WorkerFinding } from './worker-finding.ts';
 

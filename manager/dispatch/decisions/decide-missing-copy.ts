@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
@@ -9,9 +9,8 @@ import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { isLossYoung, lossMessage } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
-import { hasFinishedWork } from '../status-home/finished-work.ts';
 import { atRest, cannotStart, dispatched, notDispatched } from '../status-home/own-conditions.ts';
-import { carryOutVerdict, failedStatus, hasVerdict, type OwnCondition, toLocalStatus } from '../status-home/to-local-status.ts';
+import type { OwnCondition } from '../../work-kind/work-kind.ts';
 import { type HomeAction, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
@@ -19,10 +18,11 @@ import { wantedCopy } from './wanted-copy.ts';
 export const NAME_PATIENCE_MS = 30_000;
 
 /** Rules 6 to 12 of {@link decideMirror}. */
-export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, nowMs: number): MirrorPlan {
+export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<WorkObject>, record: AdmissionRecord, nowMs: number): MirrorPlan {
+  const { kind } = group;
   const cluster = viewOfPlace(group);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
-    writeHome(local, toLocalStatus({ local, remote: cluster?.contact === 'Ready' ? undefined : local.status, own, nowMs }));
+    writeHome(kind, local, kind.home.of({ local, remote: cluster?.contact === 'Ready' ? undefined : local.status, own, nowMs }));
   const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
     remote: [],
     home: nothingRuns([notDispatched(problem)]),
@@ -31,10 +31,10 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
   const isResting = (): HomeAction =>
     record.fail === undefined
       ? nothingRuns([atRest(record)])
-      : writeHome(local, failedStatus(local, local.status, record.fail, [atRest(record), ...cannotStart(record.fail)], nowMs));
-  if (local.spec.suspend === true && isProvenAtRest(local.status, record))
+      : writeHome(kind, local, kind.home.failed(local, local.status, record.fail, [atRest(record), ...cannotStart(record.fail)], nowMs));
+  if (kind.isSuspended(local) && isProvenAtRest(local.status, record))
     return { remote: [], home: record.fail === undefined ? NOTHING : isResting() };
-  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 10
+  if (kind.isSuspended(local) && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 10
   if (cluster === undefined) return waits(absence(group, record)); // 6
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
@@ -49,7 +49,7 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
     if (wasThere && loss !== undefined)
       return {
         remote: [],
-        home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [dispatched(record, loss)], nowMs })),
+        home: writeHome(kind, local, kind.home.of({ local, remote: local.status, own: [dispatched(record, loss)], nowMs })),
       };
     return wasThere || cluster.contact === 'Connecting' || isLossYoung(group)
       ? { remote: [], home: { kind: 'None' } }
@@ -59,14 +59,14 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
     const problem = cluster.problem ?? cluster.trouble;
     if (problem === undefined || isRefusalOf(record.epoch, problem)) return { remote: [], home: NOTHING };
     const own = [unclearCopy(local, record, problem)];
-    return { remote: [], home: writeHome(local, toLocalStatus({ local, remote: local.status, own, nowMs })) };
+    return { remote: [], home: writeHome(kind, local, kind.home.of({ local, remote: local.status, own, nowMs })) };
   }
-  if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
+  if (kind.home.hasVerdict(local)) return { remote: [], home: writeHome(kind, local, kind.home.carryOutVerdict(local, nowMs)) }; // 8
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${name}" vanished before it had finished` };
-  if (wasThere) return waits(lost, lostDelayMs(local)); // 9
-  const waitMs = remainingLostDelayMs(local, nowMs);
+  if (wasThere) return waits(lost, lostDelayMs(kind, local)); // 9
+  const waitMs = remainingLostDelayMs(kind, local, nowMs);
   if (waitMs > 0) return waits(lost, waitMs); // 9
-  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 10
+  if (kind.isSuspended(local)) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 10
   const nameHeld = isNameHeld(group, local);
   const told = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status === 'False' && isRefusalOf(record.epoch, told)) return { remote: [], home: NOTHING, nameHeld }; // 11
@@ -78,7 +78,7 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
   }
   const job = wantedCopy(group, local, record); // 12
   if ('reason' in job) return { ...waits(job), nameHeld };
-  const made = hasFinishedWork(local) ? { ...job, spec: { ...job.spec, suspend: true } } : job;
+  const made = kind.home.hasFinishedWork(local) ? kind.copies.suspended(job) : job;
   const create: RemoteAction = { kind: 'Create', cluster: name, job: made };
   const problem = cluster.problem ?? cluster.trouble;
   const home = problem === undefined ? NOTHING : nothingRuns([notDispatched(problem)]);

@@ -11,6 +11,7 @@ import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts
 import { memoryLineSink, type MemoryLineSink } from '../../../../support/memory-line-sink.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 import { aClusterQueue, aWorkload, head, objects } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const cluster: WorkerCluster = {
   metadata: {
@@ -207,7 +208,7 @@ describe('what is not written down', () => {
       args: ['hunter2'],
       env: [{ name: 'PASSWORD', value: 'hunter2' }],
     });
-    const workload = workloadOf(job, { kind: 'None' });
+    const workload = workloadOf(JOB_KIND, job, { kind: 'None' });
     if (workload === undefined) throw new Error('it is the manager’s');
     expect(JSON.stringify(loggedJob(workload, 0))).not.toContain('hunter2');
   });

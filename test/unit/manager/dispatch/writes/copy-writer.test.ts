@@ -6,7 +6,7 @@ import {
   type CopyWriter,
   type NamespacePolicy,
 } from '../../../../../manager/dispatch/writes/copy-writer.ts';
-import type { Job, Unsaved } from '../../../../../shared/api/kubernetes.ts';
+import type { Job, Unsaved, WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../../../../shared/api/log-tails.ts';
 import { ApiError } from '../../../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../../../shared/kube/client.ts';
@@ -14,6 +14,7 @@ import { fencedClient } from '../../../../../shared/kube/fenced-client.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../../../../shared/api/resources.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { startCluster, type EmbeddedCluster } from '../../../../support/embedded-cluster.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const key = { namespace: 'team', name: 'sum' };
 const copyOf = (originUid: string, epoch: number): Unsaved<Job> => ({
@@ -49,6 +50,7 @@ const writerWith = (
   parts: Partial<Parameters<typeof createCopyWriter>[0]> = {},
 ): CopyWriter =>
   createCopyWriter({
+    kind: JOB_KIND,
     origin: 'm1',
     cluster: 'eu-1',
     client: cluster.client,
@@ -235,7 +237,7 @@ describe('deleting a copy', () => {
 
 describe('telling a suspended copy what its Job has finished', () => {
   const WORK = { succeeded: 2, failed: 1 };
-  const suspended = async (): Promise<Job> => {
+  const suspended = async (): Promise<WorkObject> => {
     const copy = copyOf('a', 2);
     return writer.create({ ...copy, spec: { ...copy.spec, completions: 3, suspend: true } }, SOLE);
   };
