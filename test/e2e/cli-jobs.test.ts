@@ -91,7 +91,9 @@ describe('run', { timeout: LIMIT_MS }, () => {
   });
 
   test('ends with the exit code of the container that fails, and deletes the Job with --rm', async () => {
-    const { code, stderr } = await cli.runProcess(inTeam('run', '--image', 'busybox', '--name', 'three', '--rm', '--', 'sh', '-c', 'exit 3'));
+    const { code, stderr } = await cli.runProcess(
+      inTeam('run', '--image', 'busybox', '--name', 'three', '--rm', '--', 'sh', '-c', 'exit 3'),
+    );
     expect({ code, stderr }).toEqual({
       code: 3,
       stderr: expect.stringMatching(/team\/three failed on east in .*: PodFailurePolicy, .* exit code 3 /),
