@@ -5,7 +5,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+import { createDashboardWorld, START_LIMIT_MS, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`nothing is done in a browser: ${NO_CHROMIUM}`);
 
@@ -14,7 +14,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     [dashboard, browser] = await Promise.all([createDashboardWorld({ actions: true }), openBrowser()]);
-  });
+  }, START_LIMIT_MS);
   afterAll(async () => {
     await browser?.close();
     await dashboard?.close();

@@ -5,7 +5,7 @@ import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-import { CLUSTERS, createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+import { CLUSTERS, createDashboardWorld, START_LIMIT_MS, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`the dashboard is not looked at in a browser: ${NO_CHROMIUM}`);
 
@@ -18,7 +18,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
   let browser: Browser;
   beforeAll(async () => {
     [dashboard, browser] = await Promise.all([createDashboardWorld(), openBrowser()]);
-  });
+  }, START_LIMIT_MS);
   afterAll(async () => {
     await browser?.close();
     await dashboard?.close();
