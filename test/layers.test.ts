@@ -16,7 +16,7 @@ const layerOf = (name: string): string => {
   if (name === 'manager/cli/local.ts' || name.startsWith('manager/cli/local/')) return 'local';
   // Judges manifests as the API server does: with its own code.
   if (name === 'manager/cli/what-if/validation.ts') return 'validation';
-  if (name === 'manager/cli/main.ts' || name === 'manager/cli/commands.ts') return 'cli';
+  if (/^manager\/cli\/(main|switchyard|commands)\.ts$/.test(name)) return 'cli';
   return name.startsWith('shared/') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? '');
 };
 /** Who may import whom. */

@@ -27,6 +27,8 @@ import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 export const CLUSTERS = ['frankfurt', 'oregon', 'tokyo'] as const;
 const TEAMS = ['vision', 'language', 'reports'] as const;
+/** The page may have to be built, and the browser is started beside that. */
+export const START_LIMIT_MS = 300_000;
 const STEP_MS = 100;
 const LONG_STEPS = 1_000;
 const TURN_MS = 5;

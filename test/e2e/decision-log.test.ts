@@ -20,6 +20,7 @@ import { ChildProgram } from '../support/child-program.ts';
 import { startClusterProgram } from '../support/cluster-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
 import { isServerReal } from '../support/server-under-test.ts';
+import { switchyardHere } from '../support/switchyard-here.ts';
 import { switchyard } from '../support/switchyard-process.ts';
 import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
@@ -95,7 +96,7 @@ describe('a day that a manager has written down', { timeout: LIMIT_MS }, () => {
 
   test('is told as it would have been with quota for all of its Jobs at once', async () => {
     writeFileSync(file('more.yaml'), manifest(queueOf(3)));
-    const { code, stdout } = await switchyard(['replay', LOG, '--queues', file('more.yaml'), '-o', 'json']);
+    const { code, stdout } = await switchyardHere(['replay', LOG, '--queues', file('more.yaml'), '-o', 'json']);
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
     expect(report).toMatchObject({ isOtherPolicy: true, replaced: ['ClusterQueue main'], jobs: 3 });
@@ -109,7 +110,7 @@ describe('a day that a manager has written down', { timeout: LIMIT_MS }, () => {
 
   test('with quota for none, nobody would have run', async () => {
     writeFileSync(file('none.yaml'), manifest(queueOf(0)));
-    const { stdout } = await switchyard(['replay', LOG, '--queues', file('none.yaml')]);
+    const { stdout } = await switchyardHere(['replay', LOG, '--queues', file('none.yaml')]);
     expect(stdout).toMatch(/with others: ClusterQueue main\n/);
     expect(stdout).toMatch(/\n {2}replayed +0 +0 +3 /);
   });
@@ -117,7 +118,7 @@ describe('a day that a manager has written down', { timeout: LIMIT_MS }, () => {
   test('with a queue that contradicts itself is not replayed: the rule of the definition says why', async () => {
     const preemption = { borrowWithinCohort: { policy: 'LowerPriority' } };
     writeFileSync(file('wrong.yaml'), manifest(queueOf(3, { preemption })));
-    expect(await switchyard(['replay', LOG, '--queues', file('wrong.yaml')])).toMatchObject({
+    expect(await switchyardHere(['replay', LOG, '--queues', file('wrong.yaml')])).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
