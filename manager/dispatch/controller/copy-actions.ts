@@ -13,7 +13,7 @@ import { droppedFields, droppedOfOlder, fieldsDropped } from '../copy/dropped-fi
 import { hasLostController } from '../copy/remote-job.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { wasDispatched } from '../mirror/missing-copy.ts';
-import { mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
+import { isCertain, mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { createRecentRefusals, type RecentRefusals } from '../mirror/recent-refusals.ts';
 import { DispatchRefused, isAnswer } from '../writes/copy-writer.ts';
 import { troubleOf, type Trouble } from '../writes/write-troubles.ts';
@@ -91,7 +91,8 @@ class Actions implements CopyActions {
     const { local, record } = group;
     const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
-    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
+    const isFirst = record.kind === 'Record' && isCertain(group.clusters.get(cluster.name), record.record);
+    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name), isFirst };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
     // A copy of the first generation is as it was created, even when it existed before this create.
