@@ -128,7 +128,7 @@ console.log('fips ' + getFips() + ', refused ' + refused.length);
 `;
 
 test.skipIf(fipsModule === undefined)('all of it works with the FIPS provider of OpenSSL, which refuses what is not approved', {
-  timeout: LIMIT_MS,
+  timeout: 3 * LIMIT_MS,
 }, async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-fips-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

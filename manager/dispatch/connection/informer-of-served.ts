@@ -27,6 +27,7 @@ export function createInformerOfServed<T extends KubeObject>(
 ): InformerOfServed<T> {
   const parts = new Map<string, Informer<T>>();
   const refused = new Set<string>();
+  const onceRefused = new Set<string>();
   let changed = Promise.withResolvers<void>();
   const all = createInformerOfNamespaces(resource, namespaces, (namespace) => {
     const part = create(namespace, noting(namespace));
@@ -51,6 +52,7 @@ export function createInformerOfServed<T extends KubeObject>(
       } catch (error) {
         if (isForbidden(error) && !refused.has(namespace)) {
           refused.add(namespace);
+          onceRefused.add(namespace);
           change();
         }
         throw error;
@@ -64,9 +66,10 @@ export function createInformerOfServed<T extends KubeObject>(
   }
 
   /** A namespace that becomes readable is known only once its first list is complete. */
-  async function tellOfLate(part: Informer<T>, signal: AbortSignal): Promise<void> {
+  async function tellOfLate(namespace: string, part: Informer<T>, signal: AbortSignal): Promise<void> {
+    // It rejects when `signal` aborts.
     await part.waitForSync(signal).catch(() => undefined);
-    if (!signal.aborted && hasSynced()) change();
+    if (!signal.aborted && onceRefused.has(namespace)) change();
   }
 
   return {
@@ -74,7 +77,7 @@ export function createInformerOfServed<T extends KubeObject>(
     unreadable: () => [...parts.keys()].filter((namespace) => refused.has(namespace)),
     isKnown: (namespace) => !refused.has(namespace) && parts.get(namespace)?.hasSynced() === true,
     async run(signal) {
-      await Promise.all([all.run(signal), ...[...parts.values()].map((part) => tellOfLate(part, signal))]);
+      await Promise.all([all.run(signal), ...[...parts].map(([namespace, part]) => tellOfLate(namespace, part, signal))]);
     },
     hasSynced,
     async waitForSync(signal) {
