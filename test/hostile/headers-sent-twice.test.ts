@@ -76,9 +76,13 @@ test('a token that comes twice is refused, also beside the word of the proxy', a
 test('a header of the user with underscores, or beside others that proxies know, is nobody', async () => {
   for (const name of ['X_Forwarded_User', 'x-forwarded_user', 'X-Remote-User', 'Remote-User', 'X-Forwarded-Preferred-Username'])
     expect(await ask([[name, 'admin']])).toMatch(/^401 /);
-  expect(await ask([['x-forwarded-user', 'ann'], ['X_Forwarded_User', 'admin'], ['X-Remote-Group', 'system:masters']])).toMatch(
-    /^200 .*"name":"ann"/,
-  );
+  expect(
+    await ask([
+      ['x-forwarded-user', 'ann'],
+      ['X_Forwarded_User', 'admin'],
+      ['X-Remote-Group', 'system:masters'],
+    ]),
+  ).toMatch(/^200 .*"name":"ann"/);
 });
 
 test('a request with two lengths is no request, and what hides behind it is not answered', async () => {

@@ -152,7 +152,11 @@ describe('a stolen manager token', () => {
       }),
       FORBIDDEN,
     ],
-    ['takes away no policy that holds it', () => thief.delete(POLICIES, { namespace: '', name: 'test-switchyard-manager-manager' }), FORBIDDEN],
+    [
+      'takes away no policy that holds it',
+      () => thief.delete(POLICIES, { namespace: '', name: 'test-switchyard-manager-manager' }),
+      FORBIDDEN,
+    ],
     [
       'changes no webhook of somebody else',
       () => thief.patch(WEBHOOKS, { namespace: '', name: 'another' }, merge({ webhooks: [] })),
@@ -206,12 +210,17 @@ describe('a stolen manager token', () => {
     await thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true });
     const elsewhere = renderChart('manager', 'webhook.tls.certManager.enabled=true');
     expect(JSON.stringify(ofKind(elsewhere, 'ClusterRole'))).not.toContain('webhookconfigurations');
-    for (const { metadata } of ofKind(renderChart('manager'), 'ClusterRole').filter(({ metadata: { name } }) => name.endsWith('-certificates')))
+    for (const { metadata } of ofKind(renderChart('manager'), 'ClusterRole').filter(({ metadata: { name } }) =>
+      name.endsWith('-certificates'),
+    ))
       await admin.delete(CLUSTER_ROLES, { namespace: '', name: metadata.name });
-    await vi.waitUntil(() => thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true }).then(() => false, isForbiddenNow), {
-      timeout: 60_000,
-      interval: 100,
-    });
+    await vi.waitUntil(
+      () => thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true }).then(() => false, isForbiddenNow),
+      {
+        timeout: 60_000,
+        interval: 100,
+      },
+    );
   });
 
   test('is still good for what the manager does: waiting Jobs, and the Secrets, records and accounts that are its own', async () => {

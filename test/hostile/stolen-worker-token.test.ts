@@ -211,7 +211,11 @@ describe('a stolen token of the worker', () => {
     ['deletes no collection of pods', sending('DELETE', '/api/v1/namespaces/team/pods'), FORBIDDEN],
     ['evicts no pod', sending('POST', '/api/v1/namespaces/team/pods/web/eviction', EVICTION), FORBIDDEN],
     ['runs nothing in a pod', sending('POST', '/api/v1/namespaces/team/pods/web/exec?command=sh&container=main'), FORBIDDEN],
-    ['has no token of another account issued', sending('POST', '/api/v1/namespaces/team/serviceaccounts/default/token', TOKEN_REQUEST), FORBIDDEN],
+    [
+      'has no token of another account issued',
+      sending('POST', '/api/v1/namespaces/team/serviceaccounts/default/token', TOKEN_REQUEST),
+      FORBIDDEN,
+    ],
     ['creates no Job', () => worker.create(JOBS, aJob('team', 'mine', BY_WORKER)), FORBIDDEN],
     ['binds no role', () => worker.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
   ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));

@@ -127,24 +127,28 @@ const refused = [() => createHash('md5'), () => createCipheriv('chacha20-poly130
 console.log('fips ' + getFips() + ', refused ' + refused.length);
 `;
 
-test.skipIf(fipsModule === undefined)('all of it works with the FIPS provider of OpenSSL, which refuses what is not approved', {
-  timeout: 3 * LIMIT_MS,
-}, async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-fips-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const [installed, config] = [path.join(folder, 'fipsmodule.cnf'), path.join(folder, 'openssl.cnf')];
-  execFileSync('openssl', ['fipsinstall', '-module', fipsModule ?? '', '-out', installed], { stdio: 'ignore' });
-  writeFileSync(
-    config,
-    `nodejs_conf = init\n.include ${installed}\n[init]\nproviders = used\n[used]\nfips = fips_sect\nbase = base_sect\n[base_sect]\nactivate = 1\n`,
-  );
-  const env = { ...process.env, OPENSSL_CONF: config, OPENSSL_MODULES: path.dirname(fipsModule ?? '') };
-  const flags = ['--force-fips', '--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', `${WORK}${TRIES}`];
-  const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT, env });
-  expect(stdout).toContain('fips 1, refused 3');
-  for (const program of ['worker/main.ts', 'manager/main.ts', 'manager/cli/main.ts'])
-    expect(spawnSync(process.execPath, ['--force-fips', program, '--help'], { cwd: ROOT, env }).status).toBe(0);
-});
+test.skipIf(fipsModule === undefined)(
+  'all of it works with the FIPS provider of OpenSSL, which refuses what is not approved',
+  {
+    timeout: 3 * LIMIT_MS,
+  },
+  async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-fips-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [installed, config] = [path.join(folder, 'fipsmodule.cnf'), path.join(folder, 'openssl.cnf')];
+    execFileSync('openssl', ['fipsinstall', '-module', fipsModule ?? '', '-out', installed], { stdio: 'ignore' });
+    writeFileSync(
+      config,
+      `nodejs_conf = init\n.include ${installed}\n[init]\nproviders = used\n[used]\nfips = fips_sect\nbase = base_sect\n[base_sect]\nactivate = 1\n`,
+    );
+    const env = { ...process.env, OPENSSL_CONF: config, OPENSSL_MODULES: path.dirname(fipsModule ?? '') };
+    const flags = ['--force-fips', '--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', `${WORK}${TRIES}`];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT, env });
+    expect(stdout).toContain('fips 1, refused 3');
+    for (const program of ['worker/main.ts', 'manager/main.ts', 'manager/cli/main.ts'])
+      expect(spawnSync(process.execPath, ['--force-fips', program, '--help'], { cwd: ROOT, env }).status).toBe(0);
+  },
+);
 
 test('where Node has no FIPS provider, a program that is to run with one does not start without', { timeout: LIMIT_MS }, () => {
   const { status, stderr } = spawnSync(process.execPath, ['--force-fips', 'worker/main.ts', '--help'], { cwd: ROOT, encoding: 'utf8' });

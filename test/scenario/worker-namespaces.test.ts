@@ -14,7 +14,13 @@ import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { renderChart } from '../support/helm.ts';
 import { startHttpsWorker } from '../support/https-worker.ts';
-import { ACCOUNT, applyAccess, startWorkerUnderRbac, type WorkerUnderRbac, type WorkerUnderRbacOptions } from '../support/worker-under-rbac.ts';
+import {
+  ACCOUNT,
+  applyAccess,
+  startWorkerUnderRbac,
+  type WorkerUnderRbac,
+  type WorkerUnderRbacOptions,
+} from '../support/worker-under-rbac.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 const LIMIT_MS = 60_000;

@@ -38,7 +38,8 @@ export function createClusterInformers(
   const jobs = (more: Partial<InformerOptions<Job>>, onChanged: () => void): Informer<Job> | InformerOfServed<Job> => {
     const every = { ...basics, resource: JOBS, onRestart, transform: (copy: Job) => essentialsOfCopy(copy, local), ...more };
     if (servedNamespaces === undefined) return createInformer(every);
-    const inOne = (namespace: string, noting: typeof every.client): Informer<Job> => createInformer({ ...every, client: noting, namespace });
+    const inOne = (namespace: string, noting: typeof every.client): Informer<Job> =>
+      createInformer({ ...every, client: noting, namespace });
     return createInformerOfServed(JOBS, servedNamespaces, client, inOne, onChanged);
   };
   const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOfCopy(copy)] };

@@ -17,7 +17,10 @@ export interface InformerOfServed<T extends KubeObject> extends Informer<T> {
   isKnown(namespace: string): boolean;
 }
 
-/** `create` makes the informer of one namespace with this client. `onChanged`: another namespace is unreadable, or is readable and synced. */
+/**
+ * `create` makes the informer of one namespace with this client. `onChanged` is called when a namespace becomes unreadable, when it becomes
+ * readable, and when it is synced after that.
+ */
 export function createInformerOfServed<T extends KubeObject>(
   resource: Resource<T>,
   namespaces: readonly string[],
@@ -66,11 +69,13 @@ export function createInformerOfServed<T extends KubeObject>(
   }
 
   /** A namespace that becomes readable is known only once its first list is complete. */
-  async function tellOfLate(namespace: string, part: Informer<T>, signal: AbortSignal): Promise<void> {
-    // It rejects when `signal` aborts.
-    await part.waitForSync(signal).catch(() => undefined);
-    if (!signal.aborted && onceRefused.has(namespace)) change();
-  }
+  const tellOfLate = (namespace: string, part: Informer<T>, signal: AbortSignal): Promise<void> =>
+    part.waitForSync(signal).then(
+      () => {
+        if (onceRefused.has(namespace)) change();
+      },
+      () => undefined, // The signal has aborted.
+    );
 
   return {
     ...all,

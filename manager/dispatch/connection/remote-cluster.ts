@@ -423,7 +423,9 @@ class ConnectedCluster implements RemoteCluster {
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
     const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
-    const outOfPlace = [...(copies ?? []), ...this.#served.unlisted()].filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
+    const outOfPlace = [...(copies ?? []), ...this.#served.unlisted()].filter(
+      (job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]),
+    );
     await markOutOfList(this, outOfPlace, origin, log);
     return copies && outOfPlace.map(localKeyOfCopy);
   }

@@ -21,7 +21,9 @@ describe('history', () => {
     });
     expect(JSON.stringify(read('--history-store-file', '/where/url', '--history-store', 'here'))).toContain('exclude one another');
     for (const store of [[], ['--history-store', 'here'], ['--history-store', 'redis://r']])
-      expect(JSON.stringify(read('--history-credentials-directory', '/keys', ...store))).toContain('needs --history-store or --history-store-file');
+      expect(JSON.stringify(read('--history-credentials-directory', '/keys', ...store))).toContain(
+        'needs --history-store or --history-store-file',
+      );
   });
 
   test('a store that is none is refused without its password', () => {

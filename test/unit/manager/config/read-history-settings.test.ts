@@ -52,7 +52,11 @@ test('keys are those of the environment, both or none, unless a directory has th
 test.each([
   ['no-store', { url: 'ftp://:hunter2@host' }, '--history-store-file: ".*url" is neither a directory nor '],
   ['empty', { url: '\n' }, '--history-store-file: ".*url" is empty; write one URL into it, such as s3://jobs/history'],
-  ['half', { url: 's3://jobs', AWS_ACCESS_KEY_ID: 'hunter2' }, '--history-credentials-directory: ".*SECRET_ACCESS_KEY" cannot be read \\(ENOENT\\)'],
+  [
+    'half',
+    { url: 's3://jobs', AWS_ACCESS_KEY_ID: 'hunter2' },
+    '--history-credentials-directory: ".*SECRET_ACCESS_KEY" cannot be read \\(ENOENT\\)',
+  ],
   [
     'two-words',
     { url: 's3://jobs', AWS_ACCESS_KEY_ID: 'a hunter2', AWS_SECRET_ACCESS_KEY: 'b' },

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { contactIn, createInformerOfServed, type InformerOfServed, servedBy } from '../../../../../manager/dispatch/connection/informer-of-served.ts';
+import {
+  contactIn,
+  createInformerOfServed,
+  type InformerOfServed,
+  servedBy,
+} from '../../../../../manager/dispatch/connection/informer-of-served.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES } from '../../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../../shared/kube/api-error.ts';
@@ -52,8 +57,7 @@ async function start(...refused: readonly string[]): Promise<void> {
     JOBS,
     NAMED,
     withRoles(cluster.client),
-    (namespace, client) =>
-      createInformer({ client, resource: JOBS, namespace, clock, random: seededRandom(1), log: silentLogger }),
+    (namespace, client) => createInformer({ client, resource: JOBS, namespace, clock, random: seededRandom(1), log: silentLogger }),
     () => changes.push(informer.unreadable().join()),
   );
   const stopping = new AbortController();
@@ -85,7 +89,11 @@ test('a namespace that is refused holds up no other, and is taken in when it may
   expect([informer.hasSynced(), informer.unreadable(), changes]).toEqual([true, ['a'], ['a']]);
   expect([informer.isKnown('a'), informer.isKnown('b'), informer.isKnown('c')]).toEqual([false, true, false]);
   expect(informer.list().map(({ metadata }) => metadata.namespace)).toEqual(['b']);
-  expect(['Ready', 'Lost', 'Connecting'].map((contact) => contactIn(served, 'a', contact as 'Ready'))).toEqual(['Unreadable', 'Lost', 'Connecting']);
+  expect(['Ready', 'Lost', 'Connecting'].map((contact) => contactIn(served, 'a', contact as 'Ready'))).toEqual([
+    'Unreadable',
+    'Lost',
+    'Connecting',
+  ]);
   expect(contactIn(served, 'b', 'Ready')).toBe('Ready');
   const heardMs = informer.lastHeardMs();
   await pass(120);

@@ -210,7 +210,9 @@ describe('creating a copy', () => {
     const client = lossy(cluster.client);
     writer = writerWith(undefined, { client, clock });
     client.answers = ['forbidden', 'forbidden'];
-    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true, isFirst: false }))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true, isFirst: false }))).toBe(
+      'Refused: cluster "eu-1" refused the Job: no',
+    );
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
   });
 
