@@ -371,4 +371,6 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'decision-log-max-size': 'the decision log of a pod goes to standard output',
   'decision-log-max-files': 'likewise',
   'history-store': 'history.store, history.storeSecret or the volume',
+  'history-store-file': 'history.storeSecret, which is mounted',
+  'history-credentials-directory': 'history.credentialsSecret, which is mounted',
 };

@@ -68,6 +68,7 @@ function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): 
     spec: omitUndefined({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, servedNamespaces }),
     status: {
       ...omitUndefined({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }),
+      ...omitUndefined({ unreadableNamespaces: status?.unreadableNamespaces }),
       conditions,
     },
   };

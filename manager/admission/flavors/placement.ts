@@ -298,7 +298,10 @@ function problemOf(
   usage: Usage,
 ): string | undefined {
   if (!isWished(workload, cluster)) return 'not wished for by the Job';
-  if (!servesNamespace(cluster.servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
+  const { servedNamespaces, unreadableNamespaces } = cluster;
+  if (unreadableNamespaces?.includes(workload.namespace) === true)
+    return `does not let the manager list Jobs in namespace ${workload.namespace}`;
+  if (!servesNamespace(servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
   const missing = missingClass(workload, cluster);
   if (missing !== undefined) return `no PriorityClass ${missing}`;
   if (flavors === undefined)

@@ -29,6 +29,8 @@ export type ClusterState = {
   readonly otherCapacity: Amount;
   /** Namespaces whose Jobs the cluster accepts; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
+  /** Those of spec.servedNamespaces that it does not accept because the manager may not list Jobs there. */
+  readonly unreadableNamespaces?: readonly string[] | undefined;
   /** The PriorityClasses of the cluster without system classes; undefined if they are not known. */
   readonly priorityClasses: readonly string[] | undefined;
 };
@@ -54,7 +56,8 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // A resource missing from listed allocatable is 0; a cluster without allocatable is taken as unlimited.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
-    servedNamespaces: spec.servedNamespaces,
+    servedNamespaces: spec.servedNamespaces?.filter((namespace) => status?.unreadableNamespaces?.includes(namespace) !== true),
+    unreadableNamespaces: status?.unreadableNamespaces,
     priorityClasses: status?.priorityClasses,
   };
 }

@@ -130,6 +130,13 @@ export const WorkerClusterStatusSchema = Type.Object({
         'PriorityClasses there, those of the system excepted: a Job whose pods name another one is not placed there. Absent while they are not known, or are too many.',
     }),
   ),
+  unreadableNamespaces: Type.Optional(
+    Type.Array(Type.String({ maxLength: 63 }), {
+      maxItems: 64,
+      'x-kubernetes-list-type': 'set',
+      description: 'Those of servedNamespaces in which the manager may not list Jobs: no Job of theirs is placed there. Absent: none.',
+    }),
+  ),
   used: Type.Optional(ResourceList('Sum of what the Jobs placed there request.')),
   version: Type.Optional(Type.String({ description: 'Version of the API server.' })),
   worker: Type.Optional(

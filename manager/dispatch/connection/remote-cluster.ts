@@ -45,6 +45,7 @@ import { createWriteTroubles } from '../writes/write-troubles.ts';
 import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
 import { markOutOfList } from './copies-by-template.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
+import { contactIn, type Served } from './informer-of-served.ts';
 import { listOnce } from './list-once.ts';
 import { createRateSlots } from './rate-slots.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
@@ -80,6 +81,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly starts: StartInquiries;
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<WorkObject>;
+  readonly #served: Served;
   readonly #nodes: Informer<Node>;
   readonly #classes: Informer<PriorityClass>;
   readonly #ownWrites: OwnWrites<WorkObject>;
@@ -139,11 +141,9 @@ class ConnectedCluster implements RemoteCluster {
       metrics: workqueues.of('start-inquiries', name),
       onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
-    const informers = createClusterInformers(options, { ...watching, budget });
-    this.#copies = informers.copies;
-    this.#allJobs = informers.allJobs;
-    this.#nodes = informers.nodes;
-    this.#classes = informers.classes;
+    const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
+    const informers = createClusterInformers(options, { ...watching, onReadable });
+    ({ copies: this.#copies, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes, classes: this.#classes } = informers);
     this.#classes.addHandler({ added: () => this.#report(), updated: () => undefined, deleted: () => this.#report() });
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
@@ -216,9 +216,9 @@ class ConnectedCluster implements RemoteCluster {
 
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
-    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+    const { namespace = '' } = parseKey(localKey);
     return {
-      contact: served ? this.contact() : 'NotServed',
+      contact: servesNamespace(servedNamespaces, namespace) ? contactIn(this.#served, namespace, this.contact()) : 'NotServed',
       jobController,
       builtIn: this.#leases.isBuiltIn(),
       withoutWorker: this.#absence.reason(),
@@ -385,7 +385,7 @@ class ConnectedCluster implements RemoteCluster {
   #becomes(found: ClusterHealth): void {
     if (this.#restored.signal.aborted) return;
     const before = this.#health;
-    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard() };
+    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard(), unreadable: this.#served.unreadable() };
     this.#health = next;
     // Failures on the way to the loss do not show what the cluster can do now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
@@ -423,7 +423,9 @@ class ConnectedCluster implements RemoteCluster {
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
     const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
-    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
+    const outOfPlace = [...(copies ?? []), ...this.#served.unlisted()].filter(
+      (job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]),
+    );
     await markOutOfList(this, outOfPlace, origin, log);
     return copies && outOfPlace.map(localKeyOfCopy);
   }
@@ -473,10 +475,11 @@ class ConnectedCluster implements RemoteCluster {
 
   /** The Lease is renewed only once the cluster has answered another request. */
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
-    const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
+    const versions = this.#served.versions();
     const answer = await this.#prober.ask(this.#faults.size > 0, signal);
     if (answer.kind !== 'Answered') return answer;
-    const { resourceVersion = '' } = answer;
+    const { resourceVersion = '', namespace } = answer;
+    const seen = versions.get(namespace) ?? '';
     if (isOlder(resourceVersion, seen)) {
       this.#wentBack(new WentBack('jobs', seen, resourceVersion));
       return { ...answer, synced: false };

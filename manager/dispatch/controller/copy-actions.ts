@@ -10,7 +10,7 @@ import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { wasDispatched } from '../mirror/missing-copy.ts';
-import { mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
+import { isCertain, mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { createRecentRefusals, type RecentRefusals } from '../mirror/recent-refusals.ts';
 import { DispatchRefused, isAnswer } from '../writes/copy-writer.ts';
 import { troubleOf, type Trouble } from '../writes/write-troubles.ts';
@@ -88,7 +88,8 @@ class Actions implements CopyActions {
     const { local, record } = group;
     const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
-    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
+    const isFirst = record.kind === 'Record' && isCertain(group.clusters.get(cluster.name), record.record);
+    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name), isFirst };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
     const { kind } = this.#deps;

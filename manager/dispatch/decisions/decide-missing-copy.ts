@@ -4,9 +4,9 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { type DispatchProblem, isRefusalOf } from '../../api/refusals.ts';
+import { type DispatchProblem, isRefusalOf, refusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { isLossYoung, lossMessage } from '../mirror/lost-place.ts';
+import { isLossYoung, lossMessage, unreadable } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
 import { atRest, cannotStart, dispatched, notDispatched } from '../status-home/own-conditions.ts';
@@ -38,13 +38,18 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<WorkOb
   if (cluster === undefined) return waits(absence(group, record)); // 6
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
+  // No write was ever sent there for this placement, so that none of it can run.
+  if (cluster.contact === 'Unreadable' && isUntouched(cluster, record))
+    return waits(refusalOf(record.epoch, { reason: DispatchedReason.Refused, message: unreadable(group) })); // 11
   if (cluster.contact !== 'Ready') {
     const loss = lossMessage(group);
     // A copy that was there may still run: the status stays until the cluster answers again.
     const message =
       cluster.contact === 'NotServed'
         ? `cluster "${name}" does not serve namespace "${local.metadata.namespace}" (servedNamespaces of its WorkerCluster)`
-        : `cluster "${name}" cannot be reached${loss === undefined ? '' : `: ${loss}`}`;
+        : cluster.contact === 'Unreadable'
+          ? unreadable(group)
+          : `cluster "${name}" cannot be reached${loss === undefined ? '' : `: ${loss}`}`;
     // The last status stays, with the consequence of the loss added.
     if (wasThere && loss !== undefined)
       return {

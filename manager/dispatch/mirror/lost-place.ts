@@ -42,6 +42,7 @@ export function lossMessage(group: MirrorGroup): string | undefined {
   const contact = viewOfPlace(group)?.contact;
   if (contact === 'Ready') return undefined;
   if (contact === 'NotServed') return notServed(group);
+  if (contact === 'Unreadable') return `${unreadable(group)}; what becomes of the Job there is not seen, and its quota is held`;
   return isLossYoung(group) ? undefined : group.loss?.message;
 }
 
@@ -64,6 +65,11 @@ const withoutDispatched = (status: DeepReadonly<WorkStatus> | undefined): unknow
 const notServed = (group: MirrorGroup): string =>
   `cluster "${placeOf(group)}" no longer serves namespace "${group.local?.metadata.namespace}" (spec.servedNamespaces of its WorkerCluster), so that what becomes of the Job ` +
   'there is not seen, and its quota is held: put the namespace on the list again until the Job has ended or has moved (spec.state: Draining)';
+
+/** The cluster does not let the manager list Jobs in the namespace of this Job. */
+export const unreadable = (group: MirrorGroup): string =>
+  `cluster "${placeOf(group)}" does not let the manager list Jobs in namespace "${group.local?.metadata.namespace}": grant it the rights there ` +
+  '(chart switchyard-worker: managerAccess.namespaces)';
 
 /**
  * Milliseconds until the Job is to report the loss of its cluster, or, when suspended or deleted, counts as fenced off, even without an

@@ -46,8 +46,11 @@ export type Copy = {
   readonly deleting: boolean;
 };
 export type ClusterView = {
-  /** NotServed: Jobs of this namespace are not listed on the cluster. */
-  readonly contact: Contact | 'NotServed';
+  /**
+   * NotServed: Jobs of this namespace are not listed on the cluster. Unreadable: they may not be listed there, as after the Role of the
+   * manager was deleted.
+   */
+  readonly contact: Contact | 'NotServed' | 'Unreadable';
   /** The WorkerCluster is being deleted. */
   readonly leaving?: boolean;
   readonly jobController: string;
@@ -113,7 +116,7 @@ export function unseenPlaces(group: MirrorGroup, record: AdmissionRecord | undef
   const view = viewOfPlace(group);
   return view?.contact === 'Ready' || isUntouched(view, record) || isFencedOff(group) ? [] : [placeOf(group) ?? record.cluster];
 }
-const isOpen = (contact: ClusterView['contact']): boolean => contact === 'Connecting' || contact === 'Lost';
+const isOpen = (contact: ClusterView['contact']): boolean => contact !== 'Ready' && contact !== 'NotServed';
 
 /** No write was ever sent there for this placement: it was recorded after the last moment at which another manager could have written. */
 export const isUntouched = (view: ClusterView | undefined, { since }: AdmissionRecord): boolean =>

@@ -27,9 +27,10 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
 export interface CopyWriter {
   /**
    * Creates the copy, in the namespace of its original and nowhere else. An existing copy counts as created. While an earlier create is
-   * unanswered (`mayBeMadeYet`), no refusal is final.
+   * unanswered (`mayBeMadeYet`), no refusal is final. Where the name may not be read either, a refusal is final only for the first create
+   * that was ever sent (`isFirst`).
    */
-  create(copy: Unsaved<WorkObject>, options: { readonly mayBeMadeYet: boolean }): Promise<WorkObject>;
+  create(copy: Unsaved<WorkObject>, options: CreateOptions): Promise<WorkObject>;
   /**
    * Restores the marks that identify a copy on this version of it; 409 when the copy has changed meanwhile. The cluster may drop or refuse
    * them: returns the copy as the cluster has it.
@@ -51,6 +52,8 @@ export interface CopyWriter {
   /** Deletes this object by its UID: `Foreground` keeps it until its pods are gone, `Background` does not. */
   delete(copy: DeepReadonly<WorkObject>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
+
+export type CreateOptions = { readonly mayBeMadeYet: boolean; readonly isFirst: boolean };
 
 /** A write to the status of a suspended copy. */
 type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
@@ -98,12 +101,12 @@ export function createCopyWriter(options: {
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
-  async function create(copy: Unsaved<WorkObject>, { mayBeMadeYet }: { readonly mayBeMadeYet: boolean }): Promise<WorkObject> {
+  async function create(copy: Unsaved<WorkObject>, options: CreateOptions): Promise<WorkObject> {
     try {
       return await marked(await post(copy), marksOf(copy));
     } catch (error) {
       const problem = problemOf(error);
-      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, mayBeMadeYet);
+      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, options);
       throw error;
     }
   }
@@ -129,10 +132,11 @@ export function createCopyWriter(options: {
     copy: Unsaved<WorkObject>,
     problem: DispatchProblem | undefined,
     cause: unknown,
-    mayBeMadeYet: boolean,
+    { mayBeMadeYet, isFirst }: CreateOptions,
   ): Promise<WorkObject> {
     const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
-      throw problem === undefined ? error : new DispatchRefused(problem, cause);
+      if (problem === undefined) throw error;
+      throw new DispatchRefused(isFirst && isForbidden(error) ? refusalOf(epochOf(copy), problem) : problem, cause);
     });
     const identity = present && copyIdentity(present);
     const wanted = copyIdentity(copy);

@@ -30,7 +30,7 @@ const copyOf = (originUid: string, epoch: number): Unsaved<Job> => ({
 });
 
 /** No other create of it can be carried out. */
-const SOLE = { mayBeMadeYet: false };
+const SOLE = { mayBeMadeYet: false, isFirst: true };
 
 let cluster: EmbeddedCluster;
 let writer: CopyWriter;
@@ -212,16 +212,21 @@ describe('creating a copy', () => {
     const client = lossy(cluster.client);
     writer = writerWith(undefined, { client, clock });
     client.answers = ['forbidden', 'forbidden'];
-    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true }))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true, isFirst: false }))).toBe(
+      'Refused: cluster "eu-1" refused the Job: no',
+    );
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
   });
 
   test('that is refused is not refused for good while nobody can say what is there', async () => {
     const client = lossy(cluster.client);
     writer = writerWith(undefined, { client, clock });
-    client.answers = ['forbidden'];
+    client.answers = ['forbidden', 'forbidden'];
     client.blind = true;
-    expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    const again = { ...SOLE, isFirst: false };
+    expect(await refusalOf(writer.create(copyOf('a', 1), again))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    // The first create that was ever sent has made nothing.
+    expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
   });
 });
 
