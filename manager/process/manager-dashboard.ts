@@ -44,7 +44,10 @@ export type DashboardService = {
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
-export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
+export type ManagerDashboardDeps = Pick<
+  ManagerFlags,
+  'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing' | 'defaultPlacement'
+> & {
   readonly informers: HomeInformers;
   readonly identities: NamespaceIdentities;
   readonly client: ReadClient & WriteClient;
@@ -71,6 +74,7 @@ export function createManagerDashboard(
     workerLostTimeoutMs,
     fairSharing,
     admissionFairSharing,
+    defaultPlacement,
   }: ManagerDashboardDeps,
 ): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
@@ -89,7 +93,7 @@ export function createManagerDashboard(
       limitRanges: informers.limitRanges?.list() ?? [],
       runtimeClasses: informers.runtimeClasses?.list() ?? [],
     }),
-    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
+    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing, defaultPlacement }),
     clock,
     log,
   });

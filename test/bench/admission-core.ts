@@ -45,6 +45,7 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   tryingSinceMs: undefined,
   unsteady: false,
   draining: false,
+  preference: 0,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,
   priorityClasses: undefined,

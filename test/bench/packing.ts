@@ -18,7 +18,10 @@ import { defineSuite } from './suite.ts';
 
 /** What queues are set to. Where a strategy reads run times, it is played with each kind of estimate. */
 type Strategy = { readonly name: string; readonly spec: Partial<ClusterQueueSpec>; readonly readsRunTimes: boolean };
-const STRATEGIES: readonly Strategy[] = [{ name: 'BestEffortFIFO', spec: { queueingStrategy: 'BestEffortFIFO' }, readsRunTimes: false }];
+const STRATEGIES: readonly Strategy[] = [
+  { name: 'BestEffortFIFO, MostRoom', spec: { queueingStrategy: 'BestEffortFIFO', placement: 'MostRoom' }, readsRunTimes: false },
+  { name: 'BestEffortFIFO', spec: { queueingStrategy: 'BestEffortFIFO' }, readsRunTimes: false },
+];
 
 /** What the last strategy has to reach with exact estimates; waits in minutes. */
 type Goal = {
@@ -67,13 +70,13 @@ export const packingSuite = defineSuite(FLAGS, ({ queues, clusters, estimates, j
   return () => {
     let met = true;
     for (const count of clusters) {
+      const logged = log === undefined ? undefined : [loadOfLog(log, count)];
       const loadsOf = (queueCount: number): readonly Load[] =>
-        log === undefined
-          ? Array.from({ length: seeds }, (_, index) => ({
-              jobs: generateJobs({ seed: index + 1, jobs, queues: queueCount, clusters: count }),
-              machine: { clusters: count, clusterCpu: CLUSTER_CPU },
-            }))
-          : [loadOfLog(log, count)];
+        logged ??
+        Array.from({ length: seeds }, (_, index) => ({
+          jobs: generateJobs({ seed: index + 1, jobs, queues: queueCount, clusters: count }),
+          machine: { clusters: count, clusterCpu: CLUSTER_CPU },
+        }));
       if (!measure({ clusters: count, queues, estimates, loadsOf, hasGoals: log === undefined })) met = false;
     }
     return Promise.resolve(met);

@@ -37,7 +37,7 @@ const LARGE_CPUS = [64, 80, 96, 112, 128];
 const SMALL_CPUS = [1, 2, 4];
 const FAMILIES = 80;
 /** Run times are log-normal: a median for each family, and from there for each Job. */
-const MEDIAN_MS = 12 * 60_000;
+const MEDIAN_MS = 5 * 60_000;
 const FAMILY_SIGMA = 0.7;
 const JOB_SIGMA = 1;
 const LIMIT_FACTOR_MAX = 5;
