@@ -138,6 +138,7 @@ async function runManager(
     renewIntervalMs: settings.renewIntervalMs,
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,
+    defaultPlacement: settings.defaultPlacement,
     jobRules: settings.jobRules,
     canary: settings.canary,
     storyEventQps: settings.storyEventQps,

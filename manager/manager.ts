@@ -285,6 +285,7 @@ export function createManager(deps: ManagerDeps): Manager {
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
         admissionFairSharing: deps.admissionFairSharing,
+        defaultPlacement: deps.defaultPlacement,
         decisionLog: deps.decisionLog,
         traceRatio: tracing?.ratio,
       }),

@@ -1,3 +1,4 @@
+import type { PlacementPolicy } from '../api/cluster-queue.ts';
 import type { StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
@@ -48,6 +49,8 @@ export type AdmissionDeps = {
   readonly workerLostTimeoutMs: number;
   /** How ClusterQueues share what their Cohorts lend; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Absent: the default of the flag. */
@@ -213,6 +216,7 @@ export function createAdmission({
     evictionController,
     recorder,
     fairSharing: deps.fairSharing,
+    defaultPlacement: deps.defaultPlacement,
     wake,
     onApplied: changed,
     clock,

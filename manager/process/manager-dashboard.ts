@@ -45,7 +45,10 @@ export type DashboardService = {
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
-export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
+export type ManagerDashboardDeps = Pick<
+  ManagerFlags,
+  'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing' | 'defaultPlacement'
+> & {
   readonly kind: WorkKind<Job>;
   readonly informers: HomeInformers;
   readonly identities: NamespaceIdentities;
@@ -74,6 +77,7 @@ export function createManagerDashboard(
     workerLostTimeoutMs,
     fairSharing,
     admissionFairSharing,
+    defaultPlacement,
   }: ManagerDashboardDeps,
 ): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
@@ -92,7 +96,7 @@ export function createManagerDashboard(
       limitRanges: informers.limitRanges?.list() ?? [],
       runtimeClasses: informers.runtimeClasses?.list() ?? [],
     }),
-    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
+    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing, defaultPlacement }),
     clock,
     log,
   });

@@ -3,7 +3,7 @@ import type { Informer } from '../../../shared/kube/informer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { ClusterQueue } from '../../api/cluster-queue.ts';
+import type { ClusterQueue, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
 import type { LimitRange } from '../../api/limit-range.ts';
 import type { LocalQueue } from '../../api/local-queue.ts';
@@ -37,6 +37,8 @@ export type SetupWatcherDeps = {
   readonly recorder: Pick<DecisionRecorder, 'setup'> | undefined;
   /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
   readonly fairSharing: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; undefined: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** Has the scheduler run a pass, which applies the changes first. */
   readonly wake: () => void;
   /** Called when a change was applied that may alter decisions or what queues report. */
@@ -214,10 +216,10 @@ class Watcher implements SetupWatcher {
   }
 
   #applyQueueing(): void {
-    const { informers, fairSharing, cache, queues, watcher, evictionController, onApplied } = this.#deps;
+    const { informers, fairSharing, defaultPlacement, cache, queues, watcher, evictionController, onApplied } = this.#deps;
     this.#stale.queueing = false;
     const before = cache.queueing();
-    const next = buildQueueingSetup(queueingObjects(informers), fairSharing);
+    const next = buildQueueingSetup(queueingObjects(informers), fairSharing, defaultPlacement);
     const { tried, requeued } = changeOf(this.#changed, before, next);
     cache.setQueueing(next);
     queues.usageChanged();

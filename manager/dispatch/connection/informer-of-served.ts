@@ -102,7 +102,7 @@ export interface Served extends Pick<InformerOfServed<WorkObject>, 'unreadable' 
    * The copies that were there last in namespaces that are unreadable now. Nothing can be put in order there, so that one of them that is
    * out of place holds back the answer to a fence token.
    */
-  unlisted(): readonly DeepReadonly<Job>[];
+  unlisted(): readonly DeepReadonly<WorkObject>[];
   /** The newest resourceVersion of each namespace, '' being all of them. */
   versions(): ReadonlyMap<string, string>;
 }

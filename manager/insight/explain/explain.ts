@@ -221,7 +221,7 @@ function clusterHurdles(
   const atBest = assignFlavors(workload, queue, createUsage());
   const groups = atBest.kind === 'Fit' ? atBest.groups : [];
   const shapes = cacheOf(world, queueingOf(world)).shapes;
-  const { verdicts } = place(workload, groups, world.clusters, usage, shapes, world.nowMs);
+  const { verdicts } = place(workload, groups, world.clusters, usage, shapes, world.nowMs, queue.placement);
   return world.clusters.map((cluster) => {
     const there = reservations.filter(({ record }) => record.cluster === cluster.name);
     const limited = [...workload.requests].filter(([resource, asked]) => asked > ZERO && Number.isFinite(capacityOf(cluster, resource)));

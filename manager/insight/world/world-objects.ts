@@ -1,3 +1,4 @@
+import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import type { DeepReadonly, JobCondition, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { QuantityError } from '../../../shared/kube/quantity.ts';
@@ -36,6 +37,8 @@ export type WorldObjects = QueueingObjects & {
 export type ManagerFlags = {
   /** How ClusterQueues share what their Cohorts lend; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** After this time Jobs leave a lost cluster; 0: never. */

@@ -1,3 +1,4 @@
+import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { LostCluster } from '../../api/fenced-off.ts';
@@ -30,6 +31,8 @@ export type World = {
   /** Workloads in order of arrival. */
   readonly workloads: readonly Workload[];
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /**
@@ -64,7 +67,8 @@ function writtenOn(kind: WorkKind, job: DeepReadonly<WorkObject>): ParsedRecord 
   return { kind: 'Record', record };
 }
 
-export const queueingOf = ({ objects, fairSharing }: World): QueueingSetup => buildQueueingSetup(objects, fairSharing);
+export const queueingOf = ({ objects, fairSharing, defaultPlacement }: World): QueueingSetup =>
+  buildQueueingSetup(objects, fairSharing, defaultPlacement);
 
 /** The usage of LocalQueues from their status and from reservations, which {@link cacheOf} adds. Undefined if usage does not matter. */
 export function usageIn(

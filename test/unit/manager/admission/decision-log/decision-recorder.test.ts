@@ -258,9 +258,12 @@ test('decisions are told by what they came to, and no message is looked for', ()
 
 test('flags come out of the log as they went in', () => {
   const settings = {
+    defaultPlacement: 'LeastRoom' as const,
     fairSharing: { preemptionStrategies: ['LessThanInitialShare'] as const },
     admissionFairSharing: { halfLifeMs: 1, samplingIntervalMs: 2, resourceWeights: new Map([['cpu', 3]]) },
   };
   expect(settingsFrom(JSON.parse(JSON.stringify(settingsOf(settings))))).toEqual(settings);
-  expect(settingsFrom(settingsOf({}))).toEqual({ fairSharing: undefined, admissionFairSharing: undefined });
+  expect(settingsFrom(settingsOf({}))).toEqual({ fairSharing: undefined, admissionFairSharing: undefined, defaultPlacement: 'LeastRoom' });
+  // Managers that wrote nothing of placement spread all Jobs.
+  expect(settingsFrom({})).toMatchObject({ defaultPlacement: 'MostRoom' });
 });
