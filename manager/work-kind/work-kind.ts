@@ -9,8 +9,8 @@ import type { PodSet } from './pod-sets.ts';
 
 /**
  * What a kind of work is: how objects of one resource are suspended, which pods they ask for, how far they are, what their copies carry and
- * which status comes home. Admission and dispatch read an object's metadata and conditions themselves, and ask its kind for all else. `O` is
- * the type of its objects, for what knows one kind only.
+ * which status comes home. Admission and dispatch read the metadata and conditions of an object themselves, and ask its kind for all else.
+ * `O` is the type of its objects, for code that knows one kind only.
  */
 export interface WorkKind<O extends WorkObject = WorkObject> {
   readonly resource: Resource<O>;
