@@ -76,7 +76,7 @@ const run = (args: readonly string[]): Promise<Outcome> => start(args).outcome;
 const start = (args: readonly string[]) => startSwitchyardHere(args, { kubeconfig: path.join(folder, 'kubeconfig'), environment });
 const WAYS = { redis: ['--via', 'redis', '--submission-queue', QUEUE_NAME], http: ['--via', 'http', '--submission-queue', 'nightly'] };
 const parked = async (key: string): Promise<Job> => {
-  await expect.poll(async () => (await world.users.getJob(key))?.getState(), { timeout: 30_000 }).toBe('delayed');
+  await expect.poll(async () => (await world.users.getJob(key))?.getState(), { timeout: 100_000 }).toBe('delayed');
   return (await world.users.getJob(key)) as Job;
 };
 
@@ -88,7 +88,7 @@ describe.each(['redis', 'http'] as const)('by %s', (via) => {
     const following = start(['submit', file, '--key', 'run-17', '--wait', ...way]);
     const job = await parked('run-17');
     await world.queue.report(refOf(job), { phase: 'Running', cluster: 'east', active: 1, succeeded: 0, failed: 0 });
-    await expect.poll(() => following.said().stderr, { timeout: 30_000 }).toContain('run-17 Running on east');
+    await expect.poll(() => following.said().stderr, { timeout: 100_000 }).toContain('run-17 Running on east');
     // Again, meanwhile: the same submission.
     expect(await run(['submit', file, '--key', 'run-17', ...way])).toEqual({ code: 0, stdout: 'run-17 submitted\n', stderr: '' });
     await world.finish(job, done(3));
@@ -134,7 +134,7 @@ test('by HTTP the stream is taken up again where it broke', { timeout: 120_000 }
   const following = start(['submit', file, '--key', 'long', '--wait', ...WAYS.http]);
   const job = await parked('long');
   await world.queue.report(refOf(job), { phase: 'Running', cluster: 'east', active: 1, succeeded: 0, failed: 0 });
-  await expect.poll(() => following.said().stderr, { timeout: 30_000 }).toContain('long Running on east');
+  await expect.poll(() => following.said().stderr, { timeout: 100_000 }).toContain('long Running on east');
   const { port } = new URL(server.url);
   await server.close();
   await world.finish(job, done(1));
