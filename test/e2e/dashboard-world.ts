@@ -141,6 +141,7 @@ async function createTeams({ home }: WholeWorld): Promise<void> {
       spec: {
         ...(cohortName !== undefined && { cohortName }),
         namespaceSelector: {},
+        placement: 'MostRoom',
         resourceGroups: [{ coveredResources: ['cpu', 'memory'], flavors: [{ name: 'default', resources }] }],
       },
     });

@@ -202,7 +202,7 @@ async function setUpQueue(home: KubeClient, onClusterLost: 'Requeue' | 'Wait'): 
   const group = { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '10' }] }] };
   await home.create(CLUSTER_QUEUES, {
     metadata: { name: QUEUE },
-    spec: { namespaceSelector: {}, resourceGroups: [group], onClusterLost },
+    spec: { namespaceSelector: {}, resourceGroups: [group], onClusterLost, placement: 'MostRoom' },
   });
   await home.create(LOCAL_QUEUES, { metadata: { name: QUEUE, namespace: NAMESPACE }, spec: { clusterQueue: QUEUE } });
 }

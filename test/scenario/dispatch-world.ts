@@ -157,7 +157,9 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const resourceGroups = [
     { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '1000' }] }] },
   ];
-  await create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } });
+  // Jobs of these tests are on all clusters; where they are to fill one first, a test says so.
+  const spec = { namespaceSelector: {}, resourceGroups, placement: 'MostRoom' };
+  await create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec });
   await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
 
   const connectInProcess = (name: string): KubeClient => {

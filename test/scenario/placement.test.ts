@@ -84,6 +84,7 @@ describe('where a Job goes', () => {
   };
   beforeEach(async () => {
     for (const name of ['eu-1', 'us-2']) await setCluster(name, { capacity: { cpu: '100', pods: '3' } });
+    await world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, merge({ placement: null }));
     await world.settle(500);
   });
 

@@ -68,7 +68,7 @@ then, once all who are suspended have stopped, and if nobody ends and nobody
     else comes:
 
 Admitted, who would wait otherwise (1):
-  team/waits: would run on east (main, flavor default)
+  team/waits: would run on west (main, flavor default)
 
 1 Job fares as without it.
 `);

@@ -297,7 +297,8 @@ async function createQueues(home: KubeClient): Promise<void> {
   const flavors = [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '1000' }] }];
   await create(CLUSTER_QUEUES, {
     metadata: { name: 'main' },
-    spec: { namespaceSelector: {}, resourceGroups: [{ coveredResources: ['cpu'], flavors }] },
+    // Jobs of these tests are on all clusters.
+    spec: { namespaceSelector: {}, resourceGroups: [{ coveredResources: ['cpu'], flavors }], placement: 'MostRoom' },
   });
   await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
 }
