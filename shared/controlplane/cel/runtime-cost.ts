@@ -133,7 +133,7 @@ function instrumentBinary(node: Node, meter: CostMeter): void {
   const evaluate = instrumentOperation(meter, {
     operands: [left, right],
     apply: ([a, b], evaluator) => node.handle?.(a, b, node, evaluator),
-    cost: ([a, b]) => (typeof cost === 'number' ? cost : cost(a, b)),
+    cost: typeof cost === 'number' ? cost : ([a, b]) => cost(a, b),
   });
   node.evaluate = (evaluator, _, context) => evaluate(evaluator, context);
 }
@@ -166,7 +166,7 @@ type Operation = {
   /** Whether it costs nothing, and no further operand is evaluated, where an operand before the last one fails. */
   readonly endsAtFailure?: boolean;
   apply(values: readonly unknown[], evaluator: unknown): unknown;
-  cost(values: readonly unknown[], result: unknown): number;
+  readonly cost: number | ((values: readonly unknown[], result: unknown) => number);
 };
 
 /** An operation costs also where it, or what it is applied to, fails: an error is of size one. */
@@ -193,7 +193,8 @@ function instrumentOperation(
     } catch (error) {
       failure = { error };
     }
-    meter.chargeCall(() => cost(values, result));
+    if (typeof cost === 'number') meter.charge(cost);
+    else meter.chargeCall(() => cost(values, result));
     if (failure !== undefined) throw failure.error;
     return result;
   };
