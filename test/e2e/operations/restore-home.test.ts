@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { canInstall, startInstallation } from '../../support/installation.ts';
 import { startLongJob, until } from '../../support/installed-jobs.ts';
+import { isServerReal } from '../../support/server-under-test.ts';
 import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
@@ -33,7 +34,10 @@ test.skipIf(!isSlow || !canInstall())('the home cluster is backed up, goes on, a
   const since = await startLongJob(installation, 'since');
 
   await installation.follow('docs/operations.md', ['Restore the home cluster']);
-  expect([await before.place(), before.starts()]).toEqual([place, 1]);
+  // A real control plane may take longer to start than the fence, which then stops the Job and has it run again there.
+  const startsMax = isServerReal() ? 2 : 1;
+  expect(await before.place()).toEqual(place);
+  expect(before.starts()).toBeLessThanOrEqual(startsMax);
   // What nobody at home knows any more goes from the worker clusters.
   const copies = async (): Promise<string[]> =>
     (await Promise.all([east, west].map(({ client }) => client.list(JOBS, { namespace: 'default' })))).flatMap(({ items }) =>
@@ -43,5 +47,5 @@ test.skipIf(!isSlow || !canInstall())('the home cluster is backed up, goes on, a
   since.letEnd();
   before.letEnd();
   await before.complete();
-  expect(before.starts()).toBe(1);
+  expect(before.starts()).toBeLessThanOrEqual(startsMax);
 });
