@@ -79,6 +79,7 @@ const PROGRAMS = {
         'run',
         '--maxWorkers=1',
         'test/conformance/api-cases',
+        'test/conformance/cel-costs',
         'test/conformance/job-scenarios-real-time',
         'test/conformance/compatibility',
         'test/e2e/applied-charts',
@@ -89,16 +90,21 @@ const PROGRAMS = {
         'test/e2e/helm-repeat',
         'test/e2e/http-submissions',
         'test/e2e/install',
+        'test/e2e/killed-quick-start',
         'test/e2e/kubectl',
         'test/e2e/metrics-authentication',
         'test/e2e/operations',
         'test/e2e/partition',
+        'test/e2e/prometheus',
         'test/e2e/quick-start',
         'test/e2e/readme-install',
         'test/e2e/uninstall',
         'test/e2e/upstream-controllers',
         'test/e2e/webhook-real-time',
+        'test/hostile/stolen-manager-token',
+        'test/hostile/stolen-worker-token',
         'test/hostile/tenant-writes',
+        'test/scenario/pod-security',
       ],
     ],
   },
@@ -265,7 +271,7 @@ if (program.needs !== undefined && !process.env[program.needs])
 installModules();
 checkNode();
 if (program.redis) provideRedis();
-const asksPrometheus = name === 'test-operations' || (name === 'test' && process.env.SWITCHYARD_SLOW === '1');
+const asksPrometheus = name === 'test-operations' || name === 'test-real' || (name === 'test' && process.env.SWITCHYARD_SLOW === '1');
 if (asksPrometheus || args.includes('--prometheus')) providePrometheus();
 let failure = 0;
 for (const [index, [command, ...fixed]] of program.commands.entries()) {

@@ -1,8 +1,11 @@
 /** The house rules of CONTRIBUTING.md, as a test: what a reader may rely on in every file. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EQUIVALENTS } from './mutation/equivalents.ts';
 import { readSources, withoutStrings, type SourceFile } from './support/source-files.ts';
 
+const ROOT = path.join(import.meta.dirname, '..');
 const PRODUCT_FOLDERS = ['shared/', 'worker/', 'manager/'];
 
 const sources = readSources();
@@ -96,6 +99,21 @@ describe('every file', () => {
     expect(
       offences(product, ({ text, code }) => (suppressions.exec(text) ?? /\bas any\b|: any\b/.exec(withoutStrings(code)))?.[0]),
     ).toEqual([]);
+  });
+
+  test('whatever can run on a real API server is run there by npm run test:real', () => {
+    const program =
+      readFileSync(path.join(ROOT, 'scripts', 'run.mjs'), 'utf8')
+        .split("'test-real': {")[1]
+        ?.split('worker: {')[0] ?? '';
+    const filters = [...program.matchAll(/'(test\/[^']+)'/g)].map(([, filter = '']) => filter);
+    const starters = /\/(server-under-test|cluster-program|installed-cluster|installation|local-run|partition-world)\.ts'/;
+    // The image's programs are run as processes; what starts is the quick start in them.
+    const others = /^test\/(unit\/|e2e\/image\.)/;
+    const able = sources.filter(({ name, text }) => /\.test\.ts$/.test(name) && !others.test(name) && starters.test(text));
+    expect(able.length).toBeGreaterThan(30);
+    expect(offences(able, ({ name }) => (filters.some((filter) => name.includes(filter)) ? undefined : 'is not in test-real'))).toEqual([]);
+    expect(filters.filter((filter) => !sources.some(({ name }) => name.includes(filter)))).toEqual([]);
   });
 
   test('mutants that are known to change nothing are of lines that are there', () => {

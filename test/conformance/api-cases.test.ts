@@ -14,6 +14,7 @@ import { type HookServer, startHookServer } from './support/hook-server.ts';
 import { createRawHttp, type RawHttp } from './support/raw-http.ts';
 
 const CASE_LIMIT_MS = 60_000;
+const START_LIMIT_MS = 300_000;
 const resources = new AsyncDisposableStack();
 let http: RawHttp;
 /**
@@ -33,7 +34,7 @@ beforeAll(async () => {
   const rulesOf = async (name: string): Promise<object> => (await server.client.get(CLUSTER_ROLES, { namespace: '', name })).rules ?? [];
   for (const name of ['view', 'edit', 'admin'])
     await vi.waitFor(async () => expect(await rulesOf(name)).not.toEqual([]), { timeout: CASE_LIMIT_MS, interval: 100 });
-}, CASE_LIMIT_MS);
+}, START_LIMIT_MS);
 
 afterAll(() => resources.disposeAsync());
 

@@ -45,7 +45,7 @@ import { aRecord } from '../support/jobs.ts';
 import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-const TIME_LIMIT_MS = 60_000;
+const TIME_LIMIT_MS = 180_000;
 const NAMESPACE = 'team';
 const FORGED = formatAdmissionRecord(aRecord({ clusterQueue: 'another-tenants' }), { written: '2026-01-01T00:00:00.000Z', seal: 'x' });
 const LOCAL_WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:switchyard-worker`;

@@ -1,6 +1,6 @@
 /**
  * A cluster to install on: a control plane that listens, embedded or with KUBEBUILDER_ASSETS real, helm and an administrator there, and a
- * kubelet for what was installed. An embedded one can be put back to an earlier state.
+ * kubelet for what was installed. It can be put back to an earlier state.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import type { Image } from './image-root.ts';
 import { type Backup, createMemoryPersistence, type MemoryPersistence } from './memory-persistence.ts';
+import { startRealEtcd } from './real-control-plane.ts';
 import { isServerReal, startServerUnderTest } from './server-under-test.ts';
 import { startServiceProxy } from './service-proxy.ts';
 import { TestKubelet } from './test-kubelet.ts';
@@ -32,12 +33,10 @@ export interface InstalledCluster extends AsyncDisposable {
   readonly kubelet: TestKubelet;
   /** Runs helm, and returns what it prints. */
   helm(...args: readonly string[]): Promise<string>;
-  /** What is stored now. */
-  backUp(): Backup;
+  /** Keeps what is stored now. The result starts the API server again from it, at the same address. */
+  backUp(): () => Promise<void>;
   /** Stops the API server with all that runs on its nodes. Programs of Deployments go on: nobody tells them. */
   stop(): Promise<void>;
-  /** Starts it again at the same address, from what was stored then. */
-  restore(backup: Backup): Promise<void>;
 }
 
 const NODE = { cpu: '4', memory: '8Gi', pods: '110' };
@@ -75,7 +74,6 @@ export async function startInstalledCluster(
     helm: async (...args) => (await promisify(execFile)('helm', [...args], { env: environment })).stdout,
     backUp: () => server.backUp(),
     stop: () => server.close(),
-    restore: (backup) => server.restore(backup),
     async [Symbol.asyncDispose]() {
       await kubelet[Symbol.asyncDispose]();
       await transport.close();
@@ -94,7 +92,7 @@ type ServerOptions = {
   readonly nodeDir: string;
 };
 
-type Server = Pick<InstalledCluster, 'backUp' | 'restore'> & {
+type Server = Pick<InstalledCluster, 'backUp'> & {
   readonly url: string;
   readonly kubeconfig: string;
   /** With an administrator it finds what is behind Services. */
@@ -131,32 +129,34 @@ async function startEmbedded({ directory, kubelet, controllers, nodes, nodeDir }
   return {
     url,
     kubeconfig,
-    backUp: () => persistence.backUp(),
-    close: () => plane.close(),
-    async restore(backup) {
-      await plane.close();
-      ({ plane, persistence } = await start(Number(new URL(url).port), backup));
+    backUp() {
+      const backup = persistence.backUp();
+      return async () => {
+        await plane.close();
+        ({ plane, persistence } = await start(Number(new URL(url).port), backup));
+      };
     },
+    close: () => plane.close(),
   };
 }
 
 /** Upstream's API server, whose calls of webhooks find what the kubelet runs. */
 async function startReal({ name, directory, kubelet, controllers, nodes, nodeDir }: ServerOptions): Promise<Server> {
-  const proxy = await startServiceProxy(directory, kubelet.network);
-  const server = await startServerUnderTest({ name, controllers, nodes, nodeDir, apiServerFlags: [proxy.apiServerFlag] });
-  const notOfARealOne = (): never => {
-    throw new Error('a real control plane is not put back to an earlier state by this test');
-  };
+  await using starting = new AsyncDisposableStack();
+  const proxy = starting.use(await startServiceProxy(directory, kubelet.network));
+  const etcd = starting.use(await startRealEtcd());
+  const server = await startServerUnderTest({ name, etcd, controllers, nodes, nodeDir, apiServerFlags: [proxy.apiServerFlag] });
+  starting.defer(() => server.close());
+  const programs = starting.move();
   return {
     url: server.url,
     kubeconfig: server.kubeconfig,
     attach: proxy.attach,
-    close: async () => {
-      await server.close();
-      await proxy[Symbol.asyncDispose]();
+    close: () => programs.disposeAsync(),
+    backUp() {
+      const putBack = etcd.backUp();
+      return async () => server.restartAll?.(putBack);
     },
-    backUp: notOfARealOne,
-    restore: notOfARealOne,
   };
 }
 

@@ -1,5 +1,5 @@
 /** A control plane from the directory that KUBEBUILDER_ASSETS names, in processes that do not outlive this one. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -53,13 +53,32 @@ export async function startRealControlPlane(options: RealControlPlaneOptions = {
   }
 }
 
+export type BackedUpEtcd = RealEtcd & {
+  /** Keeps what is stored now. The result puts that back; no API server must run then. */
+  backUp(): () => Promise<void>;
+};
+
 /** For several control planes at once. */
-export async function startRealEtcd(assetsGiven?: string): Promise<RealEtcd> {
+export async function startRealEtcd(assetsGiven?: string): Promise<BackedUpEtcd> {
   const assets = required(assetsGiven);
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-etcd-'));
-  const etcd = await startEtcd({ assets, directory, launch, clock: systemClock });
+  let program: ChildProgram | undefined;
+  const launchNoted = (...args: Parameters<typeof launch>): ChildProgram => (program = launch(...args));
+  const etcd = await startEtcd({ assets, directory, launch: launchNoted, clock: systemClock });
   return {
-    url: etcd.url,
+    ...etcd,
+    backUp() {
+      const kept = mkdtempSync(path.join(directory, 'backup-'));
+      // What is on the disk while etcd does nothing is what it would find after a crash.
+      program?.pause();
+      cpSync(etcd.dataDir, kept, { recursive: true });
+      program?.resume();
+      return () =>
+        etcd.restart(() => {
+          rmSync(etcd.dataDir, { recursive: true });
+          cpSync(kept, etcd.dataDir, { recursive: true });
+        });
+    },
     async [Symbol.asyncDispose]() {
       await etcd[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });

@@ -34,6 +34,8 @@ export type ServerUnderTest = {
   /** The administrator's connections, which {@link close} ends. */
   transport(): Transport;
   close(): Promise<void>;
+  /** Of a real one: stops all its programs but etcd, waits for `meanwhile`, and starts them again at the same address. */
+  restartAll?(meanwhile: () => Promise<void>): Promise<void>;
 };
 
 export type ServerOptions = {
@@ -123,6 +125,7 @@ async function startReal(options: ServerOptions): Promise<ServerUnderTest> {
     access,
     client,
     transport: () => transport,
+    restartAll: (meanwhile) => real.restartAll(meanwhile),
     close: async () => {
       await running.stop();
       await transport.close();

@@ -11,7 +11,7 @@ export interface LaunchedProgram {
 
 export type Launch<P extends LaunchedProgram> = (name: string, command: readonly [string, ...string[]]) => P;
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 const PROBE_EVERY_MS = 100;
 
 /** Asks until `isReady`. Throws when the program ends before, or is not ready in time. */

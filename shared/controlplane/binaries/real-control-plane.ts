@@ -44,6 +44,8 @@ export interface RealControlPlane<P extends LaunchedProgram> {
   apiServer(): P;
   /** Stops the API server, unless it has ended, and starts it again at the same address. */
   restart(): Promise<void>;
+  /** Stops all programs but the storage, waits for `meanwhile`, and starts them again. */
+  restartAll(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -79,18 +81,24 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
   starting.defer(() => apiServer.stop());
   await untilReady(apiServer, clock, () => answersOk(`${url}/readyz`, { ca: certPem }));
 
-  if (controllers !== undefined) {
-    const kubeconfigFile = path.join(directory, 'controller-manager.kubeconfig');
-    writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
-    const command = [
-      path.join(assets, 'kube-controller-manager'),
-      ...controllerManagerFlags({ directory, kubeconfigFile, controllers }),
-    ] as const;
-    const manager = launch(`kube-controller-manager of ${name}`, command);
-    starting.defer(() => manager.stop());
+  const kubeconfigFile = path.join(directory, 'controller-manager.kubeconfig');
+  writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
+  let manager: P | undefined;
+  const startControllerManager = async (): Promise<void> => {
+    if (controllers === undefined) return;
+    const managerFlags = controllerManagerFlags({ directory, kubeconfigFile, controllers });
+    manager = launch(`kube-controller-manager of ${name}`, [path.join(assets, 'kube-controller-manager'), ...managerFlags]);
     const account = `${url}/api/v1/namespaces/default/serviceaccounts/default`;
     await untilReady(manager, clock, () => answersOk(account, { ca: certPem, token }));
-  }
+  };
+  starting.defer(async () => manager?.stop());
+  await startControllerManager();
+  const restart = async (meanwhile?: () => Promise<void>): Promise<void> => {
+    await apiServer.stop();
+    await meanwhile?.();
+    apiServer = startApiServer();
+    await untilReady(apiServer, clock, () => answersOk(`${url}/readyz`, { ca: certPem }));
+  };
   const programs = starting.move();
   return {
     url,
@@ -98,10 +106,11 @@ export async function startRealControlPlane<P extends LaunchedProgram>(options: 
     kubeconfig,
     hasControllerManager: controllers !== undefined,
     apiServer: () => apiServer,
-    async restart() {
-      await apiServer.stop();
-      apiServer = startApiServer();
-      await untilReady(apiServer, clock, () => answersOk(`${url}/readyz`, { ca: certPem }));
+    restart: () => restart(),
+    async restartAll(meanwhile) {
+      await manager?.stop();
+      await restart(meanwhile);
+      await startControllerManager();
     },
     stop: () => programs.disposeAsync(),
   };

@@ -8,6 +8,9 @@ import { etcdFlags, HOST } from './program-flags.ts';
 /** Serves several API servers, each under a prefix of its own. */
 export interface RealEtcd extends AsyncDisposable {
   readonly url: string;
+  readonly dataDir: string;
+  /** Stops it, waits for `meanwhile`, and starts it again at the same address. */
+  restart(meanwhile: () => void): Promise<void>;
 }
 
 export type RealEtcdOptions<P extends LaunchedProgram> = {
@@ -27,13 +30,26 @@ export async function startRealEtcd<P extends LaunchedProgram>({
   const dataDir = path.join(directory, 'etcd');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const [clientPort, peerPort] = [await freePort(), await freePort()];
-  const etcd = launch('etcd', [path.join(assets, 'etcd'), ...etcdFlags(dataDir, clientPort, peerPort)]);
   const url = `http://${HOST}:${clientPort}`;
-  try {
-    await untilReady(etcd, clock, () => answersOk(`${url}/health`));
-  } catch (error) {
-    await etcd.stop();
-    throw error;
-  }
-  return { url, [Symbol.asyncDispose]: () => etcd.stop() };
+  const start = async (): Promise<P> => {
+    const program = launch('etcd', [path.join(assets, 'etcd'), ...etcdFlags(dataDir, clientPort, peerPort)]);
+    try {
+      await untilReady(program, clock, () => answersOk(`${url}/health`));
+    } catch (error) {
+      await program.stop();
+      throw error;
+    }
+    return program;
+  };
+  let etcd = await start();
+  return {
+    url,
+    dataDir,
+    async restart(meanwhile) {
+      await etcd.stop();
+      meanwhile();
+      etcd = await start();
+    },
+    [Symbol.asyncDispose]: () => etcd.stop(),
+  };
 }

@@ -13,11 +13,11 @@ import { fillOptionalElements, registerOptionalElements, withoutOptionalElements
 import { registerOptionalLibrary } from './optional-library.ts';
 import { registerTwoVariableMacros } from './two-variable-macros.ts';
 
-import { refuseInvalidText, replaceCalls } from './own-calls.ts';
+import { correctEvaluation, replaceCalls } from './own-calls.ts';
 import { registerQuantityLibrary } from './quantity-library.ts';
 import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
-import { COST_LIMIT_EXCEEDED, CostMeter } from './cost-meter.ts';
+import { CostMeter } from './cost-meter.ts';
 import { meterExpression } from './runtime-cost.ts';
 import { registerUrlLibrary } from './url-library.ts';
 
@@ -84,12 +84,12 @@ export function compileCel(environment: CelEnvironment, expression: string, chec
   replaceCalls(program.ast);
   const check = program.check();
   if (!check.valid) throw new CelCompileError(firstLine(check.error));
-  refuseInvalidText(program.ast);
-  fillOptionalElements(program.ast);
   const problem = conversionProblem(checked.expression);
   if (problem !== undefined) throw new CelProgramError(problem);
   const meter = new CostMeter();
   meterExpression(program.ast, meter);
+  correctEvaluation(program.ast);
+  fillOptionalElements(program.ast);
   return {
     expression,
     type: writeType(checked.type),
@@ -97,7 +97,7 @@ export function compileCel(environment: CelEnvironment, expression: string, chec
       meter.reset();
       const outcome = evaluated(program, variables);
       // `||` and `exists` pass over errors, but not over this one.
-      return meter.exceeded ? { error: COST_LIMIT_EXCEEDED, cost: meter.cost } : { ...outcome, cost: meter.cost };
+      return meter.stopped === undefined ? { ...outcome, cost: meter.cost } : { error: meter.stopped, cost: meter.cost };
     },
   };
 }
@@ -130,13 +130,24 @@ function celGoMessage(error: unknown): string {
   const outOfBounds = /index (-?\d+) (?:>=|<)/.exec(message);
   if (outOfBounds) return `index out of bounds: ${outOfBounds[1]}`;
   if (message.startsWith('No such key: ')) return `no such key: ${message.slice('No such key: '.length)}`;
-  if (/^no such overload|^found no matching overload/.test(message)) return 'no such overload';
+  if (NO_OVERLOAD.test(message)) return 'no such overload';
   if (message.startsWith('integer overflow')) return 'integer overflow';
   return GO_SENTENCES.get(message.replace(/:.*/s, '')) ?? message;
 }
 
+const NO_OVERLOAD = /^no such overload|^found no matching overload| (?:must be|must return|requires) bool/;
+
 const GO_SENTENCES: ReadonlyMap<string, string> = new Map([
   ['modulo by zero', 'modulus by zero'],
+  ['int() type error', "type conversion error from 'string' to 'int'"],
+  [
+    "Expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic).",
+    "got 'types.Int', expected iterable type",
+  ],
+  [
+    "Expression of type 'string' cannot be range of a comprehension (must be list, map, or dynamic).",
+    "got 'types.String', expected iterable type",
+  ],
   ['Optional value is not present', 'optional.none() dereference'],
   ['timestamp() requires a string in ISO 8601 format', "type conversion error from 'string' to 'google.protobuf.Timestamp'"],
   ['Invalid duration string', "type conversion error from 'string' to 'google.protobuf.Duration'"],

@@ -29,14 +29,26 @@ function whyNoIp(text: string): string {
   return /^[\d.]+$/.test(text) ? 'IPv4 address too short' : 'unexpected character';
 }
 
+const PARSE_ERROR = 'network address parse error during conversion from string: ';
+
+/** What Go's netip.ParsePrefix says of a text that is no prefix. */
+function prefixProblem(text: string): string {
+  const slash = text.lastIndexOf('/');
+  if (slash < 0) return "no '/'";
+  const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)];
+  if (address.includes('%')) return 'IPv6 zones cannot be present in a prefix';
+  if (isIP(address) === 0) return `ParseAddr(${JSON.stringify(address)}): ${whyNoIp(address)}`;
+  return /^(?:\d|[1-9]\d+)$/.test(bits) ? 'prefix length out of range' : `bad bits after slash: ${JSON.stringify(bits)}`;
+}
+
 class Cidr implements Sized {
   readonly ip: Ip;
   readonly prefixLength: number;
   constructor(text: string) {
-    const match = /^(.+)\/(\d{1,3})$/.exec(text);
+    const match = /^(.+)\/(\d|[1-9]\d{1,2})$/.exec(text);
     const bits = Number(match?.[2]);
-    if (match?.[1] === undefined || isIP(match[1]) === 0 || bits > (isIPv4(match[1]) ? 32 : 128)) {
-      throw new Error(`network address parse error during conversion from string: invalid CIDR address: ${text}`);
+    if (match?.[1] === undefined || isIP(match[1]) === 0 || match[1].includes('%') || bits > (isIPv4(match[1]) ? 32 : 128)) {
+      throw new Error(`${PARSE_ERROR}${PARSE_ERROR}netip.ParsePrefix(${JSON.stringify(text)}): ${prefixProblem(text)}`);
     }
     this.ip = new Ip(match[1]);
     this.prefixLength = bits;
@@ -56,6 +68,12 @@ class Cidr implements Sized {
     block.addSubnet(this.ip.text, this.prefixLength, this.ip.family === 4 ? 'ipv4' : 'ipv6');
     return block.check(ip.text, ip.family === 4 ? 'ipv4' : 'ipv6');
   }
+}
+
+/** A text that is no address is of no type that there is a function for. */
+function containsText(cidr: Cidr, text: string): boolean {
+  if (isIP(text) === 0) throw new Error('no such overload');
+  return cidr.contains(new Ip(text));
 }
 
 const canonicalIpv6 = (text: string): string => new URL(`http://[${text}]`).hostname.slice(1, -1);
@@ -126,7 +144,7 @@ export function registerIpLibrary(environment: Environment): void {
     .registerFunction('isCIDR(string): bool', (text: string) => parses(() => new Cidr(text)))
     .registerFunction('string(net.CIDR): string', ({ ip, prefixLength }: Cidr) => `${ip.text}/${prefixLength}`)
     .registerFunction('net.CIDR.containsIP(net.IP): bool', (cidr: Cidr, ip: Ip) => cidr.contains(ip))
-    .registerFunction('net.CIDR.containsIP(string): bool', (cidr: Cidr, ip: string) => cidr.contains(new Ip(ip)))
+    .registerFunction('net.CIDR.containsIP(string): bool', containsText)
     .registerFunction('net.CIDR.containsCIDR(net.CIDR): bool', containsCidr)
     .registerFunction('net.CIDR.containsCIDR(string): bool', (cidr: Cidr, other: string) => containsCidr(cidr, new Cidr(other)))
     .registerFunction('net.CIDR.ip(): net.IP', ({ ip }: Cidr) => ip)

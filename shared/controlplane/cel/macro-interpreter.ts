@@ -40,6 +40,8 @@ export type Loop = Macro & {
   readonly receiver: MacroNode;
   readonly filter?: MacroNode;
   readonly body: MacroNode;
+  /** Called where the body is not evaluated for an item, because that was in vain. */
+  skipped?(): void;
 };
 
 /** Adds a macro that is called on a value: `receiver.name(ast, ...): type`. */
@@ -55,6 +57,16 @@ export function scopesOf(outer: MacroScope, names: readonly string[], types: rea
   const scopes: MacroScope[] = [];
   for (const [i, name] of names.entries()) scopes.push((scopes.at(-1) ?? outer).forkWithVariable(name, types[i] ?? DYNAMIC));
   return scopes;
+}
+
+export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+export function attempt(action: () => unknown): Outcome {
+  try {
+    return { value: action() };
+  } catch (error) {
+    return { error };
+  }
 }
 
 const DYNAMIC: MacroType = { kind: 'dyn', name: 'dyn' };

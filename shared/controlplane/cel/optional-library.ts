@@ -2,6 +2,7 @@ import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { isDurationValue } from './interpreter-values.ts';
 import { sortByKeys } from './list-extension.ts';
 import {
+  attempt,
   type Loop,
   type MacroCall,
   type MacroChecker,
@@ -60,7 +61,15 @@ const sortedBy = (call: MacroCall): Loop =>
     typeOf: (_checker, receiver) => receiver,
     evaluate: (list, run) => {
       if (!Array.isArray(list)) throw new Error('no such overload');
-      return sortByKeys(list, list.map(run));
+      // All keys are computed, whichever of them fails first.
+      const keys = list.map((each) => attempt(() => run(each)));
+      return sortByKeys(
+        list,
+        keys.map((each) => {
+          if ('error' in each) throw each.error;
+          return each.value;
+        }),
+      );
     },
   });
 

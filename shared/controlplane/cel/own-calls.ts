@@ -4,7 +4,7 @@ import { FUNCTIONS } from './checker/declarations.ts';
 import { DYN, writeType } from './checker/static-type.ts';
 import type { Macro, MacroNode } from './macro-interpreter.ts';
 import { OWN_FUNCTIONS, type OwnFunction } from './string-functions.ts';
-import { argumentsOf, asNode, observe } from './syntax-node.ts';
+import { asNode, evaluationOf, type Node as SyntaxNode, observeFailure } from './syntax-node.ts';
 import { INVALID_UTF8 } from './values.ts';
 
 type Node = MacroNode & { setMeta?(name: 'macro', macro: object): unknown };
@@ -24,19 +24,49 @@ export function replaceCalls(node: unknown): void {
   if (macro !== undefined) node.setMeta?.('macro', macro);
 }
 
-/** Has `string(bytes)` fail on what is no UTF-8, where the interpreter puts other characters in its place. For a checked expression. */
-export function refuseInvalidText(node: unknown): void {
+/**
+ * Has the rest come out as in cel-go, for a checked expression: `string(bytes)` fails on what is no UTF-8, nothing is in an empty list,
+ * whatever it is, and of two sides of `&&` or `||` that fail the first one tells why.
+ */
+export function correctEvaluation(node: unknown): void {
   if (Array.isArray(node)) {
-    for (const each of node) refuseInvalidText(each);
+    for (const each of node) correctEvaluation(each);
     return;
   }
   if (!isNode(node)) return;
-  refuseInvalidText(node.args);
-  if (node.op !== 'call' || !Array.isArray(node.args) || node.args[0] !== 'string') return;
-  for (const argument of argumentsOf(asNode(node)))
-    observe(argument, (value) => {
-      if (value instanceof Uint8Array && !isUtf8(value)) throw new Error(INVALID_UTF8);
-    });
+  correctEvaluation(node.args);
+  const { op, args } = node;
+  if (!Array.isArray(args)) return;
+  if (op === 'call' && args[0] === 'string') refuseInvalidText(asNode(node));
+  else if (op === 'in' && isEmptyList(args[1])) asNode(node).evaluate = () => false;
+  else if (op === '&&' || op === '||') tellFirstError(asNode(node));
+}
+
+const isEmptyList = (node: unknown): boolean => isNode(node) && node.op === 'list' && Array.isArray(node.args) && node.args.length === 0;
+
+function refuseInvalidText(call: SyntaxNode): void {
+  const { handle } = call;
+  call.handle = (values, ...rest) => {
+    const [bytes] = values as [unknown];
+    if (bytes instanceof Uint8Array && !isUtf8(bytes)) throw new Error(INVALID_UTF8);
+    return handle?.(values, ...rest);
+  };
+}
+
+function tellFirstError(node: SyntaxNode): void {
+  const [left] = node.args as [SyntaxNode];
+  const evaluate = evaluationOf(node);
+  const errors: unknown[] = [];
+  node.evaluate = (evaluator, _, context) => {
+    errors.length = 0;
+    try {
+      return evaluate(evaluator, node, context);
+    } catch (error) {
+      errors.push(error);
+      throw errors[0];
+    }
+  };
+  observeFailure(left, (error) => errors.push(error));
 }
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
@@ -90,7 +120,8 @@ function presenceOf(subject: unknown): Presence | undefined {
 
 function isPresent(value: unknown, field: string): boolean {
   if (value instanceof Optional) return value.hasValue() && isPresent(value.value(), field);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no such overload');
+  if (Array.isArray(value)) throw new Error("unsupported index type 'string' in list");
+  if (typeof value !== 'object' || value === null) return false;
   const found: unknown = value instanceof Map ? value.get(field) : Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
   return found !== undefined;
 }

@@ -1,4 +1,5 @@
 import { compilePattern } from '../apimachinery/go-pattern.ts';
+import { patternProblem } from '../apimachinery/go-pattern-problem.ts';
 import { same } from './list-library.ts';
 
 /** A function on a value that the interpreter has otherwise than cel-go, by its name. */
@@ -23,7 +24,16 @@ export const OWN_FUNCTIONS: ReadonlyMap<string, OwnFunction> = new Map<string, O
   ['lastIndexOf', (subject, [wanted, from]) => lastIndexOf(subject, wanted, from)],
 ]);
 
-export const matches = (subject: string, pattern: string): boolean => compilePattern(pattern).test(subject);
+export const matches = (subject: string, pattern: string): boolean => patternOf(pattern).test(subject);
+
+/** Throws with what Go says of a pattern that it cannot compile. */
+export function patternOf(pattern: string): RegExp {
+  try {
+    return compilePattern(pattern);
+  } catch (error) {
+    throw new Error(patternProblem(pattern) ?? String(error), { cause: error });
+  }
+}
 
 function substring(subject: string, start: number, end: number | undefined): string {
   const characters = Array.from(subject);

@@ -1,11 +1,10 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { compilePattern } from '../apimachinery/go-pattern.ts';
-import { matches } from './string-functions.ts';
+import { matches, patternOf } from './string-functions.ts';
 
 /** What Kubernetes adds to CEL's strings and cel-js lacks: regular expressions, and the rest of the strings extension. */
 export function registerStringLibrary(environment: Environment): void {
   environment
-    .registerFunction('string.find(string): string', (text: string, pattern: string) => compilePattern(pattern).exec(text)?.[0] ?? '')
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => patternOf(pattern).exec(text)?.[0] ?? '')
     .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => findAll(text, pattern, undefined))
     .registerFunction('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
       findAll(text, pattern, Number(limit)),
@@ -25,7 +24,7 @@ function charAt(text: string, at: bigint): string {
 }
 
 const findAll = (text: string, pattern: string, limit: number | undefined): string[] => {
-  const found = [...text.matchAll(new RegExp(compilePattern(pattern), 'gu'))].map(([match]) => match);
+  const found = [...text.matchAll(new RegExp(patternOf(pattern), 'gu'))].map(([match]) => match);
   return limit === undefined || limit < 0 ? found : found.slice(0, limit);
 };
 

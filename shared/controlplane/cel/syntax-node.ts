@@ -1,3 +1,5 @@
+import type { CostMeter } from './cost-meter.ts';
+
 /** A node of cel-js 8, as far as evaluation is concerned. */
 export type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 export type Macro = { evaluate: Evaluate } & Readonly<Record<string, unknown>>;
@@ -36,5 +38,28 @@ export function observe(node: Node, seen: (value: unknown) => void): void {
     const value = evaluate(evaluator, node, context);
     seen(value);
     return value;
+  };
+}
+
+/** Has `seen` hear why, whenever evaluating a node fails. */
+export function observeFailure(node: Node, seen: (error: unknown) => void): void {
+  const evaluate = evaluationOf(node);
+  node.evaluate = (evaluator, _, context) => {
+    try {
+      return evaluate(evaluator, node, context);
+    } catch (error) {
+      seen(error);
+      throw error;
+    }
+  };
+}
+
+/** Charges whenever a node is evaluated, whatever it comes to. */
+export function chargeBefore(node: Node, meter: CostMeter, units: number): void {
+  if (units === 0) return;
+  const evaluate = evaluationOf(node);
+  node.evaluate = (evaluator, _, context) => {
+    meter.charge(units);
+    return evaluate(evaluator, node, context);
   };
 }

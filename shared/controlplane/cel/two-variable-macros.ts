@@ -1,5 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import {
+  attempt,
   type Loop,
   type MacroCall,
   type MacroChecker,
@@ -8,14 +9,16 @@ import {
   type MacroScope,
   type MacroType,
   nameOf,
+  type Outcome,
   registerMacro,
   runWith,
   scopesOf,
 } from './macro-interpreter.ts';
 
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
-/** What the items of a range come to. Outcomes are computed as they are read. */
-type Gather = (items: Iterable<{ readonly key: unknown; readonly outcome: () => Outcome }>) => unknown;
+/** `isOfFilter`: it is the filter that failed. Outcomes are computed as they are read. */
+type Item = { readonly key: unknown; readonly outcome: () => Outcome; readonly isOfFilter?: boolean };
+/** What the items of a range come to. */
+type Gather = (items: Iterable<Item>, loop: Loop) => unknown;
 /** What type the whole has, by those of the keys and of the body. */
 type ResultType = (checker: MacroChecker, key: MacroType, body: MacroType) => MacroType;
 
@@ -32,7 +35,9 @@ export function registerTwoVariableMacros(environment: Environment): void {
   }
   for (const args of [3, 4]) {
     add('transformList', args, listOfBodies, (items) => values(items).map(({ value }) => value));
-    add('transformMap', args, mapToBodies, (items) => Object.fromEntries(values(items).map(({ key, value }) => [String(key), value])));
+    add('transformMap', args, mapToBodies, (items, loop) =>
+      Object.fromEntries(values(items, () => loop.skipped?.()).map(({ key, value }) => [String(key), value])),
+    );
     add('transformMapEntry', args, theBody, (items) => merged(values(items).map(({ value }) => value)));
   }
 }
@@ -51,7 +56,7 @@ function comprehension({ receiver, args }: MacroCall, typeOf: ResultType, gather
   const names = [nameOf(first), variable];
   let scopes: readonly MacroScope[] = [];
   let hasIntegerKeys = false;
-  return {
+  const loop: Loop = {
     variable,
     receiver,
     ...(filter === undefined ? {} : { filter }),
@@ -71,9 +76,10 @@ function comprehension({ receiver, args }: MacroCall, typeOf: ResultType, gather
     },
     evaluate: (evaluator, _macro, scope) => {
       const range = evaluator.run(receiver, scope);
-      return gather(outcomes(evaluator, { range, hasIntegerKeys, filter, body, scope, scopes }));
+      return gather(outcomes(evaluator, { range, hasIntegerKeys, filter, body, scope, scopes }), loop);
     },
   };
+  return loop;
 }
 
 type Run = {
@@ -85,27 +91,18 @@ type Run = {
   readonly scopes: readonly MacroScope[];
 };
 
-function* outcomes(
-  evaluator: MacroEvaluator,
-  { range, hasIntegerKeys, filter, body, scope, scopes }: Run,
-): Generator<{ key: unknown; outcome: () => Outcome }> {
+function* outcomes(evaluator: MacroEvaluator, { range, hasIntegerKeys, filter, body, scope, scopes }: Run): Generator<Item> {
   for (const [key, value] of entriesOf(range, hasIntegerKeys)) {
-    if (filter !== undefined && !isTrue(runWith(evaluator, filter, scope, scopes, [key, value]))) continue;
-    yield { key, outcome: () => attempt(() => runWith(evaluator, body, scope, scopes, [key, value])) };
+    const run = (node: MacroNode): unknown => runWith(evaluator, node, scope, scopes, [key, value]);
+    const passed = filter === undefined ? { value: true } : attempt(() => isTrue(run(filter)));
+    if ('error' in passed) yield { key, outcome: () => passed, isOfFilter: true };
+    else if (passed.value === true) yield { key, outcome: () => attempt(() => run(body)) };
   }
 }
 
 function entriesOf(range: unknown, hasIntegerKeys: boolean): [unknown, unknown][] {
   if (Array.isArray(range)) return range.map((value: unknown, i): [unknown, unknown] => [BigInt(i), value]);
   return Object.entries(range ?? {}).map(([key, value]: [string, unknown]) => [hasIntegerKeys ? BigInt(key) : key, value]);
-}
-
-function attempt(action: () => unknown): Outcome {
-  try {
-    return { value: action() };
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** `verdict` as soon as one item says so; otherwise the first error, if there is any. */
@@ -120,12 +117,24 @@ function decide(items: Parameters<Gather>[0], verdict: boolean): boolean {
   return !verdict;
 }
 
-function values(items: Parameters<Gather>[0]): { readonly key: unknown; readonly value: unknown }[] {
-  return [...items].map(({ key, outcome }) => {
-    const found = outcome();
-    if ('error' in found) throw found.error;
-    return { key, value: found.value };
-  });
+/**
+ * All values, or an error: that of the last filter that fails, or of the first body. What comes after one that fails is evaluated, unless
+ * `skip` hears of it instead.
+ */
+function values(items: Parameters<Gather>[0], skip?: () => void): { readonly key: unknown; readonly value: unknown }[] {
+  const found: { readonly key: unknown; readonly value: unknown }[] = [];
+  let failed: { readonly error: unknown } | undefined;
+  for (const { key, outcome, isOfFilter } of items) {
+    if (failed !== undefined && isOfFilter !== true && skip !== undefined) {
+      skip();
+      continue;
+    }
+    const each = outcome();
+    if (!('error' in each)) found.push({ key, value: each.value });
+    else if (failed === undefined || isOfFilter === true) failed = each;
+  }
+  if (failed !== undefined) throw failed.error;
+  return found;
 }
 
 function merged(maps: readonly unknown[]): Record<string, unknown> {

@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import { kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
-import { argumentsOf, asNode, evaluationOf, nameOf, nodesOf, observe, typeOf } from '../../../../../shared/controlplane/cel/syntax-node.ts';
+import { CostMeter } from '../../../../../shared/controlplane/cel/cost-meter.ts';
+import {
+  argumentsOf,
+  asNode,
+  chargeBefore,
+  evaluationOf,
+  nameOf,
+  nodesOf,
+  observe,
+  observeFailure,
+  typeOf,
+} from '../../../../../shared/controlplane/cel/syntax-node.ts';
 
 const checked = (expression: string) => {
   const program = kubernetesEnvironment.interpreter.parse(expression);
@@ -22,4 +33,15 @@ test('what a node comes to is heard at every evaluation, and comes out unchanged
   expect(typeof evaluationOf(asNode(left))).toBe('function');
   expect([program(), program()]).toEqual([3n, 3n]);
   expect(heard).toEqual([2n, 2n]);
+});
+
+test('a node is charged for whether it fails or not, and it is heard why it fails', () => {
+  const { program, root } = checked("1 / int('0') == 1 || true");
+  const [left] = nodesOf(root.args);
+  const meter = new CostMeter();
+  const heard: unknown[] = [];
+  chargeBefore(asNode(left), meter, 3);
+  observeFailure(asNode(left), (error) => heard.push(error));
+  expect(program()).toBe(true);
+  expect([meter.cost, heard.length, String(heard[0])]).toEqual([3, 1, expect.stringContaining('division by zero')]);
 });

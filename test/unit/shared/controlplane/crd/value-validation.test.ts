@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldError } from '../../../../../shared/controlplane/apimachinery/field-error.ts';
 import { celTypeOf } from '../../../../../shared/controlplane/crd/cel-types.ts';
-import { correlatedField, correlatedItem } from '../../../../../shared/controlplane/crd/correlation.ts';
+import { correlatedField, correlatedItem, isUnchanged } from '../../../../../shared/controlplane/crd/correlation.ts';
 import { customSchema } from '../../../../../shared/controlplane/crd/custom-schema.ts';
 import { hasEmbeddedResources, validateEmbedded } from '../../../../../shared/controlplane/crd/embedded-validation.ts';
 import { checkedFormat, hasFormat } from '../../../../../shared/controlplane/crd/formats.ts';
@@ -27,6 +27,17 @@ const keyed = (key: string, parts: JsonSchema = {}): JsonSchema =>
 const told = (errors: readonly FieldError[]): string[] => errors.map(({ field, body }) => `${field}: ${body}`);
 /** Names that every object inherits, as fields of their own. */
 const hostile = (json: string): Record<string, JsonSchema> => JSON.parse(json) as Record<string, JsonSchema>;
+
+test.each<[string, JsonSchema, boolean]>([
+  ['a list of type map is unchanged', keyed('name'), true],
+  ['an atomic list has changed', listOf(objectOf({ name: text })), false],
+  ['and so has one that the schema does not describe', { type: 'array' }, false],
+])('in another order %s', (_sentence, schema, expected) => {
+  const before = [{ name: 'a', value: 1 }, { name: 'b' }];
+  expect(isUnchanged(before.toReversed(), { value: before, schema })).toBe(expected);
+  expect(isUnchanged(structuredClone(before), { value: before, schema })).toBe(true);
+  expect(isUnchanged([...before, { name: 'c' }], { value: before, schema })).toBe(false);
+});
 
 describe('a schema', () => {
   test('has items and values where these are schemas, and its own properties in order of their names', () => {
