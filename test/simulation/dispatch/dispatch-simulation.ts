@@ -65,7 +65,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
   const size = sizeOf(seed, bias);
-  const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
+  const names = WORKERS.slice(0, dice.int(size.workersMin, size.workersMax));
   const plan = drawPlan(seed, dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
   const { bare, preemption, rival: hasRival } = plan;

@@ -81,16 +81,19 @@ function drawPreemption(seed: number, bias: Bias | undefined): Preemption | unde
 /** How much happens in a story. */
 export type Size = {
   readonly workersMin: number;
+  readonly workersMax: number;
   readonly stepsMin: number;
   readonly stepsMax: number;
   /** At the end nobody may write for so long. */
   readonly quietMs: number;
 };
-const BRIEF: Size = { workersMin: 2, stepsMin: 6, stepsMax: 16, quietMs: 60_000 };
-const FULL: Size = { workersMin: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
+const BRIEF: Size = { workersMin: 2, workersMax: 3, stepsMin: 6, stepsMax: 16, quietMs: 60_000 };
+const FULL: Size = { workersMin: 3, workersMax: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
+/** Of what comes after the end of each Job nothing is asked. */
+const TRACED: Size = { workersMin: 2, workersMax: 2, stepsMin: 6, stepsMax: 16, quietMs: 0 };
 /** The first seeds tell brief stories: those are what `npm test` has time for. */
 const BRIEF_SEEDS = 100;
-export const sizeOf = (seed: number, bias?: Bias): Size => (seed < BRIEF_SEEDS || bias?.only === true ? BRIEF : FULL);
+export const sizeOf = (seed: number, bias?: Bias): Size => (bias?.only === true ? TRACED : seed < BRIEF_SEEDS ? BRIEF : FULL);
 
 /** What a search for one defect always plays, so that it takes tens of stories instead of thousands. */
 export type Bias = {
@@ -99,7 +102,7 @@ export type Bias = {
   readonly managers?: 1 | 2;
   /** Nothing goes wrong but what strikes. */
   readonly fair?: true;
-  /** Nothing strikes but that, and the story is brief. */
+  /** Nothing strikes but that; there are two worker clusters, and the story is over with its Jobs. */
   readonly only?: true;
   /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
   readonly archived?: true;

@@ -10,10 +10,12 @@ import { originUidOf } from './marks.ts';
 import { AMBUSHES, type Bias } from './plan.ts';
 import { HOME, type Onlooker } from './yard.ts';
 
-/** What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. */
-export const tracedStory = (seed: number): Bias => ({
-  // In half of the stories there is an ambush as well.
-  troubles: ['manager cut off', 'kill', ...AMBUSHES.filter((_, at) => at === seed % (2 * AMBUSHES.length))],
+/**
+ * What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. In half of the stories there
+ * is an ambush as well; `more` strikes in all of them.
+ */
+export const tracedStory = (seed: number, more: Bias['troubles'] = []): Bias => ({
+  troubles: ['manager cut off', 'kill', ...AMBUSHES.filter((_, at) => at === seed % (2 * AMBUSHES.length)), ...more],
   fair: true,
   only: true,
 });
