@@ -11,11 +11,13 @@ import { createTraceRecorder } from '../simulation/dispatch/protocol-trace.ts';
 import { JOB_UID_VARIABLE } from '../../shared/api/names.ts';
 import { isSlow } from '../support/slow.ts';
 import type { DefectName } from '../simulation/dispatch/defects.ts';
-import { compileReplay, lacksSpin, type Replayer } from './spin.ts';
+import { compileReplay, lacksSpin, replayedIn, type Replayer } from './spin.ts';
 
 const STORIES = Number(process.env['SWITCHYARD_REPLAYED_STORIES'] ?? 1000);
 /** Defects of the simulation that change what stores show. The others keep a Job waiting, or are of what the model does not speak of. */
 const REFUSED_DEFECTS: readonly DefectName[] = [
+  'taken-name-is-a-no',
+  'gone-copy-is-the-end',
   'moves-before-pods-are-gone',
   'lost-answer-is-a-no',
   'no-doubt-after-a-restart',
@@ -26,7 +28,7 @@ const COMPILE_MS = 600_000;
 
 /** Of a state of a trace, in its order. */
 const FIELDS =
-  'epoch place told suspended done there0 epoch0 suspended0 says0 ended0 runs0 there1 epoch1 suspended1 says1 ended1 runs1 mayDie mayCut0 mayRestart0 mayCut1 mayRestart1'.split(
+  'epoch place told suspended done there0 epoch0 suspended0 says0 ended0 runs0 there1 epoch1 suspended1 says1 ended1 runs1 mayDie mayCut0 mayRestart0 mayCut1 mayRestart1 mayEdit0 mayRemove0 mayEdit1 mayRemove1'.split(
     ' ',
   );
 type Change = Readonly<Record<string, number>>;
@@ -108,6 +110,13 @@ describe('what is written down of a story', () => {
     atHome(record(1, 'east'), true, condition('Dispatched', 'AtRest', 'nothing of it runs on cluster "east" (placement 1, admitted now)'));
     expect(recorder.traces()).toEqual([{ job: 'u', states: courseOf(STEPS.slice(0, STEPS.indexOf('recordedElsewhere'))) }]);
   });
+});
+
+test('only the assertion of its witness says that a trace is one of the model', () => {
+  const said = (assertion: string): string => `position 3\npan:1: assertion violated ${assertion} (at depth 31)\nerrors: 1\n 12 states, stored`;
+  expect(replayedIn(said('0'))).toEqual({ isAccepted: true, position: 3, states: 12 });
+  expect(replayedIn('position 2\nerrors: 0\n 12 states, stored')).toEqual({ isAccepted: false, position: 2, states: 12 });
+  expect(() => replayedIn(said('(0<=1)'))).toThrow(/breaks its own promise/);
 });
 
 const lacking = isSlow ? lacksSpin() : 'only npm run model and npm run test:operations search the model';

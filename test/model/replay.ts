@@ -18,15 +18,15 @@ export type Replay = {
   close(): Promise<void>;
 };
 
-/** `lacking`: the defect that the programs have, whose stories are played. */
-export function openReplay(replayer: Replayer = compileReplay(), lacking?: Defect): Replay {
+/** `defect`: whose stories are played. */
+export function openReplay(replayer: Replayer = compileReplay(), defect?: Defect): Replay {
   const accepted = new Set<string>();
   const counts = { jobs: 0, courses: 0, 'states of the model': 0 };
   return {
     counts,
     async play(seed, print) {
       const recorder = createTraceRecorder();
-      const outcome = await simulateDispatch(seed, print, tracedStory(seed, lacking?.bias.troubles), recorder);
+      const outcome = await simulateDispatch(seed, print, tracedStory(seed, defect?.bias.troubles), recorder);
       const traces = recorder.traces();
       counts.jobs += traces.length;
       const fresh = new Map(traces.map((trace) => [JSON.stringify(trace.states), trace]));

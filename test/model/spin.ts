@@ -76,7 +76,7 @@ export type Replayer = {
 };
 
 /** What may strike between two states of a trace, beside what is known of its story. */
-const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1, DETAIL: 1 };
+const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1, EDITS: 1, REMOVALS: 1, DETAIL: 1 };
 /** A run that shows a trace has a few steps for each of its states. */
 const REPLAY_DEPTH_MAX = 10_000;
 const NEXT = '--- next trace';

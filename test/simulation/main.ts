@@ -27,9 +27,10 @@ const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Stor
     const searched = lacking ?? bias;
     return (seed, print) => simulateDispatch(seed, print, searched && defectOf(searched).bias);
   },
-  protocol: async ({ putBack: lacking }) => {
+  protocol: async ({ putBack: lacking, bias }) => {
     const { openReplay } = await import('../model/replay.ts');
-    const { play, close, counts } = openReplay(undefined, lacking && defectOf(lacking));
+    const searched = lacking ?? bias;
+    const { play, close, counts } = openReplay(undefined, searched && defectOf(searched));
     // What is searched for is a trace that the model refuses. That a promise of the simulation is broken as well says nothing of the model.
     const story = async (seed: number, print?: (line: string) => void): Promise<Outcome> => {
       const outcome = await play(seed, print);

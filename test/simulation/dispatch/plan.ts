@@ -27,11 +27,32 @@ export const AMBUSHES = ['dark after a create', 'killed after a create'] as cons
 export const MARK_TROUBLES = ['marks edited', 'marks dropped', 'copy replaced'] as const;
 /** A copy is deleted, and its pods are left (`kubectl delete --cascade=orphan`). */
 const ORPHANED = 'copy orphaned';
+/** The worker of one cluster dies and is not started again. */
+const WORKER_GONE = 'worker gone';
+/**
+ * A worker that dies a moment before contact with its cluster is lost counts as alive, and so as fenced (docs/protocol.md): these do not
+ * strike beside that.
+ */
+const LOSES_CONTACT: readonly TroubleKind[] = [
+  'manager cut off',
+  'server away',
+  'cut off for good',
+  'worker restored',
+  'home restored',
+  'cluster made anew',
+  'cluster given up',
+  'cluster removed',
+  'kubeconfig repointed',
+];
+/** More that strikes only in searches: each of them lasts for minutes. */
+export const SEQUENCES = ['fence raised while cut off', 'clock ahead while cut off', 'stopped after a resume'] as const;
 export type TroubleKind =
   | (typeof TROUBLES)[number]
   | (typeof AMBUSHES)[number]
   | (typeof MARK_TROUBLES)[number]
+  | (typeof SEQUENCES)[number]
   | typeof ORPHANED
+  | typeof WORKER_GONE
   | 'flavor deleted';
 
 export type Plan = {
@@ -144,6 +165,9 @@ function drawOrphans(seed: number): readonly (readonly [TroubleKind, number])[] 
   return dice.chance(0.2) ? [[ORPHANED, dice.pick([0.02, 0.05, 0.1])]] : [];
 }
 
+/** In a twelfth of the stories, and so as well. */
+const drawWorkerGone = (seed: number): boolean => createDice(seed + 4_000_003).chance(1 / 12);
+
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(seed: number, dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
@@ -154,6 +178,10 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
     if (strikes && bias?.only !== true) troubles.set(kind, rate);
   }
   if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
+  if (bias === undefined && drawWorkerGone(seed)) {
+    for (const kind of LOSES_CONTACT) troubles.delete(kind);
+    troubles.set(WORKER_GONE, BIASED_RATE);
+  }
   for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {

@@ -18,6 +18,7 @@ import {
   type Remains,
   statusesAccepted,
   suspendedRest,
+  workerMissed,
 } from '../../simulation/dispatch/promises.ts';
 import { formatAdmissionRecord } from '../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
@@ -221,4 +222,30 @@ test('teams of one cohort share their quota', () => {
   expect(quotaKept([held('east', { cpu: '2' }), held('west', { cpu: '1500m', namespace: 'green' })], teams, NONE)).toEqual([
     'blue and green holds 3.5 cpu of 3: east/east-pod, west/west-pod',
   ]);
+});
+
+describe('a cluster whose worker has been gone for two minutes', () => {
+  const sinceMs = Date.parse('2026-01-01T00:10:00Z');
+  const said = (message: string): Job => {
+    const record = formatAdmissionRecord(aRecord({ cluster: 'east', since: '2026-01-01T00:10:00.000Z' }));
+    const { metadata, ...rest } = aHomeJob();
+    const status = { conditions: [aCondition('Dispatched', { message })] };
+    return { ...rest, metadata: { ...metadata, annotations: { [ADMISSION_ANNOTATION]: record } }, status };
+  };
+  const OUT = 'no worker runs it on cluster "east": it is gone; to give up what runs of it there: kubectl delete job -n blue job';
+  const missed = (parts: { isReady?: boolean; message?: string; hasBegun?: boolean; knownMs?: number }): string[] => {
+    const { isReady = false, message = OUT, hasBegun = true, knownMs = sinceMs } = parts;
+    return workerMissed({ cluster: 'east', isReady, jobs: [{ job: said(message), hasBegun }], knownMs });
+  };
+
+  test('is not Ready, takes no Jobs, and the Jobs that it has begun say so with the way out', () => {
+    expect(missed({})).toEqual([]);
+    expect(missed({ isReady: true })).toEqual(['home: east is Ready, and has no worker']);
+    expect(missed({ knownMs: sinceMs - 1 })).toEqual([expect.stringContaining('is admitted to east, which has no worker')]);
+    expect(missed({ message: 'dispatched to cluster "east"' })).toEqual([expect.stringContaining('does not say that no worker runs it')]);
+  });
+
+  test('may keep silent about a Job that it has not begun', () => {
+    expect(missed({ message: 'dispatched', hasBegun: false })).toEqual([]);
+  });
 });
