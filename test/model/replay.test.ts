@@ -13,7 +13,8 @@ import { isSlow } from '../support/slow.ts';
 import type { DefectName } from '../simulation/dispatch/defects.ts';
 import { compileReplay, lacksSpin, replayedIn, type Replayer } from './spin.ts';
 
-const STORIES = Number(process.env['SWITCHYARD_REPLAYED_STORIES'] ?? 1000);
+/** `npm run model` replays a thousand. */
+const STORIES = Number(process.env['SWITCHYARD_REPLAYED_STORIES'] ?? (process.env['SWITCHYARD_WHOLE_MODEL'] === '1' ? 1000 : 200));
 /** Defects of the simulation that change what stores show. The others keep a Job waiting, or are of what the model does not speak of. */
 const REFUSED_DEFECTS: readonly DefectName[] = [
   'taken-name-is-a-no',
@@ -113,7 +114,8 @@ describe('what is written down of a story', () => {
 });
 
 test('only the assertion of its witness says that a trace is one of the model', () => {
-  const said = (assertion: string): string => `position 3\npan:1: assertion violated ${assertion} (at depth 31)\nerrors: 1\n 12 states, stored`;
+  const said = (assertion: string): string =>
+    `position 3\npan:1: assertion violated ${assertion} (at depth 31)\nerrors: 1\n 12 states, stored`;
   expect(replayedIn(said('0'))).toEqual({ isAccepted: true, position: 3, states: 12 });
   expect(replayedIn('position 2\nerrors: 0\n 12 states, stored')).toEqual({ isAccepted: false, position: 2, states: 12 });
   expect(() => replayedIn(said('(0<=1)'))).toThrow(/breaks its own promise/);
@@ -158,9 +160,7 @@ describe.skipIf(lacking !== undefined)('a trace', () => {
       const shares = availableParallelism();
       const from = (share: number): number => 1 + Math.floor((share * STORIES) / shares);
       const played = await Promise.all(
-        Array.from({ length: shares }, (_, at) =>
-          playProtocol('--from', String(from(at)), '--seeds', String(from(at + 1) - from(at))),
-        ),
+        Array.from({ length: shares }, (_, at) => playProtocol('--from', String(from(at)), '--seeds', String(from(at + 1) - from(at)))),
       );
       for (const { said, code } of played) expect(code, said).toBe(0);
       const sum = (figure: string): number =>
@@ -176,6 +176,9 @@ describe.skipIf(lacking !== undefined)('a trace', () => {
     async (defect) => {
       const { said, code } = await playProtocol('--put-back', defect, '--seeds', String(DEFECT_STORIES));
       expect([code, said]).toEqual([0, expect.stringContaining('no step of the model leads on')]);
+      // By the defect, and by nothing else in its story.
+      const seed = /found by seed (\d+)/.exec(said)?.[1] ?? '';
+      expect(await playProtocol('--bias', defect, '--seed', seed)).toMatchObject({ code: 0 });
       console.log(said.split('\n').slice(0, 2).join('\n'));
     },
     DEFECT_STORIES * STORY_MS,

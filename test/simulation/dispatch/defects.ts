@@ -98,7 +98,7 @@ export const DEFECTS = [
         file: 'manager/dispatch/cluster/loss-count.ts',
         right: 'const knownAtMs = lostAtMs.get(name) ?? steadyMs - countedSeconds(previous) * 1000;',
         wrong:
-          "const knownAtMs = lostAtMs.get(name) ?? steadyMs - (previous?.lostSince === undefined ? countedSeconds(previous) * 1000 : nowMs - Date.parse(previous.lostSince));",
+          'const knownAtMs = lostAtMs.get(name) ?? steadyMs - (previous?.lostSince === undefined ? countedSeconds(previous) * 1000 : nowMs - Date.parse(previous.lostSince));',
       },
     ],
     bias: { troubles: ['clock ahead while cut off'], fair: true },

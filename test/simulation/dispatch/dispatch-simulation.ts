@@ -3,12 +3,12 @@
  * workers behind faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises
  * are held against the pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
-import { writtenRecordOf } from '../../../manager/api/records.ts';
+import { type AdmissionRecord, writtenRecordOf } from '../../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import { isAtRest } from '../../../manager/dispatch/copy/copy-rest.ts';
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
-import { ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { hasEnded, isOver } from '../../support/invariants/invariant.ts';
@@ -192,7 +192,11 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   }
 
   async function runPods(pace: number, failures: number): Promise<void> {
-    for (const { kubelet, history: changes } of workers) await kubelet.run([...changes.pods.values()], pace, failures);
+    for (const { name, kubelet, history: changes } of workers) {
+      const all = [...changes.pods.values()];
+      const moving = troubles.runsOn(name) ? all.filter((pod) => pod.status?.phase !== 'Running' || isGoing(pod)) : all;
+      await kubelet.run(moving, pace, failures);
+    }
   }
 
   async function storm(): Promise<void> {
@@ -268,7 +272,12 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     await troubles.createFlavor();
   }
 
-  async function missedWorkers(knownMs: number): Promise<string[]> {
+  /** Admissions to clusters without a worker that were there when it was first missed, by the UID of their Job. */
+  let admitted: ReadonlyMap<string, string> | undefined;
+
+  async function missedWorkers(): Promise<string[]> {
+    const records = new Map([...home.history.jobs.values()].map(({ metadata }) => [metadata.uid, recordTextOf(metadata)]));
+    admitted ??= records;
     const known = (await home.admin.list(WORKER_CLUSTERS)).items;
     return workers
       .filter(({ name }) => troubles.workerless.has(name))
@@ -282,8 +291,11 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         return workerMissed({
           cluster: name,
           isReady: known.some(({ metadata, status }) => metadata.name === name && hasTrueCondition(status?.conditions, 'Ready')),
-          jobs: jobs.map((job) => ({ job, hasBegun: begun.get(job.metadata.uid) !== undefined })),
-          knownMs,
+          jobs: jobs.map((job) => ({
+            job,
+            hasBegun: begun.get(job.metadata.uid) !== undefined,
+            isNew: records.get(job.metadata.uid) !== admitted?.get(job.metadata.uid),
+          })),
         });
       });
   }
@@ -304,7 +316,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       }
       if (troubles.last()) troubledMs = clock.now();
       if (clock.now() - troubledMs >= WORKER_MISSED_MS) {
-        violations.push(...(await missedWorkers(troubledMs + WORKER_MISSED_MS)));
+        violations.push(...(await missedWorkers()));
         await troubles.leaveWorkerless();
       }
       const refused = troubles.refusedJob();
@@ -355,10 +367,18 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   };
 }
 
+/** Which placement it is; a record is written anew when it is preempted, too. */
+const recordTextOf = ({ annotations }: Job['metadata']): string => {
+  const { cluster, epoch, since } = JSON.parse(annotations?.[ADMISSION_ANNOTATION] ?? '{}') as Partial<AdmissionRecord>;
+  return `${cluster} ${epoch} ${since}`;
+};
+
 function writtenClusterOf(job: Job): string | undefined {
   const written = writtenRecordOf(job);
   return written.kind === 'Record' ? written.record.cluster : undefined;
 }
+
+const isGoing = ({ metadata }: DeepReadonly<Pod>): boolean => metadata.deletionTimestamp !== undefined;
 
 function sumOf(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
   const sum = new Map<string, number>();

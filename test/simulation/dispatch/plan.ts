@@ -165,8 +165,8 @@ function drawOrphans(seed: number): readonly (readonly [TroubleKind, number])[] 
   return dice.chance(0.2) ? [[ORPHANED, dice.pick([0.02, 0.05, 0.1])]] : [];
 }
 
-/** In a twelfth of the stories, and so as well. */
-const drawWorkerGone = (seed: number): boolean => createDice(seed + 4_000_003).chance(1 / 12);
+/** In a twelfth of the stories of full size, and so as well. */
+const drawWorkerGone = (seed: number): boolean => seed >= BRIEF_SEEDS && createDice(seed + 4_000_003).chance(1 / 12);
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(seed: number, dice: Dice, workers: readonly string[], bias?: Bias): Plan {
@@ -178,11 +178,9 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
     if (strikes && bias?.only !== true) troubles.set(kind, rate);
   }
   if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
-  if (bias === undefined && drawWorkerGone(seed)) {
-    for (const kind of LOSES_CONTACT) troubles.delete(kind);
-    troubles.set(WORKER_GONE, BIASED_RATE);
-  }
+  if (bias === undefined && drawWorkerGone(seed)) troubles.set(WORKER_GONE, BIASED_RATE);
   for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
+  if (troubles.has(WORKER_GONE)) for (const kind of LOSES_CONTACT) troubles.delete(kind);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {
     managers: bias?.managers ?? managers,

@@ -140,21 +140,17 @@ export function failsForCause({ metadata, spec, status }: Job, withFailures: Rea
 export type Workerless = {
   readonly cluster: string;
   readonly isReady: boolean;
-  /** Jobs on it that do not rest, and whether their copy has begun. */
-  readonly jobs: readonly { readonly job: Job; readonly hasBegun: boolean }[];
-  /** When those two minutes were over. */
-  readonly knownMs: number;
+  /** Jobs that are recorded on it, whether their copy has begun, and whether they were admitted to it after those two minutes. */
+  readonly jobs: readonly { readonly job: Job; readonly hasBegun: boolean; readonly isNew: boolean }[];
 };
 
 /** A cluster without a worker is not Ready and takes no Jobs; those that it has begun say so, with the way out. */
-export const workerMissed = ({ cluster, isReady, jobs, knownMs }: Workerless): string[] => [
+export const workerMissed = ({ cluster, isReady, jobs }: Workerless): string[] => [
   ...(isReady ? [`home: ${cluster} is Ready, and has no worker`] : []),
-  ...jobs.flatMap(({ job, hasBegun }) => {
+  ...jobs.flatMap(({ job, hasBegun, isNew }) => {
     const where = `home: ${job.metadata.namespace}/${job.metadata.name}`;
-    const written = writtenRecordOf(job);
-    const sinceMs = written.kind === 'Record' ? Date.parse(written.record.since) : 0;
     const { message = '' } = findCondition(job.status?.conditions, 'Dispatched') ?? {};
-    if (sinceMs > knownMs) return [`${where} is admitted to ${cluster}, which has no worker`];
+    if (isNew) return [`${where} is admitted to ${cluster}, which has no worker`];
     const isSaid = message.includes(`no worker runs it on cluster "${cluster}"`) && message.includes('kubectl delete job');
     return hasBegun && !isSaid ? [`${where} does not say that no worker runs it on ${cluster}: ${message}`] : [];
   }),

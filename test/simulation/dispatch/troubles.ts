@@ -14,7 +14,17 @@ import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Network, Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER, workerOf } from './crew.ts';
-import { copiesOn, dropsMarks, editMarks, hasUnlisted, orphanPods, removeCopies, removeOrphans, removeReplacements, replaceCopy } from './marks.ts';
+import {
+  copiesOn,
+  dropsMarks,
+  editMarks,
+  hasUnlisted,
+  orphanPods,
+  removeCopies,
+  removeOrphans,
+  removeReplacements,
+  replaceCopy,
+} from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { type Cluster, FLAVOR, type Onlooker, type Yard } from './yard.ts';
@@ -40,6 +50,8 @@ export interface Troubles {
   readonly workerless: ReadonlyMap<string, number>;
   /** Users delete the copies on those. */
   leaveWorkerless(): Promise<void>;
+  /** No pod of this cluster ends by itself now: what is searched for shows only while pods run for minutes. */
+  runsOn(cluster: string): boolean;
   /** Clusters on which no Job can be made any more, or none runs. */
   readonly useless: ReadonlySet<string>;
   /** The Job, by UID, that cannot be admitted as long as the others last: the present one of its name. */
@@ -82,9 +94,9 @@ const HOME_LOOKS_MS = 240_000;
 const FOR_GOOD_MS = 1e9;
 /** A cluster that is out of reach for so long is given up (`crew.ts`). */
 const LOST_MIN_MS = 200_000;
-/** By then the WorkerCluster says that it is lost, and no pod there has been stopped by a fence. */
-const LOST_SAID_MS = 8_000;
-const FENCE_MS = 20_000;
+/** Between these the WorkerCluster says that it is lost, and pods that the fence stops there are still in their grace period. */
+const LOST_SAID_MS = 15_000;
+const FENCE_MS = 25_000;
 const CLOCK_AHEAD_MS = 1_200_000;
 const HELD_MAX_MS = 20_000;
 
@@ -110,6 +122,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
   const useless = new Set<string>();
   const removed = new Set<string>();
   const workerless = new Map<string, number>();
+  const runOnUntilMs = new Map<string, number>();
   let refused: { readonly namespace: string | undefined; readonly name: string } | undefined;
   /** Whatever is for good strikes one cluster, so that there is another one. */
   const victim = workers.at(-1) ?? home;
@@ -187,6 +200,15 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     network.disturb(outage, forMs, isManager);
     onlooker?.cutOff(name);
     clock.schedule(() => onlooker?.mended(name), forMs);
+  }
+
+  /** For as long as it takes to give the cluster up, and a while longer. */
+  function cutOffForLong({ name, network }: Cluster): boolean {
+    if (network.disturbed()) return false;
+    const forMs = dice.int(LOST_MIN_MS, MANAGER_OUTAGE_MAX_MS);
+    cutOff(name, network, 'partition', forMs);
+    runOnUntilMs.set(name, clock.now() + forMs);
+    return true;
   }
 
   async function drain(name: string): Promise<void> {
@@ -354,25 +376,26 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
       return true;
     },
     'fence raised while cut off': () => {
-      const { name, network } = some(workers);
-      if (network.disturbed()) return false;
+      const cluster = some(workers);
+      if (!cutOffForLong(cluster)) return false;
+      const { name } = cluster;
       const fenceAfterMs = dice.pick([0, 600_000]);
-      cutOff(name, network, 'partition', dice.int(LOST_MIN_MS, MANAGER_OUTAGE_MAX_MS));
       trace(`${name}: its worker is started again with another fence, ${fenceAfterMs} ms`);
       crew.setFence(workerOf(name), fenceAfterMs);
       crew.killNamed(workerOf(name));
       return true;
     },
     'clock ahead while cut off': () => {
-      const { name, network } = some(workers);
-      if (network.disturbed()) return false;
-      cutOff(name, network, 'partition', dice.int(LOST_MIN_MS, MANAGER_OUTAGE_MAX_MS));
-      clock.schedule(() => {
-        for (const program of crew.programs.filter(isManager)) {
-          crew.setClock(program, CLOCK_AHEAD_MS);
-          crew.killNamed(program);
-        }
-      }, dice.int(LOST_SAID_MS, FENCE_MS));
+      if (!cutOffForLong(some(workers))) return false;
+      clock.schedule(
+        () => {
+          for (const program of crew.programs.filter(isManager)) {
+            crew.setClock(program, CLOCK_AHEAD_MS);
+            crew.killNamed(program);
+          }
+        },
+        dice.int(LOST_SAID_MS, FENCE_MS),
+      );
       return true;
     },
     'stopped after a resume': () => {
@@ -404,6 +427,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     removed,
     useless,
     workerless,
+    runsOn: (cluster) => clock.now() < (runOnUntilMs.get(cluster) ?? 0),
     async leaveWorkerless() {
       for (const cluster of workers) if (workerless.has(cluster.name)) await removeCopies(cluster, trace);
     },

@@ -225,23 +225,19 @@ test('teams of one cohort share their quota', () => {
 });
 
 describe('a cluster whose worker has been gone for two minutes', () => {
-  const sinceMs = Date.parse('2026-01-01T00:10:00Z');
   const said = (message: string): Job => {
-    const record = formatAdmissionRecord(aRecord({ cluster: 'east', since: '2026-01-01T00:10:00.000Z' }));
-    const { metadata, ...rest } = aHomeJob();
-    const status = { conditions: [aCondition('Dispatched', { message })] };
-    return { ...rest, metadata: { ...metadata, annotations: { [ADMISSION_ANNOTATION]: record } }, status };
+    return { ...aHomeJob(), status: { conditions: [aCondition('Dispatched', { message })] } };
   };
   const OUT = 'no worker runs it on cluster "east": it is gone; to give up what runs of it there: kubectl delete job -n blue job';
-  const missed = (parts: { isReady?: boolean; message?: string; hasBegun?: boolean; knownMs?: number }): string[] => {
-    const { isReady = false, message = OUT, hasBegun = true, knownMs = sinceMs } = parts;
-    return workerMissed({ cluster: 'east', isReady, jobs: [{ job: said(message), hasBegun }], knownMs });
+  const missed = (parts: { isReady?: boolean; message?: string; hasBegun?: boolean; isNew?: boolean }): string[] => {
+    const { isReady = false, message = OUT, hasBegun = true, isNew = false } = parts;
+    return workerMissed({ cluster: 'east', isReady, jobs: [{ job: said(message), hasBegun, isNew }] });
   };
 
   test('is not Ready, takes no Jobs, and the Jobs that it has begun say so with the way out', () => {
     expect(missed({})).toEqual([]);
     expect(missed({ isReady: true })).toEqual(['home: east is Ready, and has no worker']);
-    expect(missed({ knownMs: sinceMs - 1 })).toEqual([expect.stringContaining('is admitted to east, which has no worker')]);
+    expect(missed({ isNew: true })).toEqual([expect.stringContaining('is admitted to east, which has no worker')]);
     expect(missed({ message: 'dispatched to cluster "east"' })).toEqual([expect.stringContaining('does not say that no worker runs it')]);
   });
 
