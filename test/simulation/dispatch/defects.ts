@@ -52,7 +52,7 @@ export const DEFECTS = [
         wrong: 'return { remote: deletions([copy]), home };',
       },
       {
-        file: 'manager/dispatch/mirror/copy-verdict.ts',
+        file: 'manager/work-kind/job/copy/copy-verdict.ts',
         right: 'copy.metadata.deletionTimestamp === undefined ? copy.status : statusWhileDeleting(copy.status, local);',
         wrong: 'copy.metadata.deletionTimestamp === local.metadata.uid ? statusWhileDeleting(copy.status, local) : copy.status;',
       },
@@ -69,8 +69,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/dispatch/decisions/decide-present-copy.ts',
-        right: 'if (local.spec.suspend === true && view?.withoutWorker !== undefined && !isResting',
-        wrong: "if (local.spec.suspend === true && view?.withoutWorker === '' && !isResting",
+        right: 'if (kind.isSuspended(local) && view?.withoutWorker !== undefined && !isResting',
+        wrong: "if (kind.isSuspended(local) && view?.withoutWorker === '' && !isResting",
       },
     ],
     bias: { troubles: ['worker gone'], fair: true },
@@ -136,8 +136,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/dispatch/decisions/decide-missing-copy.ts',
-        right: 'if (local.spec.suspend === true && isUntouched(cluster, record)) return',
-        wrong: 'if (local.spec.suspend === true && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
+        right: 'if (kind.isSuspended(local) && isUntouched(cluster, record)) return',
+        wrong: 'if (kind.isSuspended(local) && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
       },
       {
         file: 'manager/dispatch/mirror/unanswered-writes.ts',
@@ -279,7 +279,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/decisions/decide-present-copy.ts',
-        right: "const spec = 'reason' in wanted ? suspension(copy.job, local) :",
+        right: "const spec = 'reason' in wanted ? suspension(group, copy.job, local) :",
         wrong: "const spec = 'reason' in wanted ? undefined :",
       },
     ],

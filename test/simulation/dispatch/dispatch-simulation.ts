@@ -5,7 +5,7 @@
  */
 import { type AdmissionRecord, writtenRecordOf } from '../../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
-import { isAtRest } from '../../../manager/dispatch/copy/copy-rest.ts';
+import { isAtRest } from '../../../manager/work-kind/job/copy/copy-rest.ts';
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ADMISSION_ANNOTATION, ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
