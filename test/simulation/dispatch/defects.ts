@@ -49,7 +49,7 @@ export const DEFECTS = [
       {
         file: 'manager/dispatch/decisions/decide-present-copy.ts',
         right: "return { remote: [{ kind: 'TakeBackSuspended', cluster, copy: copy.job }], home };",
-        wrong: 'return { remote: deletions([copy]), home };',
+        wrong: 'return { remote: deletions(kind, [copy]), home };',
       },
       {
         file: 'manager/work-kind/job/copy/copy-verdict.ts',
