@@ -5,14 +5,14 @@ import { createTraceRecorder, describeState, type Trace, tracedStory } from '../
 import type { Outcome } from '../simulation/simulation.ts';
 import { compileReplay, type Replayer } from './spin.ts';
 
-export type Replayed = Outcome & {
+export type ReplayedStory = Outcome & {
   /** Of each Job whose trace the model refuses, where it does; these are violations of the story as well. */
   readonly refused: readonly string[];
 };
 
 export type Replay = {
   /** Plays the story of this seed, and replays each Job of it. What the model does not have is a violation. */
-  play(seed: number, print?: (line: string) => void): Promise<Replayed>;
+  play(seed: number, print?: (line: string) => void): Promise<ReplayedStory>;
   /** How many Jobs were replayed, how many different courses these had, and how many states of the model that took. */
   readonly counts: { jobs: number; courses: number; 'states of the model': number };
   close(): Promise<void>;
