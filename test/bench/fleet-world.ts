@@ -107,7 +107,7 @@ export async function startFleetManager(kubeconfigs: ReadonlyMap<string, string>
   };
 }
 
-/** Of thousands of creates one may find a busy machine that answers no new connection in time: it is asked again, and may have been carried out. */
+/** On a busy machine one of thousands of creates may not be answered in time. It is sent again, and may have been carried out. */
 async function createSurely(home: KubeClient, job: Job): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -82,7 +82,7 @@ const REPLAY_DEPTH_MAX = 10_000;
 const NEXT = '--- next trace';
 const REPLAY_ALL = `for TRACE in "$@"; do export TRACE; ./replay -n -m${REPLAY_DEPTH_MAX} -E -w16; echo "${NEXT}"; done`;
 
-/** Throws where the model cannot be compiled. Without optimization, because a replay visits a hundred states and a compilation takes seconds. */
+/** Throws where the model cannot be compiled. Nothing is optimized: a replay visits a hundred states, and a compilation takes seconds. */
 export function compileReplay(): Replayer {
   const folder = compile([['replay', '-O0', '-DCOLLAPSE']], ['-DTRACE']);
   return {
@@ -99,7 +99,7 @@ export function compileReplay(): Replayer {
   };
 }
 
-/** What the verifier has said of one trace. That it is one of the model is the violation of the assertion of its witness, and of no other. */
+/** What the verifier reports of one trace, which is one of the model where the assertion of its witness is violated, and no other. */
 export function replayedIn(said: string): Replayed {
   const { states, steps } = foundIn(said);
   const isAccepted = /assertion violated 0 \(/.test(said);

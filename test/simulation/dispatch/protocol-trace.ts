@@ -11,8 +11,8 @@ import { AMBUSHES, type Bias } from './plan.ts';
 import { HOME, type Onlooker } from './yard.ts';
 
 /**
- * What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. In half of the stories there
- * is an ambush as well; `more` strikes in all of them.
+ * What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. In half of the stories
+ * there is an ambush as well; `more` strikes in all of them.
  */
 export const tracedStory = (seed: number, more: Bias['troubles'] = []): Bias => ({
   troubles: ['manager cut off', 'kill', ...AMBUSHES.filter((_, at) => at === seed % (2 * AMBUSHES.length)), ...more],
