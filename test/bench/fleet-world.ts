@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { joinCluster } from '../../manager/cli/local/set-up.ts';
-import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTER_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { ApiError, isAlreadyExists } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
@@ -90,7 +91,7 @@ export async function startFleetManager(kubeconfigs: ReadonlyMap<string, string>
     },
     async occupy(name, jobs) {
       const names = Array.from({ length: jobs }, (_each, index) => `stay-${name}-${index}`);
-      await inParallel(names, CREATORS, async (job) => void (await home.create(JOBS, aJob(job, name))));
+      await inParallel(names, CREATORS, (job) => createSurely(home, aJob(job, name)));
       const isDispatched = async (): Promise<boolean> => {
         const { items } = await home.list(JOBS, { namespace: NAMESPACE, labelSelector: `${CLUSTER_LABEL}=${name}` });
         return items.filter(({ status }) => hasTrueCondition(status?.conditions, 'Dispatched')).length >= jobs;
@@ -105,6 +106,20 @@ export async function startFleetManager(kubeconfigs: ReadonlyMap<string, string>
     },
   };
 }
+
+/** On a busy machine one of thousands of creates may not be answered in time. It is sent again, and may have been carried out. */
+async function createSurely(home: KubeClient, job: Job): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await home.create(JOBS, job);
+      return;
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      if (error instanceof ApiError || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+const ATTEMPTS_MAX = 5;
 
 /** A worker cluster behind a wire that can be cut. */
 export async function throughProxy(

@@ -143,7 +143,7 @@ bool in_detail = false;
 #ifdef TRACE
 c_decl {
   #define SHOWN_LENGTH 17
-  #define SEEN_LENGTH 22
+  #define SEEN_LENGTH 26
   #define TRACE_MAX 400
   static int seen[TRACE_MAX][SEEN_LENGTH], seen_count;
   static void read_trace(void) {
@@ -178,6 +178,8 @@ byte next[SEEN_LENGTH];     /* where the trace is: those who go on look at it */
 #define MAY_DIE (next[17])
 #define MAY_CUT(c) (next[18 + 2 * c])
 #define MAY_RESTART(c) (next[19 + 2 * c])
+#define MAY_EDIT(c) (next[22 + 2 * c])
+#define MAY_REMOVE(c) (next[23 + 2 * c])
 
 inline refill() {
   c_code { now.faults = setting("FAULTS"); now.stops = setting("STOPS"); now.cuts = setting("CUTS"); now.leaders = setting("LEADERS");
@@ -195,6 +197,8 @@ end:
 #define MAY_DIE true
 #define MAY_CUT(c) true
 #define MAY_RESTART(c) true
+#define MAY_EDIT(c) true
+#define MAY_REMOVE(c) true
 #endif
 
 /* Pods that count: in their grace period they run. */
@@ -447,18 +451,18 @@ end:
   :: d_step { MAY_STRIKE && MAY_CUT(c) && cuts > 0 && ANSWERS(c) -> step("Cut with a renewal under way", c); cuts--; faults--; at[c].cut = true;
       at[c].renewal = true; at[c].renewal_answers = (at[c].answered || IN_ORDER(c)); at[c].silent = 0 }
   :: d_step { at[c].cut && !(calm && cut_for_good) -> step("Mend", c); at[c].cut = false }
-  :: d_step { MAY_STRIKE && edits > 0 && at[c].there && at[c].marked -> step("Edit marks", c); edits--; faults--;
+  :: d_step { MAY_STRIKE && MAY_EDIT(c) && edits > 0 && at[c].there && at[c].marked -> step("Edit marks", c); edits--; faults--;
       changed(c); at[c].marked = false;
       if
       :: HAS(TAKEN_NAME_IS_A_NO) -> at[c].absent = true
       :: !HAS(TAKEN_NAME_IS_A_NO) && at[c].contact != CONNECTING -> at[c].unlisted = true; at[c].absent = false
       :: else
       fi }
-  :: d_step { MAY_STRIKE && removals > 0 && at[c].there && !at[c].deleting -> step("Remove copy", c); removals--; faults--;
+  :: d_step { MAY_STRIKE && MAY_REMOVE(c) && removals > 0 && at[c].there && !at[c].deleting -> step("Remove copy", c); removals--; faults--;
       changed(c); forget_copy(c);
       at[c].left = (at[c].pods == RUNNING -> ENDING : at[c].pods); at[c].pods = 0;
       if :: at[c].contact != CONNECTING -> at[c].unlisted = true; at[c].absent = false :: else fi }
-  :: d_step { MAY_STRIKE && removals > 0 && at[c].there && !at[c].deleting && at[c].pods == RUNNING && at[c].left == 0 && !at[c].cut -> step("Orphan pods", c); removals--; faults--;
+  :: d_step { MAY_STRIKE && MAY_REMOVE(c) && removals > 0 && at[c].there && !at[c].deleting && at[c].pods == RUNNING && at[c].left == 0 && !at[c].cut -> step("Orphan pods", c); removals--; faults--;
       changed(c); forget_copy(c); at[c].left = RUNNING; at[c].pods = 0;
       if :: at[c].contact != CONNECTING -> at[c].unlisted = true; at[c].absent = false :: else fi }
   :: d_step { at[c].left == RUNNING -> step("End orphans", c); at[c].left = 0 }

@@ -8,8 +8,9 @@ import type { Settings } from './defects.ts';
 const MODEL = path.join(import.meta.dirname, 'one-copy.pml');
 const DEPTH_MAX = 200_000;
 const MEMORY_MIB = 5_500;
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** A search is exhaustive: no bitstate hashing, no partial order reduction. */
-const COMMON = ['-O2', '-w', '-DSAFETY', '-DNOREDUCE', `-DMEMLIM=${MEMORY_MIB}`];
+const COMMON = ['-w', '-DSAFETY', '-DNOREDUCE', `-DMEMLIM=${MEMORY_MIB}`];
 
 export type Found = {
   readonly states: number;
@@ -46,10 +47,11 @@ export function lacksSpin(): string | undefined {
 /** Throws where the model cannot be compiled. */
 export function compileModel(): Checker {
   const folder = compile([
-    ['all', '-DCOLLAPSE'],
-    ['shortest', '-DBFS'],
+    ['all', '-O2', '-DCOLLAPSE'],
+    ['shortest', '-O2', '-DBFS'],
   ]);
-  const search = (program: string, settings: Settings): Found => foundIn(run(folder, program, settings));
+  const search = (program: string, settings: Settings): Found =>
+    foundIn(run(folder, path.join(folder, program), ['-n', `-m${DEPTH_MAX}`], settings));
   return {
     searchAll: (settings) => search('all', settings),
     findShortest: (settings) => search('shortest', settings),
@@ -65,28 +67,45 @@ export type Replayed = {
 };
 
 export type Replayer = {
-  /** Whether some run of the model shows these states, one after another. Throws where the search was cut short. */
-  replay(states: readonly (readonly number[])[]): Replayed;
+  /**
+   * Of each trace, whether some run of the model shows its states, one after another. All in one process, because starting one takes longer
+   * than the search. Throws where a search was cut short.
+   */
+  replay(traces: readonly (readonly (readonly number[])[])[]): readonly Replayed[];
   remove(): void;
 };
 
 /** What may strike between two states of a trace, beside what is known of its story. */
-const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1, DETAIL: 1 };
+const REPLAYED: Settings = { FAULTS: 1, STOPS: 1, CUTS: 1, LEADERS: 1, RESTARTS: 1, EDITS: 1, REMOVALS: 1, DETAIL: 1 };
+/** A run that shows a trace has a few steps for each of its states. */
+const REPLAY_DEPTH_MAX = 10_000;
+const NEXT = '--- next trace';
+const REPLAY_ALL = `for TRACE in "$@"; do export TRACE; ./replay -n -m${REPLAY_DEPTH_MAX} -E -w16; echo "${NEXT}"; done`;
 
-/** Throws where the model cannot be compiled. */
+/** Throws where the model cannot be compiled. Nothing is optimized: a replay visits a hundred states, and a compilation takes seconds. */
 export function compileReplay(): Replayer {
-  const folder = compile([['replay', '-DCOLLAPSE']], ['-DTRACE']);
-  const file = path.join(folder, 'trace');
+  const folder = compile([['replay', '-O0', '-DCOLLAPSE']], ['-DTRACE']);
   return {
-    replay(states) {
-      writeFileSync(file, states.map((state) => state.join(' ')).join('\n'));
-      const said = run(folder, 'replay', { ...REPLAYED, TRACE: file }, ['-E', '-w16']);
-      const found = foundIn(said);
-      const positions = [...said.matchAll(/^position (\d+)$/gm)].map(([, position]) => Number(position));
-      return { isAccepted: found.steps !== undefined, position: Math.max(0, ...positions), states: found.states };
+    replay(traces) {
+      if (traces.length === 0) return [];
+      const files = traces.map((states, at) => {
+        writeFileSync(path.join(folder, `trace-${at}`), states.map((state) => state.join(' ')).join('\n'));
+        return `trace-${at}`;
+      });
+      const said = run(folder, 'sh', ['-c', REPLAY_ALL, 'sh', ...files], REPLAYED).split(`${NEXT}\n`);
+      return files.map((_, at) => replayedIn(said[at] ?? ''));
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** What the verifier reports of one trace, which is one of the model where the assertion of its witness is violated, and no other. */
+export function replayedIn(said: string): Replayed {
+  const { states, steps } = foundIn(said);
+  const isAccepted = /assertion violated 0 \(/.test(said);
+  if (steps !== undefined && !isAccepted) throw new Error(`the model breaks its own promise where it follows a trace: ${said}`);
+  const positions = [...said.matchAll(/^position (\d+)$/gm)].map(([, position]) => Number(position));
+  return { isAccepted, position: Math.max(0, ...positions), states };
 }
 
 /** A folder with verifiers of the model, each by its name and the flags of its compilation. */
@@ -101,10 +120,10 @@ function compile(verifiers: readonly (readonly [name: string, ...flags: string[]
   return folder;
 }
 
-function run(folder: string, program: string, settings: Readonly<Record<string, number | string>>, flags: readonly string[] = []): string {
+function run(folder: string, program: string, words: readonly string[], settings: Settings): string {
   const values = Object.entries(settings).map(([name, value]) => [name, String(value)]);
   const env = { PATH: process.env['PATH'], ...Object.fromEntries(values) };
-  return spawnSync(path.join(folder, program), ['-n', `-m${DEPTH_MAX}`, ...flags], { cwd: folder, env, encoding: 'utf8' }).stdout;
+  return spawnSync(program, words, { cwd: folder, env, encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX }).stdout;
 }
 
 /** Throws where the search has not come to its end: memory and depth are limited. */

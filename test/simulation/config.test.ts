@@ -36,7 +36,7 @@ test.each([
   [['--trace'], '--trace needs --seed: it prints the steps of one story'],
   [['--seed=1', '--from=2'], '--seed plays one story; leave out --seeds and --from, or --seed'],
   [['--put-back=silent-after-a-restore'], '--put-back needs --world dispatch or protocol: it breaks their programs'],
-  [['--bias=silent-after-a-restore'], '--bias needs --world dispatch: it has such stories'],
+  [['--bias=silent-after-a-restore'], '--bias needs --world dispatch or protocol: they have such stories'],
   [
     ['--bias=silent-after-a-restore', '--put-back=silent-after-a-restore', '--world=dispatch'],
     '--put-back plays the stories of its defect; leave out --bias',

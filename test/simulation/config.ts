@@ -61,7 +61,8 @@ export const SIMULATION_PROGRAM: Program<typeof FLAGS, SimulationConfig> = {
 function configOf({ world, seeds, from, seed, trace, bias, 'put-back': putBack }: FlagValues<typeof FLAGS>): SimulationConfig {
   if (putBack !== undefined && world !== 'dispatch' && world !== 'protocol')
     throw new FlagError('--put-back needs --world dispatch or protocol: it breaks their programs');
-  if (bias !== undefined && world !== 'dispatch') throw new FlagError('--bias needs --world dispatch: it has such stories');
+  if (bias !== undefined && world !== 'dispatch' && world !== 'protocol')
+    throw new FlagError('--bias needs --world dispatch or protocol: they have such stories');
   if (bias !== undefined && putBack !== undefined) throw new FlagError('--put-back plays the stories of its defect; leave out --bias');
   if (seed !== undefined) {
     if (seeds !== undefined || from !== undefined) throw new FlagError('--seed plays one story; leave out --seeds and --from, or --seed');

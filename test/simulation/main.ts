@@ -10,8 +10,11 @@ const PROGRESS_EVERY = 10;
 const FAILURES_MAX = 10;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** What it has opened is closed after the last one. */
-type Story = ((seed: number, print?: (line: string) => void) => Promise<Outcome>) & { readonly close?: () => Promise<void> };
+/** What it has opened is closed after the last one. `figures`: what there is to say of all together, by name. */
+type Story = ((seed: number, print?: (line: string) => void) => Promise<Outcome>) & {
+  readonly close?: () => Promise<void>;
+  readonly figures?: () => ReadonlyMap<string, number>;
+};
 
 /** Writes of the tenant in one story. */
 const TENANT_WRITES = 100;
@@ -24,9 +27,16 @@ const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Stor
     const searched = lacking ?? bias;
     return (seed, print) => simulateDispatch(seed, print, searched && defectOf(searched).bias);
   },
-  protocol: async () => {
-    const { play, close } = (await import('../model/replay.ts')).openReplay();
-    return Object.assign(play, { close });
+  protocol: async ({ putBack: lacking, bias }) => {
+    const { openReplay } = await import('../model/replay.ts');
+    const searched = lacking ?? bias;
+    const { play, close, counts } = openReplay(undefined, searched && defectOf(searched));
+    // What is searched for is a trace that the model refuses. That a promise of the simulation is broken as well says nothing of the model.
+    const story = async (seed: number, print?: (line: string) => void): Promise<Outcome> => {
+      const outcome = await play(seed, print);
+      return lacking === undefined ? outcome : { ...outcome, violations: outcome.refused };
+    };
+    return Object.assign(story, { close, figures: () => new Map(Object.entries(counts)) });
   },
   election: async () => {
     const { simulateElection } = await import('./election.ts');
@@ -77,6 +87,7 @@ async function soak(simulate: Story, world: World, from: number, count: number):
   console.log(`pods ended          ${sum(({ podsEnded }) => podsEnded)}`);
   console.log(`calls of programs   ${sum(({ calls }) => calls)}`);
   console.log(`processes           ${sum(({ incarnations }) => incarnations)}`);
+  for (const [name, number] of simulate.figures?.() ?? []) console.log(`${name.padEnd(19)} ${number}`);
   for (const [kind, number] of [...faults].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`${kind.padEnd(19)} ${number}`);
   if (failures > 0) return 1;
   return stopped === undefined ? 0 : EXIT_CODES[stopped];

@@ -30,6 +30,10 @@ export interface Crew {
   readonly programs: readonly string[];
   /** Kills one of the programs; it comes back after a while. */
   kill(): void;
+  /** Kills this one. */
+  killNamed(program: string): void;
+  /** The next process of this worker has this --fence-after. */
+  setFence(program: string, fenceAfterMs: number): void;
   /** From now on the machine of this program is wrong by this much about the time of day. */
   setClock(program: string, errorMs: number): void;
   /** Takes a program away for good. */
@@ -70,6 +74,7 @@ export function startCrew(options: {
   const begun: AbortController[] = [];
   const errorsMs = new Map<string, number>();
   const retired = new Set<string>();
+  const fencesMs = new Map<string, number>();
   const defects: string[] = [];
   let incarnations = 0;
   let stopped = false;
@@ -125,7 +130,7 @@ export function startCrew(options: {
   const programs = [
     ...managers,
     ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false, options.sharesFairly)]),
-    ...yard.workers.map(workerProgram),
+    ...yard.workers.map((cluster) => workerProgram(cluster, () => fencesMs.get(workerOf(cluster.name)) ?? FENCE_AFTER_MS)),
   ];
   for (const program of programs) start(program);
 
@@ -139,6 +144,8 @@ export function startCrew(options: {
       living.get(program)?.die();
     },
     kill: () => dice.some([...living.values()])?.die(),
+    killNamed: (program) => living.get(program)?.die(),
+    setFence: (program, fenceAfterMs) => fencesMs.set(program, fenceAfterMs),
     stop() {
       stopped = true;
       // The dead as well: what they wait for would stay in memory as long as this process, with all of their world.
@@ -155,7 +162,9 @@ const FAIR_SHARING: FairSharingConfig = { preemptionStrategies: Object.values(Fa
 const USAGE: UsagePolicy = { halfLifeMs: 600_000, samplingIntervalMs: 60_000, resourceWeights: new Map([['pods', 0]]) };
 /** Stories last for minutes. */
 const INVARIANT_PATIENCE = 0.25;
-const FENCE = { fenceAfterMs: 30_000, leaseNamespace: 'kube-system' };
+const FENCE_AFTER_MS = 30_000;
+/** The worker program of this cluster. */
+export const workerOf = (cluster: string): string => `worker-${cluster}`;
 
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
 const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean, sharesFairly = false): Program => ({
@@ -180,13 +189,18 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
     }).run(signal),
 });
 
-const workerProgram = (cluster: Cluster): Program => ({
-  name: `worker-${cluster.name}`,
+const workerProgram = (cluster: Cluster, fenceAfterMs: () => number): Program => ({
+  name: workerOf(cluster.name),
   run: ({ name: identity, clock, log, random, connect }, signal) =>
     createWorker({
       client: connect(cluster),
       eventClient: connect(cluster),
-      presence: { client: connect(cluster), settings: FENCE, identity, version: 'v0' },
+      presence: {
+        client: connect(cluster),
+        settings: { fenceAfterMs: fenceAfterMs(), leaseNamespace: 'kube-system' },
+        identity,
+        version: 'v0',
+      },
       registry: new Registry(),
       clock,
       random,

@@ -44,6 +44,66 @@ export const DEFECTS = [
     bias: { troubles: ['copy orphaned'], fair: true },
   },
   {
+    name: 'stopped-is-failed',
+    edits: [
+      {
+        file: 'manager/dispatch/decisions/decide-present-copy.ts',
+        right: "return { remote: [{ kind: 'TakeBackSuspended', cluster, copy: copy.job }], home };",
+        wrong: 'return { remote: deletions(kind, [copy]), home };',
+      },
+      {
+        file: 'manager/work-kind/job/copy/copy-verdict.ts',
+        right: 'copy.metadata.deletionTimestamp === undefined ? copy.status : statusWhileDeleting(copy.status, local);',
+        wrong: 'copy.metadata.deletionTimestamp === local.metadata.uid ? statusWhileDeleting(copy.status, local) : copy.status;',
+      },
+    ],
+    bias: { troubles: ['stopped after a resume'] },
+  },
+  {
+    name: 'no-worker-is-ready',
+    edits: [
+      {
+        file: 'manager/dispatch/cluster/cluster-status.ts',
+        right: "if (worker.status === 'False') return",
+        wrong: "if (worker.reason === '') return",
+      },
+      {
+        file: 'manager/dispatch/decisions/decide-present-copy.ts',
+        right: 'if (kind.isSuspended(local) && view?.withoutWorker !== undefined && !isResting',
+        wrong: "if (kind.isSuspended(local) && view?.withoutWorker === '' && !isResting",
+      },
+    ],
+    bias: { troubles: ['worker gone'], fair: true },
+  },
+  {
+    name: 'last-flags-bind',
+    edits: [
+      {
+        file: 'worker/fence/origin-fence.ts',
+        right: 'const boundMs = Math.min(fenceAfterMs, remembered?.fenceAfterMs ?? NO_FENCE_MS);',
+        wrong: 'const boundMs = fenceAfterMs;',
+      },
+      {
+        file: 'worker/fence/fences.ts',
+        right: 'const first = firstFence(version, token, entry, Math.min(ownFenceMs, announcedMs), nowMs, place);',
+        wrong: 'const first = firstFence(version, token, entry, ownFenceMs, nowMs, place);',
+      },
+    ],
+    bias: { troubles: ['fence raised while cut off'], fair: true },
+  },
+  {
+    name: 'clocks-are-compared',
+    edits: [
+      {
+        file: 'manager/dispatch/cluster/loss-count.ts',
+        right: 'const knownAtMs = lostAtMs.get(name) ?? steadyMs - countedSeconds(previous) * 1000;',
+        wrong:
+          'const knownAtMs = lostAtMs.get(name) ?? steadyMs - (previous?.lostSince === undefined ? countedSeconds(previous) * 1000 : nowMs - Date.parse(previous.lostSince));',
+      },
+    ],
+    bias: { troubles: ['clock ahead while cut off'], fair: true },
+  },
+  {
     name: 'moves-before-pods-are-gone',
     edits: [
       {
@@ -76,8 +136,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/dispatch/decisions/decide-missing-copy.ts',
-        right: 'if (local.spec.suspend === true && isUntouched(cluster, record)) return',
-        wrong: 'if (local.spec.suspend === true && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
+        right: 'if (kind.isSuspended(local) && isUntouched(cluster, record)) return',
+        wrong: 'if (kind.isSuspended(local) && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
       },
       {
         file: 'manager/dispatch/mirror/unanswered-writes.ts',
@@ -219,7 +279,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/decisions/decide-present-copy.ts',
-        right: "const spec = 'reason' in wanted ? suspension(copy.job, local) :",
+        right: "const spec = 'reason' in wanted ? suspension(group, copy.job, local) :",
         wrong: "const spec = 'reason' in wanted ? undefined :",
       },
     ],

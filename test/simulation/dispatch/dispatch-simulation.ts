@@ -3,12 +3,15 @@
  * workers behind faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises
  * are held against the pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
+import { type AdmissionRecord, writtenRecordOf } from '../../../manager/api/records.ts';
+import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
+import { isAtRest } from '../../../manager/work-kind/job/copy/copy-rest.ts';
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
-import { ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { isOver } from '../../support/invariants/invariant.ts';
+import { hasEnded, isOver } from '../../support/invariants/invariant.ts';
 import { createDice, type Dice } from '../dice.ts';
 import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
@@ -31,6 +34,7 @@ import {
   type Remains,
   statusesAccepted,
   suspendedRest,
+  workerMissed,
 } from './promises.ts';
 import { createTroubles } from './troubles.ts';
 import { createYard, poolOf, type Onlooker, type Team } from './yard.ts';
@@ -53,6 +57,8 @@ const CALM_TURNS = 3;
 const SETTLE_MAX_MS = 720_000;
 /** No longer passes without a look at what runs: kubelets are never late by more. */
 const SLICE_MS = 5_000;
+/** A worker that is gone is missed within a minute, and what its Jobs say of it comes a minute after that. */
+const WORKER_MISSED_MS = 120_000;
 /** In this time whatever has been suspended comes to rest, also on a cluster whose store was put back a moment ago. */
 const STAND_STILL_MS = 300_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
@@ -65,7 +71,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
   const size = sizeOf(seed, bias);
-  const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
+  const names = WORKERS.slice(0, dice.int(size.workersMin, size.workersMax));
   const plan = drawPlan(seed, dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
   const { bare, preemption, rival: hasRival } = plan;
@@ -186,7 +192,11 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   }
 
   async function runPods(pace: number, failures: number): Promise<void> {
-    for (const { kubelet, history: changes } of workers) await kubelet.run([...changes.pods.values()], pace, failures);
+    for (const { name, kubelet, history: changes } of workers) {
+      const all = [...changes.pods.values()];
+      const moving = troubles.runsOn(name) ? all.filter((pod) => pod.status?.phase !== 'Running' || isGoing(pod)) : all;
+      await kubelet.run(moving, pace, failures);
+    }
   }
 
   async function storm(): Promise<void> {
@@ -222,6 +232,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
             troubles.removed.has(name) && RIVAL_TEAMS.some((team) => team.namespace === namespace);
           const mayRest = (job: DeepReadonly<Job>): boolean =>
             originUidOf(job) === refused || (rests(job) && troubles.removed.has(name)) || isOfRival(job);
+          const mayStay = (pod: DeepReadonly<Pod>): boolean => troubles.workerless.has(name) && hasEnded(pod);
           const resting = new Set([...jobs.values()].filter(mayRest).map(({ metadata }) => metadata.uid));
           // Pods that have ended stay with their copy.
           const isOver = (pod: DeepReadonly<Pod>): boolean =>
@@ -231,7 +242,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
           return {
             cluster: name,
             copies: [...jobs.values()].filter((job) => originUidOf(job) !== undefined && !mayRest(job)).map(nameOf),
-            pods: [...podsThere.values()].filter((pod) => !isOver(pod)).map(nameOf),
+            // Nobody takes off the finalizer by which the worker would count them.
+            pods: [...podsThere.values()].filter((pod) => !isOver(pod) && !mayStay(pod)).map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
             usedNamespaces: history.usedNamespaces(name),
           };
@@ -250,7 +262,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       if (violations.length > 0) return;
     }
     const isExcused = ({ cluster }: HeldPod): boolean =>
-      [troubles.outOfReach, troubles.removed, troubles.givenUp].some((each) => each.has(cluster));
+      [troubles.outOfReach, troubles.removed, troubles.givenUp, troubles.workerless].some((each) => each.has(cluster));
     violations.push(
       ...suspendedRest(
         running().filter((pod) => !isExcused(pod)),
@@ -260,18 +272,52 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     await troubles.createFlavor();
   }
 
+  /** Admissions to clusters without a worker that were there when it was first missed, by the UID of their Job. */
+  let admitted: ReadonlyMap<string, string> | undefined;
+
+  async function missedWorkers(): Promise<string[]> {
+    const records = new Map([...home.history.jobs.values()].map(({ metadata }) => [metadata.uid, recordTextOf(metadata)]));
+    admitted ??= records;
+    const known = (await home.admin.list(WORKER_CLUSTERS)).items;
+    return workers
+      .filter(({ name }) => troubles.workerless.has(name))
+      .flatMap(({ name, history: { jobs: copies } }) => {
+        const begun = new Map(
+          [...copies.values()].flatMap((copy) => (isOver(copy) || isAtRest(copy) ? [] : [[originUidOf(copy), copy.status?.startTime]])),
+        );
+        const jobs = [...home.history.jobs.values()].filter(
+          (job) => !isOver(job) && writtenClusterOf(job) === name && job.metadata.deletionTimestamp === undefined,
+        );
+        return workerMissed({
+          cluster: name,
+          isReady: known.some(({ metadata, status }) => metadata.name === name && hasTrueCondition(status?.conditions, 'Ready')),
+          jobs: jobs.map((job) => ({
+            job,
+            hasBegun: begun.get(job.metadata.uid) !== undefined,
+            isNew: records.get(job.metadata.uid) !== admitted?.get(job.metadata.uid),
+          })),
+        });
+      });
+  }
+
   async function calm(): Promise<void> {
     trace('the storm is over');
     for (const { network } of clusters) network.weather = FAIR;
     if (await troubles.lacksFlavor()) await standStill();
     people.held.clear();
     let problems: string[] = [];
+    let troubledMs = clock.now();
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
       steps++;
       await troubles.mend();
       for (let turn = 0; turn < CALM_TURNS && violations.length === 0; turn++) {
         await pass(CALM_ROUND_MS / CALM_TURNS);
         await runPods(1, 0.05);
+      }
+      if (troubles.last()) troubledMs = clock.now();
+      if (clock.now() - troubledMs >= WORKER_MISSED_MS) {
+        violations.push(...(await missedWorkers()));
+        await troubles.leaveWorkerless();
       }
       const refused = troubles.refusedJob();
       const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
@@ -280,7 +326,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         if (refused === undefined) return;
         troubles.relent();
       }
-      await people.relent(troubles.useless);
+      await people.relent(troubles.useless, troubles.workerless);
     }
     violations.push(...problems);
   }
@@ -320,6 +366,19 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     faults: sumOf([...clusters.map(({ network }) => network.faults), troubles.struck]),
   };
 }
+
+/** Which placement it is; a record is written anew when it is preempted, too. */
+const recordTextOf = ({ annotations }: Job['metadata']): string => {
+  const { cluster, epoch, since } = JSON.parse(annotations?.[ADMISSION_ANNOTATION] ?? '{}') as Partial<AdmissionRecord>;
+  return `${cluster} ${epoch} ${since}`;
+};
+
+function writtenClusterOf(job: Job): string | undefined {
+  const written = writtenRecordOf(job);
+  return written.kind === 'Record' ? written.record.cluster : undefined;
+}
+
+const isGoing = ({ metadata }: DeepReadonly<Pod>): boolean => metadata.deletionTimestamp !== undefined;
 
 function sumOf(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
   const sum = new Map<string, number>();

@@ -32,7 +32,8 @@ const EDITS: readonly [object, ...object[]] = [
   { labels: without([ORIGIN_LABEL]), annotations: without([...OF_COPIES, FENCING_ANNOTATION]) },
 ];
 
-const copiesOn = ({ history }: Cluster): Job[] =>
+/** Those that have not ended. */
+export const copiesOn = ({ history }: Cluster): Job[] =>
   [...history.jobs.values()].filter((job) => originUidOf(job) !== undefined && !isOver(job));
 
 /** A copy is there that no manager can list. */
@@ -70,6 +71,16 @@ export async function orphanPods(cluster: Cluster, dice: Dice, trace: (line: str
   const { namespace, name, uid } = copy.metadata;
   trace(`${cluster.name}: a user deletes ${namespace}/${name}, and leaves its pods`);
   return carriedOut(() => cluster.admin.delete(JOBS, { namespace, name }, { propagationPolicy: 'Orphan', uid }));
+}
+
+/** What a Job says that no worker runs: kubectl delete job --cascade=background. */
+export async function removeCopies(cluster: Cluster, trace: (line: string) => void): Promise<void> {
+  for (const { metadata } of copiesOn(cluster)) {
+    const { namespace, name, uid, deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined) continue;
+    trace(`${cluster.name}: a user gives up what runs of ${namespace}/${name} there`);
+    await carriedOut(() => cluster.admin.delete(JOBS, { namespace, name }, { propagationPolicy: 'Background', uid }));
+  }
 }
 
 /** They delete the pods, too. */

@@ -22,8 +22,8 @@ export interface People {
   meddle(): Promise<void>;
   /** Deletes a Job that has been admitted; where there is none, makes one. */
   removeRunning(): Promise<void>;
-  /** Takes back whatever keeps Jobs from running and ending, where `useless` clusters run none. */
-  relent(useless: ReadonlySet<string>): Promise<void>;
+  /** Takes back whatever keeps Jobs from running and ending, where `useless` clusters run none. Those of `drained` stay so. */
+  relent(useless: ReadonlySet<string>, drained: ReadonlyMap<string, unknown>): Promise<void>;
   /** Jobs that somebody has suspended and nobody has released since, by UID: the version from which on they are. */
   readonly held: Map<string, number>;
 }
@@ -146,10 +146,10 @@ export function createPeople(
     if (cluster !== undefined) await setState(cluster.name, dice.pick(['Active', 'Active', 'Cordoned', 'Draining', 'Draining']));
   }
 
-  async function relent(useless: ReadonlySet<string>): Promise<void> {
+  async function relent(useless: ReadonlySet<string>, drained: ReadonlyMap<string, unknown>): Promise<void> {
     held.clear();
     for (const { metadata, spec } of (await client.list(WORKER_CLUSTERS)).items)
-      if (spec.state !== 'Lost') await setState(metadata.name, 'Active');
+      if (spec.state !== 'Lost' && !drained.has(metadata.name)) await setState(metadata.name, 'Active');
     for (const job of jobs()) {
       if (!isOver(job) && useless.has(job.metadata.annotations?.[CLUSTERS_ANNOTATION] ?? ''))
         await patch(job, { metadata: { annotations: { [CLUSTERS_ANNOTATION]: null } } });

@@ -27,11 +27,32 @@ export const AMBUSHES = ['dark after a create', 'killed after a create'] as cons
 export const MARK_TROUBLES = ['marks edited', 'marks dropped', 'copy replaced'] as const;
 /** A copy is deleted, and its pods are left (`kubectl delete --cascade=orphan`). */
 const ORPHANED = 'copy orphaned';
+/** The worker of one cluster dies and is not started again. */
+const WORKER_GONE = 'worker gone';
+/**
+ * A worker that dies a moment before contact with its cluster is lost counts as alive, and so as fenced (docs/protocol.md): these do not
+ * strike beside that.
+ */
+const LOSES_CONTACT: readonly TroubleKind[] = [
+  'manager cut off',
+  'server away',
+  'cut off for good',
+  'worker restored',
+  'home restored',
+  'cluster made anew',
+  'cluster given up',
+  'cluster removed',
+  'kubeconfig repointed',
+];
+/** More that strikes only in searches: each of them lasts for minutes. */
+export const SEQUENCES = ['fence raised while cut off', 'clock ahead while cut off', 'stopped after a resume'] as const;
 export type TroubleKind =
   | (typeof TROUBLES)[number]
   | (typeof AMBUSHES)[number]
   | (typeof MARK_TROUBLES)[number]
+  | (typeof SEQUENCES)[number]
   | typeof ORPHANED
+  | typeof WORKER_GONE
   | 'flavor deleted';
 
 export type Plan = {
@@ -81,16 +102,19 @@ function drawPreemption(seed: number, bias: Bias | undefined): Preemption | unde
 /** How much happens in a story. */
 export type Size = {
   readonly workersMin: number;
+  readonly workersMax: number;
   readonly stepsMin: number;
   readonly stepsMax: number;
   /** At the end nobody may write for so long. */
   readonly quietMs: number;
 };
-const BRIEF: Size = { workersMin: 2, stepsMin: 6, stepsMax: 16, quietMs: 60_000 };
-const FULL: Size = { workersMin: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
+const BRIEF: Size = { workersMin: 2, workersMax: 3, stepsMin: 6, stepsMax: 16, quietMs: 60_000 };
+const FULL: Size = { workersMin: 3, workersMax: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
+/** Of what comes after the end of each Job nothing is asked. */
+const TRACED: Size = { workersMin: 2, workersMax: 2, stepsMin: 6, stepsMax: 16, quietMs: 0 };
 /** The first seeds tell brief stories: those are what `npm test` has time for. */
 const BRIEF_SEEDS = 100;
-export const sizeOf = (seed: number, bias?: Bias): Size => (seed < BRIEF_SEEDS || bias?.only === true ? BRIEF : FULL);
+export const sizeOf = (seed: number, bias?: Bias): Size => (bias?.only === true ? TRACED : seed < BRIEF_SEEDS ? BRIEF : FULL);
 
 /** What a search for one defect always plays, so that it takes tens of stories instead of thousands. */
 export type Bias = {
@@ -99,7 +123,7 @@ export type Bias = {
   readonly managers?: 1 | 2;
   /** Nothing goes wrong but what strikes. */
   readonly fair?: true;
-  /** Nothing strikes but that, and the story is brief. */
+  /** Nothing strikes but that; there are two worker clusters, and the story is over with its Jobs. */
   readonly only?: true;
   /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
   readonly archived?: true;
@@ -141,6 +165,9 @@ function drawOrphans(seed: number): readonly (readonly [TroubleKind, number])[] 
   return dice.chance(0.2) ? [[ORPHANED, dice.pick([0.02, 0.05, 0.1])]] : [];
 }
 
+/** In a twelfth of the stories of full size, and so as well. */
+const drawWorkerGone = (seed: number): boolean => seed >= BRIEF_SEEDS && createDice(seed + 4_000_003).chance(1 / 12);
+
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(seed: number, dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
@@ -151,7 +178,9 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
     if (strikes && bias?.only !== true) troubles.set(kind, rate);
   }
   if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
+  if (bias === undefined && drawWorkerGone(seed)) troubles.set(WORKER_GONE, BIASED_RATE);
   for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
+  if (troubles.has(WORKER_GONE)) for (const kind of LOSES_CONTACT) troubles.delete(kind);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {
     managers: bias?.managers ?? managers,

@@ -136,6 +136,26 @@ export function failsForCause({ metadata, spec, status }: Job, withFailures: Rea
     : [`home: ${metadata.namespace}/${metadata.name} has failed (${reason}: ${failed.message ?? ''}), and no pod of it did`];
 }
 
+/** What there is of a cluster whose worker has been gone for two minutes, while nothing else strikes. */
+export type Workerless = {
+  readonly cluster: string;
+  readonly isReady: boolean;
+  /** Jobs that are recorded on it, whether their copy has begun, and whether they were admitted to it after those two minutes. */
+  readonly jobs: readonly { readonly job: Job; readonly hasBegun: boolean; readonly isNew: boolean }[];
+};
+
+/** A cluster without a worker is not Ready and takes no Jobs; those that it has begun say so, with the way out. */
+export const workerMissed = ({ cluster, isReady, jobs }: Workerless): string[] => [
+  ...(isReady ? [`home: ${cluster} is Ready, and has no worker`] : []),
+  ...jobs.flatMap(({ job, hasBegun, isNew }) => {
+    const where = `home: ${job.metadata.namespace}/${job.metadata.name}`;
+    const { message = '' } = findCondition(job.status?.conditions, 'Dispatched') ?? {};
+    if (isNew) return [`${where} is admitted to ${cluster}, which has no worker`];
+    const isSaid = message.includes(`no worker runs it on cluster "${cluster}"`) && message.includes('kubectl delete job');
+    return hasBegun && !isSaid ? [`${where} does not say that no worker runs it on ${cluster}: ${message}`] : [];
+  }),
+];
+
 /** In a world without faults every Job ends. One that is deleted and kept by others has ended when the manager has let go of it. */
 export const everyJobEnds = (jobs: Iterable<Job>): string[] =>
   [...jobs]

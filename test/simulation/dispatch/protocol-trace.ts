@@ -10,10 +10,12 @@ import { originUidOf } from './marks.ts';
 import { AMBUSHES, type Bias } from './plan.ts';
 import { HOME, type Onlooker } from './yard.ts';
 
-/** What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. */
-export const tracedStory = (seed: number): Bias => ({
-  // In half of the stories there is an ambush as well.
-  troubles: ['manager cut off', 'kill', ...AMBUSHES.filter((_, at) => at === seed % (2 * AMBUSHES.length))],
+/**
+ * What strikes in the stories that are replayed: what the model has, in a world in which caches are up to date. In half of the stories
+ * there is an ambush as well; `more` strikes in all of them.
+ */
+export const tracedStory = (seed: number, more: Bias['troubles'] = []): Bias => ({
+  troubles: ['manager cut off', 'kill', ...AMBUSHES.filter((_, at) => at === seed % (2 * AMBUSHES.length)), ...more],
   fair: true,
   only: true,
 });
@@ -61,10 +63,13 @@ export function createTraceRecorder(): TraceRecorder {
   /** Outages of the ways of managers, by cluster, and programs that are dead. */
   const cuts = new Map<string, number>();
   const dead = new Set<string>();
+  /** Clusters on which a user edits a copy, or deletes one, which is not gone yet. */
+  const edited = new Set<string>();
+  const orphaned = new Set<string>();
 
   /**
-   * Which faults may strike now: the leader dies or is cut off from its home; on each cluster it is cut off, and its worker is started
-   * again.
+   * Which faults may strike now: the leader dies or is cut off from its home; each cluster is cut off, and its worker is started again; a
+   * user edits a copy there, and deletes one.
    */
   const faultsFor = ({ clusters }: Course): readonly boolean[] => [
     (cuts.get(HOME) ?? 0) > 0 || [...dead].some((name) => name.startsWith('manager')),
@@ -72,6 +77,7 @@ export function createTraceRecorder(): TraceRecorder {
       (cuts.get(name) ?? 0) > 0,
       dead.has(`worker-${name}`),
     ]),
+    ...Array.from({ length: CLUSTERS_MAX }, (_, at) => clusters[at]).flatMap((name = '') => [edited.has(name), orphaned.has(name)]),
   ];
   const change = (course: Course, update: () => unknown): void => {
     update();
@@ -119,6 +125,7 @@ export function createTraceRecorder(): TraceRecorder {
     if (before !== undefined && before.uid !== job?.metadata.uid) {
       copies.delete(key);
       placeOf(before.origin, cluster, (place) => Object.assign(place, NO_COPY));
+      if (orphaned.delete(cluster)) faultsChanged();
     }
     if (job === undefined || origin === undefined) return;
     const { uid, annotations } = job.metadata;
@@ -166,6 +173,18 @@ export function createTraceRecorder(): TraceRecorder {
     },
     cutOff: (cluster) => countCut(cluster, 1),
     mended: (cluster) => countCut(cluster, -1),
+    edits(cluster) {
+      edited.add(cluster);
+      faultsChanged();
+    },
+    edited(cluster) {
+      edited.delete(cluster);
+      faultsChanged();
+    },
+    orphans(cluster) {
+      orphaned.add(cluster);
+      faultsChanged();
+    },
     started(program) {
       dead.delete(program);
       faultsChanged();

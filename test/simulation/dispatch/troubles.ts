@@ -4,6 +4,8 @@
  */
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
+import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
 import type { TransportRequest } from '../../../shared/kube/transport.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -11,8 +13,18 @@ import type { Backup } from '../../support/memory-persistence.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Network, Outage } from '../network.ts';
-import { type Crew, RIVAL_MANAGER } from './crew.ts';
-import { dropsMarks, editMarks, hasUnlisted, orphanPods, removeOrphans, removeReplacements, replaceCopy } from './marks.ts';
+import { type Crew, RIVAL_MANAGER, workerOf } from './crew.ts';
+import {
+  copiesOn,
+  dropsMarks,
+  editMarks,
+  hasUnlisted,
+  orphanPods,
+  removeCopies,
+  removeOrphans,
+  removeReplacements,
+  replaceCopy,
+} from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { type Cluster, FLAVOR, type Onlooker, type Yard } from './yard.ts';
@@ -34,7 +46,13 @@ export interface Troubles {
   readonly outOfReach: ReadonlySet<string>;
   /** Clusters that have left and do not come back. */
   readonly removed: ReadonlySet<string>;
-  /** Clusters on which no Job can be made any more. */
+  /** Clusters whose worker is gone for good, and since when. */
+  readonly workerless: ReadonlyMap<string, number>;
+  /** Users delete the copies on those. */
+  leaveWorkerless(): Promise<void>;
+  /** No pod of this cluster ends by itself now: what is searched for shows only while pods run for minutes. */
+  runsOn(cluster: string): boolean;
+  /** Clusters on which no Job can be made any more, or none runs. */
   readonly useless: ReadonlySet<string>;
   /** The Job, by UID, that cannot be admitted as long as the others last: the present one of its name. */
   readonly refusedJob: () => string | undefined;
@@ -74,6 +92,24 @@ const SERVER_OUTAGE_MAX_MS = 20_000;
 /** After it was put back a home has looked at the copies on all clusters by then. */
 const HOME_LOOKS_MS = 240_000;
 const FOR_GOOD_MS = 1e9;
+/** A cluster that is out of reach for so long is given up (`crew.ts`). */
+const LOST_MIN_MS = 200_000;
+/** Between these the WorkerCluster says that it is lost, and pods that the fence stops there are still in their grace period. */
+const LOST_SAID_MS = 15_000;
+const FENCE_MS = 25_000;
+const CLOCK_AHEAD_MS = 1_200_000;
+const HELD_MAX_MS = 20_000;
+
+/** The Job whose copy is resumed by this request. */
+function resumedBy({ method, path, body = '' }: TransportRequest): { readonly namespace: string; readonly name: string } | undefined {
+  const [, namespace, name] = /^\/apis\/batch\/v1\/namespaces\/([^/]+)\/jobs\/([^/?]+)(\?|$)/.exec(path) ?? [];
+  const resumes = method === 'PATCH' && body.includes('"suspend":false');
+  return resumes && namespace !== undefined && name !== undefined ? { namespace, name } : undefined;
+}
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
 
 export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker }: TroublesDeps): Troubles {
   const { home, workers } = yard;
@@ -85,6 +121,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
   const outOfReach = new Set<string>();
   const useless = new Set<string>();
   const removed = new Set<string>();
+  const workerless = new Map<string, number>();
+  const runOnUntilMs = new Map<string, number>();
   let refused: { readonly namespace: string | undefined; readonly name: string } | undefined;
   /** Whatever is for good strikes one cluster, so that there is another one. */
   const victim = workers.at(-1) ?? home;
@@ -164,10 +202,33 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     clock.schedule(() => onlooker?.mended(name), forMs);
   }
 
+  /** For as long as it takes to give the cluster up, and a while longer. */
+  function cutOffForLong({ name, network }: Cluster): boolean {
+    if (network.disturbed()) return false;
+    const forMs = dice.int(LOST_MIN_MS, MANAGER_OUTAGE_MAX_MS);
+    cutOff(name, network, 'partition', forMs);
+    runOnUntilMs.set(name, clock.now() + forMs);
+    return true;
+  }
+
   async function drain(name: string): Promise<void> {
     if (mended || !(await exists(name))) return;
     trace(`${name}: is drained`);
     await setState(name, 'Draining');
+  }
+
+  /** Whoever holds it lets go of it again. */
+  async function stopJob({ namespace, name }: { readonly namespace: string; readonly name: string }): Promise<void> {
+    if (mended || !home.history.jobs.has(`${namespace}/${name}`)) return;
+    trace(`home: ${namespace}/${name} is held a moment after it was resumed`);
+    const hold = (value: string | null): Promise<unknown> =>
+      admin.patch(JOBS, { namespace, name }, { type: 'merge', body: { metadata: { annotations: { [HOLD_ANNOTATION]: value } } } });
+    try {
+      await hold('true');
+      clock.schedule(() => void hold(null).catch(unlessGone), dice.int(1000, HELD_MAX_MS));
+    } catch (error) {
+      unlessGone(error);
+    }
   }
 
   /** False: it could not strike now. */
@@ -179,7 +240,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     },
     'worker cut off': () => {
       const cluster = some(workers);
-      cluster.network.disturb(anOutage(), dice.int(1000, WORKER_OUTAGE_MAX_MS), isOf(`worker-${cluster.name}`));
+      cluster.network.disturb(anOutage(), dice.int(1000, WORKER_OUTAGE_MAX_MS), isOf(workerOf(cluster.name)));
       return true;
     },
     'server away': () => {
@@ -282,9 +343,14 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
       });
       return true;
     },
-    'marks edited': () => {
+    'marks edited': async () => {
       const sinceMs = clock.now() - (restoredMs.get(home.name) ?? Number.NEGATIVE_INFINITY);
-      return sinceMs > HOME_LOOKS_MS && editMarks(some(workers), dice, trace);
+      if (sinceMs <= HOME_LOOKS_MS) return false;
+      const cluster = some(workers);
+      onlooker?.edits(cluster.name);
+      const isEdited = await editMarks(cluster, dice, trace);
+      onlooker?.edited(cluster.name);
+      return isEdited;
     },
     'marks dropped': () => {
       const { name, gate } = some(workers);
@@ -293,10 +359,54 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
       gate.mutate(dropsMarks(methods));
       return true;
     },
-    'copy orphaned': () => orphanPods(some(workers), dice, trace),
+    'copy orphaned': () => {
+      const cluster = some(workers);
+      if (copiesOn(cluster).length > 0) onlooker?.orphans(cluster.name);
+      return orphanPods(cluster, dice, trace);
+    },
     'copy replaced': () => replaceCopy(some(workers), dice, trace),
     'dark after a create': () => lieInWait(some(workers), 'Lives'),
     'killed after a create': () => lieInWait(some(workers), 'Dies'),
+    'worker gone': () => {
+      if (workerless.has(victim.name) || victim.network.disturbed()) return false;
+      trace(`${victim.name}: its worker is gone for good`);
+      crew.retire(workerOf(victim.name));
+      workerless.set(victim.name, clock.now());
+      useless.add(victim.name);
+      return true;
+    },
+    'fence raised while cut off': () => {
+      const cluster = some(workers);
+      if (!cutOffForLong(cluster)) return false;
+      const { name } = cluster;
+      const fenceAfterMs = dice.pick([0, 600_000]);
+      trace(`${name}: its worker is started again with another fence, ${fenceAfterMs} ms`);
+      crew.setFence(workerOf(name), fenceAfterMs);
+      crew.killNamed(workerOf(name));
+      return true;
+    },
+    'clock ahead while cut off': () => {
+      if (!cutOffForLong(some(workers))) return false;
+      clock.schedule(
+        () => {
+          for (const program of crew.programs.filter(isManager)) {
+            crew.setClock(program, CLOCK_AHEAD_MS);
+            crew.killNamed(program);
+          }
+        },
+        dice.int(LOST_SAID_MS, FENCE_MS),
+      );
+      return true;
+    },
+    'stopped after a resume': () => {
+      const { gate } = some(workers);
+      gate.mutate((request) => {
+        const resumed = resumedBy(request);
+        if (resumed !== undefined) clock.schedule(() => void stopJob(resumed), dice.int(1, 1000));
+        return request;
+      });
+      return true;
+    },
     'flavor deleted': async () => {
       if (await lacksFlavor()) return false;
       trace('home: the ResourceFlavor is deleted');
@@ -316,6 +426,11 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     outOfReach,
     removed,
     useless,
+    workerless,
+    runsOn: (cluster) => clock.now() < (runOnUntilMs.get(cluster) ?? 0),
+    async leaveWorkerless() {
+      for (const cluster of workers) if (workerless.has(cluster.name)) await removeCopies(cluster, trace);
+    },
     refusedJob: () =>
       [...home.history.jobs.values()].find(({ metadata }) => metadata.namespace === refused?.namespace && metadata.name === refused?.name)
         ?.metadata.uid,
@@ -343,7 +458,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
         await cluster.machine.replace();
         const workerCluster = known.get(cluster.name);
         // One that is being deleted goes first.
-        const state = outOfReach.has(cluster.name) ? 'Lost' : 'Active';
+        const state = outOfReach.has(cluster.name) ? 'Lost' : workerless.has(cluster.name) ? 'Draining' : 'Active';
         if (state === 'Lost') givenUp.add(cluster.name);
         if (workerCluster === undefined && !removed.has(cluster.name)) await join(admin, cluster);
         else if (workerCluster !== undefined && (workerCluster.spec.state ?? 'Active') !== state)

@@ -80,6 +80,11 @@ export interface Onlooker {
   /** The way of managers to this cluster suffers an outage, until it is mended. */
   cutOff(cluster: string): void;
   mended(cluster: string): void;
+  /** A user edits the marks of a copy there, until the edit is over. */
+  edits(cluster: string): void;
+  edited(cluster: string): void;
+  /** A user deletes a copy there and leaves its pods. */
+  orphans(cluster: string): void;
   started(program: string): void;
   died(program: string): void;
 }

@@ -18,6 +18,7 @@ import {
   type Remains,
   statusesAccepted,
   suspendedRest,
+  workerMissed,
 } from '../../simulation/dispatch/promises.ts';
 import { formatAdmissionRecord } from '../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
@@ -221,4 +222,26 @@ test('teams of one cohort share their quota', () => {
   expect(quotaKept([held('east', { cpu: '2' }), held('west', { cpu: '1500m', namespace: 'green' })], teams, NONE)).toEqual([
     'blue and green holds 3.5 cpu of 3: east/east-pod, west/west-pod',
   ]);
+});
+
+describe('a cluster whose worker has been gone for two minutes', () => {
+  const said = (message: string): Job => {
+    return { ...aHomeJob(), status: { conditions: [aCondition('Dispatched', { message })] } };
+  };
+  const OUT = 'no worker runs it on cluster "east": it is gone; to give up what runs of it there: kubectl delete job -n blue job';
+  const missed = (parts: { isReady?: boolean; message?: string; hasBegun?: boolean; isNew?: boolean }): string[] => {
+    const { isReady = false, message = OUT, hasBegun = true, isNew = false } = parts;
+    return workerMissed({ cluster: 'east', isReady, jobs: [{ job: said(message), hasBegun, isNew }] });
+  };
+
+  test('is not Ready, takes no Jobs, and the Jobs that it has begun say so with the way out', () => {
+    expect(missed({})).toEqual([]);
+    expect(missed({ isReady: true })).toEqual(['home: east is Ready, and has no worker']);
+    expect(missed({ isNew: true })).toEqual([expect.stringContaining('is admitted to east, which has no worker')]);
+    expect(missed({ message: 'dispatched to cluster "east"' })).toEqual([expect.stringContaining('does not say that no worker runs it')]);
+  });
+
+  test('may keep silent about a Job that it has not begun', () => {
+    expect(missed({ message: 'dispatched', hasBegun: false })).toEqual([]);
+  });
 });
