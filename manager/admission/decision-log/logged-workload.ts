@@ -53,7 +53,7 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
     arrival,
     ...omitUndefined({ queue }),
     created: createdMs,
-    ...omitUndefined({ queued: queuedSinceMs }),
+    ...omitUndefined({ queued: queuedSinceMs === createdMs ? undefined : queuedSinceMs }),
     requests: Object.fromEntries(requests),
     ...omitUndefined({
       needed: podsNeeded,
@@ -113,7 +113,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     queue: logged.queue,
     priorityWish: logged.priority ?? NO_PRIORITY,
     createdMs: logged.created,
-    queuedSinceMs: logged.queued,
+    queuedSinceMs: logged.queued ?? logged.created,
     requests,
     podsNeeded: logged.needed,
     minPods,

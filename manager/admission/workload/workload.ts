@@ -36,8 +36,11 @@ export type Workload = {
   readonly priorityWish: PriorityWish;
   /** Creation time in epoch milliseconds. */
   readonly createdMs: number;
-  /** Since when the Workload counts as queued, in epoch milliseconds, if not since its creation. */
-  readonly queuedSinceMs: number | undefined;
+  /**
+   * Since when the Workload counts as queued, in epoch milliseconds: its creation, or an eviction that cost it its place (requeuing.ts).
+   * The one age by which Workloads of equal priority are ordered and preempt each other, Kueue's queue order timestamp.
+   */
+  readonly queuedSinceMs: number;
   /** Requests of all pods together, as the Job is now; `pods` is their number. The charged requests are in the record. */
   readonly requests: Requests;
   /** The requests that its record allows, if they exceed the requests here. */
@@ -136,6 +139,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
   const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce(job) ? least.pods : undefined;
   const nodeWish = nodeWishOf(job.spec.template.spec);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
+  const createdMs = Date.parse(creationTimestamp);
   return {
     key: `${namespace}/${name}`,
     namespace,
@@ -145,8 +149,8 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     finalizers: job.metadata.finalizers ?? [],
     queue: queueNameOf(job),
     priorityWish: priorityWishOf(job, wishes.priority),
-    createdMs: Date.parse(creationTimestamp),
-    queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
+    createdMs,
+    queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : createdMs,
     requests,
     podsNeeded: needed < podsAtOnce(job) ? needed : undefined,
     minPods,
