@@ -21,6 +21,17 @@ export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): num
   return Math.min(atOnce, Math.max(left, there));
 }
 
+/**
+ * The pods that a Job has yet to see succeed: what is left of its completions, indexes that failed for good excluded. Of a work queue, whose
+ * pods share the work and are not replaced once one has succeeded, those of its parallelism that have not.
+ */
+export function workLeft(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): number {
+  const { parallelism = 1, completions } = job.spec;
+  const left =
+    completions === undefined || completions === null ? parallelism - (job.status?.succeeded ?? 0) : completions - pastWork(job, completions);
+  return Math.max(0, left);
+}
+
 /** For an Indexed Job the lists count, whatever its counters are; indexes that failed for good are included. */
 function pastWork({ spec, status }: DeepReadonly<Pick<Job, 'spec' | 'status'>>, completions: number): number {
   if (spec.completionMode !== 'Indexed') return status?.succeeded ?? 0;

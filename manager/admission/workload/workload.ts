@@ -8,7 +8,7 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere } from '../../api/rest-proof.ts';
-import { hasStarted } from '../../api/start-proof.ts';
+import { hasStarted, podsLostSinceMs } from '../../api/start-proof.ts';
 import { unmetPodFence } from '../../api/unmet-wishes.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
@@ -64,10 +64,14 @@ export type Workload = {
   readonly dispatched: boolean;
   /** The copy is not created or resumed now because the manager cluster was restored; that is not the cluster's fault. */
   readonly heldBack: boolean;
-  /** The Job has started since its last admission. */
+  /** The Job has started since its last admission: as many pods as it needs were ready. */
   readonly started: boolean;
+  /** Since when a Job that has started has had fewer ready pods than it needs, in epoch milliseconds; undefined if it has enough. */
+  readonly podsLostSinceMs: number | undefined;
   /** How long a placement may take to start, in milliseconds, 0: unlimited; undefined: its ClusterQueue decides. */
   readonly startTimeoutMs: number | undefined;
+  /** How long a Job may have fewer ready pods than it needs, in milliseconds, 0: unlimited; undefined: its ClusterQueue decides. */
+  readonly recoveryTimeoutMs: number | undefined;
   /** Maximum execution time over all admissions, in seconds; undefined: unlimited. */
   readonly maxExecutionSeconds: number | undefined;
   /** Whether the copy stops when its cluster loses the manager; undefined: its ClusterQueue decides. */
@@ -129,7 +133,7 @@ export type WorkloadPhase =
 export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustments: PodAdjustments = AS_WRITTEN): Workload | undefined {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
   const wishes = wishesOf(job);
-  const { clusters: wish, hold, fencing, startTimeout, maxExecution, minParallelism: least } = wishes;
+  const { clusters: wish, hold, fencing, startTimeout, recoveryTimeout, maxExecution, minParallelism: least } = wishes;
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const written = requestsOfJob(job);
@@ -161,8 +165,10 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     refusal: record === undefined ? undefined : refusalIn(job, record),
     dispatched: record !== undefined && isDispatched(job.status, record),
     heldBack: findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.HomeRestored,
-    started: record !== undefined && hasStarted(job.status, record),
+    started: record !== undefined && hasStarted(job, record),
+    podsLostSinceMs: record === undefined || phase !== 'Admitted' ? undefined : podsLostSinceMs(job.status, record),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
+    recoveryTimeoutMs: recoveryTimeout.kind === 'StartTimeout' ? recoveryTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     podFenced: podFencedOf(job, wishes),

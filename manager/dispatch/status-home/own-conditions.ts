@@ -1,10 +1,11 @@
 import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
-import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
+import { findCondition, hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { dispatchedMessage } from '../../api/dispatch-proof.ts';
 import {
   CannotStartReason,
   DispatchedReason,
   FailReason,
+  PodsReadyReason,
   QuotaReservedReason,
   StartedReason,
   SwitchyardCondition,
@@ -14,8 +15,8 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
 import { podsAtOnce } from '../../api/pod-count.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
-import { isStartReported, podsReady, startedMessage } from '../../api/start-proof.ts';
-import type { OwnCondition } from './to-local-status.ts';
+import { isStartReported, podsReady, podsReadyMessage, readyPodsNeeded, startedMessage } from '../../api/start-proof.ts';
+import { hasVerdict, type OwnCondition } from './to-local-status.ts';
 
 /** The copy is on its cluster; `detail` says what keeps its pods from starting or running. */
 export const dispatched = (record: AdmissionRecord, detail?: string): OwnCondition => ({
@@ -49,17 +50,43 @@ export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallel
 
 /**
  * The start of a copy is noted once for each admission, with the next status write: admission judges by it whether the placement worked.
+ * Pods that have ended since the last status of the Job had started. From then on it is noted when too few pods are ready.
  */
 export function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
-  if (record.evicted === true || isStartReported(local.status, record)) return [];
-  const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
-  if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
+  if (record.evicted === true) return [];
+  if (isStartReported(local.status, record)) return podsReadyNow(local, record, told);
+  const more = (field: 'succeeded' | 'failed'): number => Math.max(0, (told?.[field] ?? 0) - (local.status?.[field] ?? 0));
+  if (podsReady(told) + more('succeeded') + more('failed') < readyPodsNeeded(local, record)) return [];
+  // The time of a condition of an earlier admission says nothing of this one.
+  const again = lacksPods(local) ? [podsReadyAs('True', podsReady(told), readyPodsNeeded(local, record), record)] : [];
   const message = startedMessage(record);
   const start: OwnCondition = { type: SwitchyardCondition.Started, status: 'True', reason: StartedReason.Started, message };
   const { CannotStart: type } = SwitchyardCondition;
-  if (!hasTrueCondition(local.status?.conditions, type)) return [start];
-  return [start, { type, status: 'False', reason: CannotStartReason.Started, message }];
+  if (!hasTrueCondition(local.status?.conditions, type)) return [start, ...again];
+  return [start, ...again, { type, status: 'False', reason: CannotStartReason.Started, message }];
 }
+
+/** Whether as many pods as the Job needs are ready, since it has started: noted when they no longer are, and when they are again. */
+function podsReadyNow(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
+  // A suspended Job or copy has lost no pods, and one that is about to end needs none.
+  if (told === undefined || local.spec.suspend === true || hasTrueCondition(told.conditions, 'Suspended')) return [];
+  if (hasVerdict(told) || hasVerdict(local.status)) return [];
+  const succeeded = Math.max(told.succeeded ?? 0, local.status?.succeeded ?? 0);
+  const needed = readyPodsNeeded({ ...local, status: { ...told, succeeded } }, record);
+  const ready = podsReady(told);
+  if (ready < needed) return [podsReadyAs('False', ready, needed, record)];
+  return lacksPods(local) ? [podsReadyAs('True', ready, needed, record)] : [];
+}
+
+const lacksPods = ({ status }: DeepReadonly<Job>): boolean =>
+  findCondition(status?.conditions, SwitchyardCondition.PodsReady)?.status === 'False';
+
+const podsReadyAs = (status: 'True' | 'False', ready: number, needed: number, record: AdmissionRecord): OwnCondition => ({
+  type: SwitchyardCondition.PodsReady,
+  status,
+  reason: status === 'True' ? PodsReadyReason.PodsReady : PodsReadyReason.PodsLost,
+  message: podsReadyMessage(ready, needed, record),
+});
 
 export const cannotStart = ({ reason, message }: NonNullable<AdmissionRecord['fail']>): OwnCondition[] =>
   reason === FailReason.CannotStart

@@ -179,6 +179,7 @@ function stopped(workload: Workload, record: AdmissionRecord | undefined, { rest
     podsTold: 0,
     dispatched: false,
     started: false,
+    podsLostSinceMs: undefined,
     unmarked: false,
   };
 }
