@@ -19,8 +19,8 @@ type SizedJob = DeepReadonly<Pick<Job, 'metadata' | 'spec' | 'status'>>;
 
 /**
  * How many pods must be ready for the Job to have started. A gang needs all: a Job whose completions, if it has any, are no more than its
- * parallelism, so that no pod waits for the end of another. Any other Job needs one. The annotation min-ready-pods says otherwise. Pods that
- * a partial admission left out, and those whose work is done, are not needed: that is Kueue's `ready + succeeded >= pods`.
+ * parallelism, so that no pod waits for the end of another. Any other Job needs one. The annotation min-ready-pods says otherwise. Pods
+ * that a partial admission left out, and those whose work is done, are not needed: that is Kueue's `ready + succeeded >= pods`.
  */
 export function readyPodsNeeded(job: SizedJob, { parallelism: admitted }: Pick<AdmissionRecord, 'parallelism'>): number {
   const { parallelism = 1, completions } = job.spec;
@@ -45,7 +45,8 @@ export const podsReadyMessage = (ready: number, needed: number, record: Admissio
 /** Since when the Job, which had started in this admission, has had too few ready pods, in epoch milliseconds; undefined if it has not. */
 export function podsLostSinceMs(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): number | undefined {
   const told = findCondition(status?.conditions, SwitchyardCondition.PodsReady);
-  if (told?.status !== 'False' || told.message?.endsWith(admissionOf(record)) !== true || !isStartReported(status, record)) return undefined;
+  if (told?.status !== 'False' || told.message?.endsWith(admissionOf(record)) !== true || !isStartReported(status, record))
+    return undefined;
   return Date.parse(told.lastTransitionTime ?? record.since);
 }
 

@@ -97,7 +97,9 @@ test('whether a flavor is borrowed or the next one taken is what the queue says,
 
 test('a Job that asks for what its queue has no quota for says so and how to go on, and is admitted once the queue ignores that', async () => {
   const requests = { cpu: '1', 'example.com/licence': '2' };
-  const licensed = pod({ containers: [{ name: 'main', image: 'busybox', resources: { requests, limits: { 'example.com/licence': '2' } } }] });
+  const licensed = pod({
+    containers: [{ name: 'main', image: 'busybox', resources: { requests, limits: { 'example.com/licence': '2' } } }],
+  });
   await world.flavor('default');
   await world.cluster('eu');
   await world.queue('main', { cpu: '9' });
@@ -108,8 +110,7 @@ test('a Job that asks for what its queue has no quota for says so and how to go 
     message:
       'cluster queue main gives no quota for example.com/licence; add it to a resource group of the queue, or set quotaCheckStrategy: IgnoreUndeclared there',
   });
-  const setQueue = (spec: object) =>
-    world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
+  const setQueue = (spec: object) => world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
   await setQueue({ quotaCheckStrategy: 'IgnoreUndeclared' });
   await world.settle(1_000);
   expect((await world.record('first'))?.flavors).toEqual({ cpu: 'default' });

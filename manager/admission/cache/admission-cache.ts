@@ -339,15 +339,14 @@ const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
 const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
 
 /**
- * Selects the reservations for which start or recovery timeouts, finished pods or priority bounds have changed; undefined if there are none. Quota is
- * not considered.
+ * Selects the reservations for which start or recovery timeouts, finished pods or priority bounds have changed; undefined if there are
+ * none. Quota is not considered.
  */
 function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
   const queues = differing(
     before.queues,
     next.queues,
-    (a, b) =>
-      a.startTimeoutMs === b.startTimeoutMs && a.recoveryTimeoutMs === b.recoveryTimeoutMs && a.keepsFinished === b.keepsFinished,
+    (a, b) => a.startTimeoutMs === b.startTimeoutMs && a.recoveryTimeoutMs === b.recoveryTimeoutMs && a.keepsFinished === b.keepsFinished,
   );
   const localQueues = differing(
     before.localQueues,

@@ -12,8 +12,9 @@ export type StartDeadline = Due & { readonly timeoutMs: number; readonly hasLost
 type Where = { readonly setup: QueueingSetup; readonly clusters: ReadonlyMap<string, ClusterState> };
 
 /**
- * The deadline of a reservation to start or, once it has started, to recover; undefined if it has none. A Workload without pods, or one that
- * is held back, never starts. While its cluster is lost a Workload has no deadline; its time begins anew when the cluster is reachable again.
+ * The deadline of a reservation to start or, once it has started, to recover; undefined if it has none. A Workload without pods, or one
+ * that is held back, never starts. While its cluster is lost a Workload has no deadline; its time begins anew when the cluster is reachable
+ * again.
  */
 export function startDeadline({ workload, record, assumed }: Reservation, { setup, clusters }: Where): StartDeadline | undefined {
   if (assumed || workload.phase !== 'Admitted' || workload.heldBack || workload.requests.get('pods') === 0) return undefined;

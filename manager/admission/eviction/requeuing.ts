@@ -3,9 +3,9 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import { EvictionReason } from './evictions.ts';
 
 /**
- * The age by which a Job that did not start, or recover, in time queues again (Kueue's waitForPodsReady.requeuingStrategy.timestamp): its eviction, so
- * that Jobs behind it get their turn, or its creation. After a failed admission check it is always the eviction, as in Kueue. Any other
- * eviction keeps the Job's place.
+ * The age by which a Job that did not start, or recover, in time queues again (Kueue's waitForPodsReady.requeuingStrategy.timestamp): its
+ * eviction, so that Jobs behind it get their turn, or its creation. After a failed admission check it is always the eviction, as in Kueue.
+ * Any other eviction keeps the Job's place.
  */
 export const REQUEUING_TIMESTAMPS = ['Eviction', 'Creation'] as const;
 export type RequeuingTimestamp = (typeof REQUEUING_TIMESTAMPS)[number];

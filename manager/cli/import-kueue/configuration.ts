@@ -38,15 +38,23 @@ const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
   'admissionFairSharing.usageHalfLifeTime': (value) => flag('admission-fair-sharing-half-life', String(value)),
   'admissionFairSharing.usageSamplingInterval': (value) => flag('admission-fair-sharing-sampling-interval', String(value)),
   'admissionFairSharing.resourceWeights': (value) =>
-    flag('admission-fair-sharing-resource-weights', entriesOf(value).map(([resource, weight]) => `${resource}=${String(weight)}`).join()),
+    flag(
+      'admission-fair-sharing-resource-weights',
+      entriesOf(value)
+        .map(([resource, weight]) => `${resource}=${String(weight)}`)
+        .join(),
+    ),
   'resources.excludeResourcePrefixes': (value) => (listOf(value) === '' ? undefined : ofQueues('excludeResourcePrefixes')),
   'resources.quotaCheckStrategy': () => ofQueues('quotaCheckStrategy'),
   'resources.transformations': () => lost('Jobs are charged what their pods request; give quota for these resources themselves'),
-  'resources.deviceClassMappings': () => lost('no quota counts device claims; the flag --resource-claims decides about Jobs that have some'),
+  'resources.deviceClassMappings': () =>
+    lost('no quota counts device claims; the flag --resource-claims decides about Jobs that have some'),
   manageJobsWithoutQueueName: (value) =>
     value === true ? lost('a Job without a queue label is left to Kubernetes; label Jobs with switchyard.dev/queue-name') : undefined,
   managedJobsNamespaceSelector: () =>
-    lost('namespaces are chosen by spec.namespaceSelector of ClusterQueues and, by name, by the flag --denied-namespaces (kube-* by default)'),
+    lost(
+      'namespaces are chosen by spec.namespaceSelector of ClusterQueues and, by name, by the flag --denied-namespaces (kube-* by default)',
+    ),
   'integrations.frameworks': (value) => {
     const others = (Array.isArray(value) ? value : []).filter((framework) => framework !== 'batch/job');
     return others.length === 0 ? undefined : lost(`only batch/job is dispatched, not ${others.join(', ')}`);
@@ -63,7 +71,11 @@ const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
   'clientConnection.qps': (value) => flag('kube-api-qps', String(value)),
   'clientConnection.burst': (value) => flag('kube-api-burst', String(value)),
   featureGates: (value) =>
-    lost(`Switchyard has no feature gates (${entriesOf(value).map(([gate]) => gate).join(', ')}); what it does is always on`),
+    lost(
+      `Switchyard has no feature gates (${entriesOf(value)
+        .map(([gate]) => gate)
+        .join(', ')}); what it does is always on`,
+    ),
   ...Object.fromEntries(
     ['namespace', 'webhook', 'leaderElection', 'metrics', 'health', 'controller', 'internalCertManagement', 'pprofBindAddress', 'tls'].map(
       (path) => [path, () => OF_THE_PROCESS],
@@ -100,7 +112,9 @@ export function queueDefaults(manifests: readonly Manifest[]): Readonly<Record<s
     const { timeout, recoveryTimeout } = waits['enable'] === false ? {} : waits;
     const { quotaCheckStrategy, excludeResourcePrefixes } = isJsonObject(fields['resources']) ? fields['resources'] : {};
     const times = Object.entries({ startTimeout: timeout, recoveryTimeout }).filter(([, value]) => isDuration(value));
-    const ofResources = Object.entries({ quotaCheckStrategy, excludeResourcePrefixes }).filter(([, value]) => (value ?? undefined) !== undefined);
+    const ofResources = Object.entries({ quotaCheckStrategy, excludeResourcePrefixes }).filter(
+      ([, value]) => (value ?? undefined) !== undefined,
+    );
     return { ...all, ...Object.fromEntries([...times, ...ofResources]) };
   }, {});
 }

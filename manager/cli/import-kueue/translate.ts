@@ -27,11 +27,7 @@ export function translate(manifests: readonly Manifest[]): Translation {
   return { objects: translated.flatMap(({ objects }) => objects), findings: translated.flatMap(({ findings }) => findings) };
 }
 
-function translateOne(
-  manifest: Manifest,
-  dispatchChecks: ReadonlySet<string>,
-  defaults: Readonly<Record<string, unknown>>,
-): Translation {
+function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>, defaults: Readonly<Record<string, unknown>>): Translation {
   if (isConfiguration(manifest)) return { objects: [], findings: configurationFindings(manifest) };
   const { apiVersion, kind, name, fields, place } = manifest;
   const object = objectName(manifest);

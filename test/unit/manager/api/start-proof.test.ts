@@ -36,6 +36,7 @@ const GANG = { parallelism: 4, completions: 4 };
 test.each<[string, number, JobStatus, JobParts['spec'], Record<string, string>?, number?]>([
   ['all of its pods, where none waits for the end of another', 4, {}, GANG],
   ['none that has succeeded', 3, { succeeded: 1 }, GANG],
+  ['none that is seen to have succeeded, and is not counted yet', 3, { uncountedTerminatedPods: { succeeded: ['a'] } }, GANG],
   ['one at least', 1, { succeeded: 4 }, GANG],
   ['none that a partial admission has left out', 2, {}, GANG, {}, 2],
   ['none of an index that has failed for good', 2, { completedIndexes: '0', failedIndexes: '3' }, { ...GANG, completionMode: 'Indexed' }],

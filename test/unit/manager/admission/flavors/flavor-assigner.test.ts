@@ -60,7 +60,15 @@ describe('assigning flavors', () => {
   });
 
   test('a resource that is excluded is not charged, though the queue has quota for it', () => {
-    const flavors = [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: 4 }, { name: 'nvidia.com/gpu', nominalQuota: 1 }] }];
+    const flavors = [
+      {
+        name: 'default',
+        resources: [
+          { name: 'cpu', nominalQuota: 4 },
+          { name: 'nvidia.com/gpu', nominalQuota: 1 },
+        ],
+      },
+    ];
     const resourceGroups = [{ coveredResources: ['cpu', 'nvidia.com/gpu'], flavors }];
     const spec = { resourceGroups, excludeResourcePrefixes: ['nvidia.com/'] };
     const found = options({ cpu: '1', 'nvidia.com/gpu': '8' }, aSnapshot([aClusterQueue('main', {}, spec)], []));

@@ -37,7 +37,10 @@ test.each<[PreemptionPolicies['withinClusterQueue'], number, number, boolean]>([
 });
 
 test('who has lost its place in the queue preempts nobody that has queued longer since, whenever the Jobs were made', () => {
-  const evicted = { ...preemptor({ withinClusterQueue: 'LowerOrNewerEqualPriority' }), workload: aWorkload('in', {}, { createdMs: 10_000, queuedSinceMs: 30_000 }) };
+  const evicted = {
+    ...preemptor({ withinClusterQueue: 'LowerOrNewerEqualPriority' }),
+    workload: aWorkload('in', {}, { createdMs: 10_000, queuedSinceMs: 30_000 }),
+  };
   expect([20, 40].map((created) => eligibilityInQueue(evicted, holding(5, created)) !== undefined)).toEqual([false, true]);
 });
 

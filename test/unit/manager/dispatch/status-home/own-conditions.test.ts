@@ -46,7 +46,12 @@ test.each<[string, JobStatus, JobStatus | undefined, readonly string[]]>([
   ['all of its pods are ready', {}, { ready: 4 }, ['Started True Started']],
   ['they are ready or have ended meanwhile', { failed: 1 }, { ready: 2, succeeded: 1, failed: 2 }, ['Started True Started']],
   ['one is not, it says nothing yet', {}, { ready: 3 }, []],
-  ['it starts after it had lost pods elsewhere', { conditions: [lacks] }, { ready: 4 }, ['Started True Started', 'PodsReady True PodsReady']],
+  [
+    'it starts after it had lost pods elsewhere',
+    { conditions: [lacks] },
+    { ready: 4 },
+    ['Started True Started', 'PodsReady True PodsReady'],
+  ],
   ['it has lost one', { conditions: [hasBegun] }, { ready: 3 }, ['PodsReady False PodsLost']],
   ['one has succeeded', { conditions: [hasBegun] }, { ready: 3, succeeded: 1 }, []],
   ['one has succeeded before, on another cluster', { conditions: [hasBegun], succeeded: 1 }, { ready: 3 }, []],
