@@ -6,16 +6,18 @@ import {
   HOLD_ANNOTATION,
   MAX_EXEC_TIME_LABEL,
   MIN_PARALLELISM_ANNOTATION,
+  MIN_READY_PODS_ANNOTATION,
   POD_FENCE_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
+  RECOVERY_TIMEOUT_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { parseDurationMs } from './duration.ts';
 
 /**
- * The labels and annotations by which users control a Job: its queue, its priority, its clusters, the time to start there, its maximum
- * execution time, its least parallelism, its hold, and its fences.
+ * The labels and annotations by which users control a Job: its queue, its priority, its clusters, the time to start there, and to
+ * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, and its fences.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
@@ -28,10 +30,12 @@ export type Wishes = {
   readonly clusters: ClusterWish;
   readonly hold: Hold;
   readonly startTimeout: StartTimeout;
+  readonly recoveryTimeout: StartTimeout;
   readonly fencing: Fencing;
   readonly podFence: PodFenceWish;
   readonly maxExecution: MaxExecution;
   readonly minParallelism: MinParallelism;
+  readonly minReadyPods: MinReadyPods;
 };
 
 export const wishesOf = (job: Labelled): Wishes => ({
@@ -39,10 +43,12 @@ export const wishesOf = (job: Labelled): Wishes => ({
   clusters: clusterWishOf(job),
   hold: holdOf(job),
   startTimeout: startTimeoutOf(job),
+  recoveryTimeout: timeoutOf(job, RECOVERY_TIMEOUT_ANNOTATION),
   fencing: fencingOf(job),
   podFence: podFenceOf(job),
   maxExecution: maxExecutionOf(job),
   minParallelism: minParallelismOf(job),
+  minReadyPods: minReadyPodsOf(job),
 });
 
 /** The label or annotation of each setting. */
@@ -51,10 +57,12 @@ const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string
   ['clusters', 'annotations', CLUSTERS_ANNOTATION],
   ['hold', 'annotations', HOLD_ANNOTATION],
   ['startTimeout', 'annotations', START_TIMEOUT_ANNOTATION],
+  ['recoveryTimeout', 'annotations', RECOVERY_TIMEOUT_ANNOTATION],
   ['fencing', 'annotations', FENCING_ANNOTATION],
   ['podFence', 'annotations', POD_FENCE_ANNOTATION],
   ['maxExecution', 'labels', MAX_EXEC_TIME_LABEL],
   ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
+  ['minReadyPods', 'annotations', MIN_READY_PODS_ANNOTATION],
 ];
 
 /** A malformed setting with its label or annotation; `problem` continues a sentence that begins with its name. */
@@ -99,11 +107,13 @@ export function holdOf(job: Labelled): Hold {
   return { kind: 'Invalid', problem };
 }
 
-/** Milliseconds that a placement may take until it starts, 0: any time; undefined: not set. */
+/** Milliseconds that a placement may take until it starts, or until it has recovered, 0: any time; undefined: not set. */
 export type StartTimeout = { readonly kind: 'StartTimeout'; readonly ms: number | undefined } | InvalidWish;
 
-export function startTimeoutOf(job: Labelled): StartTimeout {
-  const text = job.metadata.annotations?.[START_TIMEOUT_ANNOTATION];
+export const startTimeoutOf = (job: Labelled): StartTimeout => timeoutOf(job, START_TIMEOUT_ANNOTATION);
+
+function timeoutOf(job: Labelled, annotation: string): StartTimeout {
+  const text = job.metadata.annotations?.[annotation];
   if (text === undefined) return { kind: 'StartTimeout', ms: undefined };
   const ms = parseDurationMs(text);
   if (ms !== undefined) return { kind: 'StartTimeout', ms };
@@ -127,10 +137,23 @@ export function maxExecutionOf(job: Labelled): MaxExecution {
 export type MinParallelism = { readonly kind: 'MinParallelism'; readonly pods: number | undefined } | InvalidWish;
 
 export function minParallelismOf(job: Labelled): MinParallelism {
-  const text = job.metadata.annotations?.[MIN_PARALLELISM_ANNOTATION];
-  if (text === undefined) return { kind: 'MinParallelism', pods: undefined };
+  const read = podsIn(job, MIN_PARALLELISM_ANNOTATION);
+  return read.kind === 'Invalid' ? read : { kind: 'MinParallelism', pods: read.pods };
+}
+
+/** The number of ready pods with which the Job has started, and which it needs from then on; undefined: not set. */
+export type MinReadyPods = { readonly kind: 'MinReadyPods'; readonly pods: number | undefined } | InvalidWish;
+
+export function minReadyPodsOf(job: Labelled): MinReadyPods {
+  const read = podsIn(job, MIN_READY_PODS_ANNOTATION);
+  return read.kind === 'Invalid' ? read : { kind: 'MinReadyPods', pods: read.pods };
+}
+
+function podsIn(job: Labelled, annotation: string): { readonly kind: 'Pods'; readonly pods: number | undefined } | InvalidWish {
+  const text = job.metadata.annotations?.[annotation];
+  if (text === undefined) return { kind: 'Pods', pods: undefined };
   const pods = Number(text);
-  if (/^[0-9]{1,10}$/.test(text) && pods >= 1) return { kind: 'MinParallelism', pods };
+  if (/^[0-9]{1,10}$/.test(text) && pods >= 1) return { kind: 'Pods', pods };
   return { kind: 'Invalid', problem: `is ${JSON.stringify(text)}; it must be a number of pods from 1 on, such as "4"` };
 }
 

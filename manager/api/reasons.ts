@@ -12,8 +12,10 @@ export const SwitchyardCondition = {
   QuotaReserved: 'QuotaReserved',
   /** True: the copy exists on the recorded cluster. False: the copy could not be created (yet), and the reason says why. */
   Dispatched: 'Dispatched',
-  /** True: since the admission that the message names, a pod was ready or has ended. */
+  /** True: since the admission that the message names, as many pods as the Job needs were ready or had ended. */
   Started: 'Started',
+  /** False: fewer pods than the Job needs are ready, after it had started. True: as many as it needs are ready again. */
+  PodsReady: 'PodsReady',
   /** True: the Job was suspended for another Job, which the message names; the reason is the rule. False: the Job is admitted again. */
   Preempted: 'Preempted',
   /** True: as many placements in a row as its queue allows have failed; the message lists each cluster. */
@@ -140,8 +142,15 @@ export const AvoidedReason = {
 } as const;
 
 export const StartedReason = {
-  /** A pod was ready, or has ended. */
+  /** As many pods as the Job needs were ready, or have ended. */
   Started: 'Started',
+} as const;
+
+export const PodsReadyReason = {
+  /** Fewer pods are ready than the Job needs: some have failed, or are gone, and others are not ready in their place. */
+  PodsLost: 'PodsLost',
+  /** As many pods as the Job needs are ready again. */
+  PodsReady: 'PodsReady',
 } as const;
 
 export const CannotStartReason = {
@@ -172,7 +181,7 @@ export const JobEventReason = {
   Moved: 'Moved',
   /** The copy of the Job exists. */
   Dispatched: 'Dispatched',
-  /** The first of its pods was ready. */
+  /** As many of its pods as it needs were ready. */
   Started: 'Started',
   /** Pods of the Job have failed. */
   PodFailed: 'PodFailed',

@@ -33,6 +33,11 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   podsAtOnce(object: DeepReadonly<Pick<WorkObject, 'spec'>>): number;
   /** The most pods that may still exist at once. `admittedPods`: the number of pods in its record, of an admitted object. */
   podsNeeded(object: DeepReadonly<WorkObject>, admittedPods: number | undefined): number;
+  /**
+   * How many pods must be ready for the object to have started: pods that are not admitted, or whose work is done by its status or `told`,
+   * are not needed.
+   */
+  readyPodsNeeded(object: DeepReadonly<WorkObject>, admittedPods: number | undefined, told?: DeepReadonly<WorkStatus>): number;
   /** The object with no more pods at once than its record admits. */
   admittedPart(object: DeepReadonly<WorkObject>, record: Pick<AdmissionRecord, 'parallelism'>): DeepReadonly<WorkObject>;
   /** The longest termination grace period of its pods, in seconds. */

@@ -111,9 +111,14 @@ export const POD_FENCE_RENEWAL_ANNOTATION = 'switchyard.dev/pod-fence-renewal';
  */
 export const RESUMED_FROM_ANNOTATION = 'switchyard.dev/resumed-from';
 /**
- * Annotation by which a user says how long a placement may take until a pod is ready (`5m`; `0s`: for ever), before the Job goes elsewhere.
+ * Annotation by which a user says how long a placement may take until the pods that the Job needs are ready (`5m`; `0s`: for ever), before
+ * the Job goes elsewhere.
  */
 export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
+/** Annotation: how long a Job that has started may have fewer ready pods than it needs, before it is queued again (`0s`: for ever). */
+export const RECOVERY_TIMEOUT_ANNOTATION = 'switchyard.dev/recovery-timeout';
+/** Annotation: how many pods must be ready for the Job to have started, and from then on; its own rule is in start-proof.ts. */
+export const MIN_READY_PODS_ANNOTATION = 'switchyard.dev/min-ready-pods';
 /** Label on a user's Job: for how many seconds in all, over all its admissions, it may hold what it was admitted with. */
 export const MAX_EXEC_TIME_LABEL = 'switchyard.dev/max-exec-time-seconds';
 /** Kueue's spelling of it. */

@@ -94,3 +94,30 @@ test('whether a flavor is borrowed or the next one taken is what the queue says,
   await world.settle(1_000);
   expect(await Promise.all(['c', 'd'].map(placeOf))).toEqual(['two on eu', 'one on eu']);
 });
+
+test('a Job that asks for what its queue has no quota for says so and how to go on, and is admitted once the queue ignores that', async () => {
+  const requests = { cpu: '1', 'example.com/licence': '2' };
+  const licensed = pod({
+    containers: [{ name: 'main', image: 'busybox', resources: { requests, limits: { 'example.com/licence': '2' } } }],
+  });
+  await world.flavor('default');
+  await world.cluster('eu');
+  await world.queue('main', { cpu: '9' });
+  await world.job('first', licensed);
+  await world.settle(3_000);
+  expect(await waits('first')).toEqual({
+    reason: 'ExceedsQuota',
+    message:
+      'cluster queue main gives no quota for example.com/licence; add it to a resource group of the queue, or set quotaCheckStrategy: IgnoreUndeclared there',
+  });
+  const setQueue = (spec: object) => world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
+  await setQueue({ quotaCheckStrategy: 'IgnoreUndeclared' });
+  await world.settle(1_000);
+  expect((await world.record('first'))?.flavors).toEqual({ cpu: 'default' });
+  await setQueue({ quotaCheckStrategy: 'BlockUndeclared', excludeResourcePrefixes: ['example.com/'] });
+  await world.job('second', licensed);
+  await world.settle(3_000);
+  expect(await placeOf('second')).toBe('default on eu');
+  // Who was admitted under either rule is left alone.
+  expect((await world.running()).toSorted()).toEqual(['first', 'second']);
+});

@@ -61,7 +61,7 @@ test('all there is, in one go, becomes objects that our API takes', { timeout: L
   const made = await created(outcome.objects);
   const names = made.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   expect(names).toHaveLength(new Set(names).size);
-  expect(made.map(({ kind }) => kind).filter((kind) => kind === 'ClusterQueue')).toHaveLength(12);
+  expect(made.map(({ kind }) => kind).filter((kind) => kind === 'ClusterQueue')).toHaveLength(13);
   expect(outcome.report).toContainEqual(expect.stringMatching(new RegExp(`^${made.length} objects written; `)));
 });
 
@@ -115,6 +115,7 @@ describe('what it says, and nothing more, of', () => {
     ['preemption', []],
     ['fair-sharing', []],
     ['flavors', ['ResourceFlavor big-device: spec.topologyName']],
+    ['configuration', ['Configuration: waitForPodsReady.blockAdmission', 'Configuration: resources.transformations']],
   ])('%s: lost is %j, which --strict makes a failure', { timeout: LIMIT_MS }, async (name, lost) => {
     const outcome = await importing(['--strict', file(name)]);
     expect(beginnings('lost', outcome)).toEqual(lost);

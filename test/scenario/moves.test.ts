@@ -7,7 +7,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job, JobStatus } from '../../shared/api/kubernetes.ts';
-import { START_TIMEOUT_ANNOTATION } from '../../shared/api/names.ts';
+import { MIN_READY_PODS_ANNOTATION, START_TIMEOUT_ANNOTATION } from '../../shared/api/names.ts';
 import { EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
@@ -121,6 +121,84 @@ describe('a Job whose pods do not get ready', () => {
     await world.start();
     await world.settle(11 * MINUTE);
     expect((await world.job('sum')).spec.suspend).toBe(true);
+  });
+});
+
+describe('a gang', () => {
+  const gang = { spec: { parallelism: 4, completions: 4 } };
+  const elsewhere = () => world.worker('us-2').copy('sum');
+  beforeEach(() => setCluster('us-2', { state: 'Cordoned' }));
+
+  test('of which only a part gets ready goes elsewhere, and is not left with what it has', async () => {
+    await world.submit('sum', gang);
+    await world.settle(1_000);
+    const eu = world.worker('eu-1');
+    await eu.report('sum', { active: 4, ready: 3, startTime: lastTransitionTime });
+    await setCluster('us-2', { state: 'Active' });
+    await world.settle(9 * MINUTE);
+    expect((await world.job('sum')).spec.suspend).toBe(false);
+    await world.settle(MINUTE + 5_000);
+    expect((await world.job('sum')).spec.suspend).toBe(true);
+    await eu.report('sum', rests);
+    await world.settle(5_000);
+    expect(await recordOf('sum')).toMatchObject({ cluster: 'us-2', avoid: { 'eu-1': { reason: 'NotStarted' } } });
+    expect(await elsewhere()).toMatchObject({ spec: { suspend: false } });
+  });
+
+  test.each([
+    ['whose other pods have succeeded', gang, { active: 1, ready: 1, succeeded: 3 }],
+    ['that asks for fewer', { ...gang, annotations: { [MIN_READY_PODS_ANNOTATION]: '3' } }, { active: 4, ready: 3 }],
+    ['whose pods follow one another, and which is none', { spec: { parallelism: 4, completions: 9 } }, { active: 4, ready: 1 }],
+  ])('%s stays', async (_which, job, status) => {
+    await world.submit('sum', job);
+    await world.settle(1_000);
+    await world.worker('eu-1').report('sum', { ...status, startTime: lastTransitionTime });
+    await world.settle(60 * MINUTE);
+    expect((await world.job('sum')).spec.suspend).toBe(false);
+  });
+
+  test('that loses a part queues again after the recovery timeout, of the manager that leads then, and avoids no cluster', async () => {
+    await setQueue({ recoveryTimeout: '5m' });
+    await world.submit('sum', gang);
+    await world.settle(1_000);
+    const eu = world.worker('eu-1');
+    await eu.report('sum', { active: 4, ready: 4, startTime: lastTransitionTime });
+    await world.settle(20 * MINUTE);
+    await eu.report('sum', { active: 4, ready: 3, failed: 1, startTime: lastTransitionTime });
+    await world.settle(1_000);
+    expect(conditionsOf(await world.job('sum'))).toContain('PodsReady=False PodsLost');
+    await world.settle(2 * MINUTE);
+    await eu.report('sum', { active: 4, ready: 4, failed: 1, startTime: lastTransitionTime });
+    await world.settle(20 * MINUTE);
+    expect((await world.job('sum')).spec.suspend).toBe(false);
+    expect(conditionsOf(await world.job('sum'))).toContain('PodsReady=True PodsReady');
+    await eu.report('sum', { active: 4, ready: 2, failed: 3, startTime: lastTransitionTime });
+    await world.settle(3 * MINUTE);
+    await world.stop();
+    await world.start();
+    await world.settle(4 * MINUTE);
+    expect((await world.job('sum')).spec.suspend).toBe(false);
+    await world.settle(MINUTE + 10_000);
+    const job = await world.job('sum');
+    expect(job.spec.suspend).toBe(true);
+    const record = await recordOf('sum');
+    expect(record).toMatchObject({ evicted: true, cluster: 'eu-1' });
+    expect(record).not.toHaveProperty('avoid');
+    await eu.report('sum', rests);
+    await world.settle(5_000);
+    expect(await recordOf('sum')).toMatchObject({ cluster: 'eu-1' });
+    expect((await world.job('sum')).spec.suspend).toBe(false);
+  });
+
+  test('that loses a part is left alone where no timeout is set', async () => {
+    await world.submit('sum', gang);
+    await world.settle(1_000);
+    const eu = world.worker('eu-1');
+    await eu.report('sum', { active: 4, ready: 4, startTime: lastTransitionTime });
+    await world.settle(1_000);
+    await eu.report('sum', { active: 4, ready: 1, failed: 3, startTime: lastTransitionTime });
+    await world.settle(60 * MINUTE);
+    expect((await world.job('sum')).spec.suspend).toBe(false);
   });
 });
 

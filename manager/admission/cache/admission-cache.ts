@@ -69,7 +69,7 @@ export interface AdmissionCache {
   assumed(): Iterable<Reservation>;
   /** Reservations that wait for admission checks. */
   reserved(): Iterable<Reservation>;
-  /** Deadlines for admitted Workloads to start. */
+  /** Deadlines for admitted Workloads to start, and to recover. */
   readonly starts: Pick<Deadlines<StartDeadline>, 'overdue'>;
   /** Deadlines of the maximum execution time. */
   readonly executions: Pick<Deadlines<ExecutionDeadline>, 'overdue'>;
@@ -339,14 +339,14 @@ const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
 const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
 
 /**
- * Selects the reservations for which start timeouts, finished pods or priority bounds have changed; undefined if there are none. Quota is
- * not considered.
+ * Selects the reservations for which start or recovery timeouts, finished pods or priority bounds have changed; undefined if there are
+ * none. Quota is not considered.
  */
 function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
   const queues = differing(
     before.queues,
     next.queues,
-    (a, b) => a.startTimeoutMs === b.startTimeoutMs && a.keepsFinished === b.keepsFinished,
+    (a, b) => a.startTimeoutMs === b.startTimeoutMs && a.recoveryTimeoutMs === b.recoveryTimeoutMs && a.keepsFinished === b.keepsFinished,
   );
   const localQueues = differing(
     before.localQueues,

@@ -3,21 +3,30 @@ import type { ClusterState } from '../quota/cluster-state.ts';
 import type { Due } from './deadlines.ts';
 import type { QueueingSetup } from '../snapshot/snapshot.ts';
 
-/** When a placement that has not started expires, and its timeout in milliseconds. */
-export type StartDeadline = Due & { readonly timeoutMs: number };
+/**
+ * When a placement expires that has not started, or that has lost pods and has not recovered (`hasLostPods`), and its timeout in
+ * milliseconds.
+ */
+export type StartDeadline = Due & { readonly timeoutMs: number; readonly hasLostPods?: true };
+
+type Where = { readonly setup: QueueingSetup; readonly clusters: ReadonlyMap<string, ClusterState> };
 
 /**
- * The start deadline of a reservation; undefined if it has none. A Workload without pods, or one that is held back, never starts. While its
- * cluster is lost a Workload has no deadline; its time begins anew when the cluster is reachable again.
+ * The deadline of a reservation to start or, once it has started, to recover; undefined if it has none. A Workload without pods, or one
+ * that is held back, never starts. While its cluster is lost a Workload has no deadline; its time begins anew when the cluster is reachable
+ * again.
  */
-export function startDeadline(
-  { workload, record, assumed }: Reservation,
-  { setup, clusters }: { readonly setup: QueueingSetup; readonly clusters: ReadonlyMap<string, ClusterState> },
-): StartDeadline | undefined {
-  if (assumed || workload.phase !== 'Admitted' || workload.started || workload.heldBack || workload.requests.get('pods') === 0)
-    return undefined;
-  const timeoutMs = workload.startTimeoutMs ?? setup.queues.get(record.clusterQueue)?.startTimeoutMs ?? 0;
+export function startDeadline({ workload, record, assumed }: Reservation, { setup, clusters }: Where): StartDeadline | undefined {
+  if (assumed || workload.phase !== 'Admitted' || workload.heldBack || workload.requests.get('pods') === 0) return undefined;
   const cluster = clusters.get(record.cluster);
-  if (timeoutMs === 0 || cluster === undefined || cluster.lost) return undefined;
-  return { timeoutMs, dueMs: Math.max(Date.parse(record.since), cluster.reachableSinceMs) + timeoutMs };
+  if (cluster === undefined || cluster.lost) return undefined;
+  const queue = setup.queues.get(record.clusterQueue);
+  const { started, podsLostSinceMs } = workload;
+  if (!started) {
+    const timeoutMs = workload.startTimeoutMs ?? queue?.startTimeoutMs ?? 0;
+    return timeoutMs === 0 ? undefined : { timeoutMs, dueMs: Math.max(Date.parse(record.since), cluster.reachableSinceMs) + timeoutMs };
+  }
+  const timeoutMs = workload.recoveryTimeoutMs ?? queue?.recoveryTimeoutMs ?? 0;
+  if (podsLostSinceMs === undefined || timeoutMs === 0) return undefined;
+  return { timeoutMs, dueMs: Math.max(podsLostSinceMs, cluster.reachableSinceMs) + timeoutMs, hasLostPods: true };
 }

@@ -38,6 +38,7 @@ export const EvictionReason = {
   ClusterRefused: 'ClusterRefused',
   ClusterUnsteady: 'ClusterUnsteady',
   StartTimeout: 'StartTimeout',
+  RecoveryTimeout: 'RecoveryTimeout',
   ClusterLost: 'ClusterLost',
   Held: 'Held',
   MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
@@ -129,15 +130,21 @@ function refusedByShape(refusedAlike: Iterable<readonly [Reservation, string]>):
   }));
 }
 
-/** Workloads that have not started in time try another cluster. */
+/**
+ * Workloads that have not started in time try another cluster. Those that have lost pods and have not recovered in time queue again; the
+ * cluster worked before, so they do not avoid it.
+ */
 export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction[] =>
-  overdue.map(({ reservation, due: { timeoutMs } }) => ({
-    reservation,
-    reason: EvictionReason.StartTimeout,
-    message: `it has not started on cluster ${reservation.record.cluster} within ${formatDurationMs(timeoutMs)}`,
-    refusal: AvoidedReason.NotStarted,
-    event: JobEventReason.Evicted,
-  }));
+  overdue.map(({ reservation, due: { timeoutMs, hasLostPods } }) => {
+    const where = `on cluster ${reservation.record.cluster}`;
+    const event = JobEventReason.Evicted;
+    if (hasLostPods === true) {
+      const message = `it has had fewer ready pods than it needs ${where} for ${formatDurationMs(timeoutMs)}`;
+      return { reservation, reason: EvictionReason.RecoveryTimeout, message, event };
+    }
+    const message = `it has not started ${where} within ${formatDurationMs(timeoutMs)}`;
+    return { reservation, reason: EvictionReason.StartTimeout, message, refusal: AvoidedReason.NotStarted, event };
+  });
 
 /** Workloads whose maximum execution time is used up wait until a user extends it. */
 export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Eviction[] =>

@@ -3,9 +3,9 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import { EvictionReason } from './evictions.ts';
 
 /**
- * The age by which a Job that did not start in time queues again (Kueue's waitForPodsReady.requeuingStrategy.timestamp): its eviction, so
- * that Jobs behind it get their turn, or its creation. After a failed admission check it is always the eviction, as in Kueue. Any other
- * eviction keeps the Job's place.
+ * The age by which a Job that did not start, or recover, in time queues again (Kueue's waitForPodsReady.requeuingStrategy.timestamp): its
+ * eviction, so that Jobs behind it get their turn, or its creation. After a failed admission check it is always the eviction, as in Kueue.
+ * Any other eviction keeps the Job's place.
  */
 export const REQUEUING_TIMESTAMPS = ['Eviction', 'Creation'] as const;
 export type RequeuingTimestamp = (typeof REQUEUING_TIMESTAMPS)[number];
@@ -18,6 +18,9 @@ export const requeuedRecord = (
   timestamp: RequeuingTimestamp,
   nowMs: number,
 ): AdmissionRecord =>
-  reason === EvictionReason.AdmissionCheck || (reason === EvictionReason.StartTimeout && timestamp === 'Eviction')
+  reason === EvictionReason.AdmissionCheck || (losesItsPlace(reason) && timestamp === 'Eviction')
     ? { ...record, queuedSince: toWireTime(nowMs) }
     : record;
+
+const losesItsPlace = (reason: EvictionReason): boolean =>
+  reason === EvictionReason.StartTimeout || reason === EvictionReason.RecoveryTimeout;

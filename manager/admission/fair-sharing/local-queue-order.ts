@@ -22,8 +22,8 @@ export function mostUsedFirst(list: readonly Admitted[], usageOf: LocalQueueUsag
   if (list.length < 2 || !list.some((each) => usage(each) !== undefined)) return list;
   return list.toSorted((a, b) => {
     if (a.leaving !== b.leaving) return a.leaving ? -1 : 1;
-    // A deleted LocalQueue has no known usage: its Jobs go first.
-    const [used, other] = [usage(a) ?? Number.POSITIVE_INFINITY, usage(b) ?? Number.POSITIVE_INFINITY];
+    // A deleted LocalQueue has used nothing, as in Kueue: its deletion stops none of its Jobs before others.
+    const [used, other] = [usage(a) ?? 0, usage(b) ?? 0];
     return used === other ? compareAdmitted(a, b) : other > used ? 1 : -1;
   });
 }

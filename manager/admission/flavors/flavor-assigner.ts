@@ -59,7 +59,8 @@ export function assignFlavors(
 ): FlavorOptions {
   const uncovered = uncoveredResource(workload.requests, queue);
   if (uncovered !== undefined) {
-    return noFit(QuotaReservedReason.ExceedsQuota, `cluster queue ${queue.name} gives no quota for ${uncovered}`);
+    const remedy = `add it to a resource group of the queue, or set quotaCheckStrategy: IgnoreUndeclared there`;
+    return noFit(QuotaReservedReason.ExceedsQuota, `cluster queue ${queue.name} gives no quota for ${uncovered}; ${remedy}`);
   }
   const groups = groupsFor(workload, queue).map(({ flavors, resources }) =>
     flavors.map((flavor) => tryFlavor(workload, queue, usage, flavor, resources, preemption)),
@@ -164,10 +165,14 @@ const noFit = (reason: QuotaReservedReason, message: string, claimable?: OptionG
   claimable,
 });
 
-/** `pods` counts only if the ClusterQueue has quota for it; every other requested resource must be covered. */
+/**
+ * `pods` counts only if the ClusterQueue has quota for it; every other requested resource must be covered, unless the queue excludes it or
+ * ignores what is not (Kueue's excludeResourcePrefixes and quotaCheckStrategy).
+ */
 function uncoveredResource(requests: Requests, queue: QueueSetup): string | undefined {
+  if (queue.ignoresUndeclared === true) return undefined;
   for (const [resource, amount] of requests) {
-    if (amount === ZERO || resource === 'pods') continue;
+    if (amount === ZERO || resource === 'pods' || queue.excludedPrefixes?.some((prefix) => resource.startsWith(prefix)) === true) continue;
     if (!queue.groups.some((group) => group.resources.includes(resource))) return resource;
   }
   return undefined;

@@ -41,7 +41,8 @@ const displacesItsOwn = ({ preemptor, admitted }: FairVictimSearch): boolean =>
 /**
  * Candidates for fair sharing: Workloads of the preemptor's ClusterQueue as its policy allows, and those of all queues in the tree that
  * borrow what is contested, as reclaimWithinCohort allows. A shorter way in the tree gives no advantage, and borrowWithinCohort does not
- * apply. The order is that of compareAdmitted; within one ClusterQueue, the usage of its LocalQueues decides if the queue asks for that.
+ * apply. The order, which decides between ClusterQueues of equal share, is Kueue's: Workloads that leave anyway, then other ClusterQueues,
+ * then the preemptor's own; within each compareAdmitted, and within one ClusterQueue the usage of its LocalQueues if it asks for that.
  */
 function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster, localQueueUsage }: FairVictimSearch): Candidate[] {
   const own = preemptor.queue.node;
@@ -58,7 +59,12 @@ function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster, l
     }
   };
   collect(preemptor.queue.preemption.reclaimWithinCohort === 'Never' ? own : rootOf(own));
-  found.sort((a, b) => compareAdmitted(a.admitted, b.admitted));
+  found.sort(
+    (a, b) =>
+      Number(b.admitted.leaving) - Number(a.admitted.leaving) ||
+      Number(a.queue === own) - Number(b.queue === own) ||
+      compareAdmitted(a.admitted, b.admitted),
+  );
   if (localQueueUsage === undefined) return found;
   const turns = new Map(
     [...Map.groupBy(found, ({ queue }) => queue)].map(([queue, theirs]) => {

@@ -7,7 +7,7 @@ export type Preemptor = { readonly workload: Workload; readonly priority: number
 
 /** The rule by which a Workload is preempted; Kueue's reasons. */
 export const PreemptionRule = {
-  /** Same ClusterQueue, and lower priority, or equal priority and newer. */
+  /** Same ClusterQueue, and lower priority, or equal priority and queued later. */
   InClusterQueue: 'InClusterQueue',
   /** The Workload uses quota that is nearer to the preemptor's ClusterQueue than to its own. */
   InCohortReclamation: 'InCohortReclamation',
@@ -32,7 +32,7 @@ export function eligibilityInQueue({ priority, workload, queue }: Preemptor, can
   const isNewer =
     policy === 'LowerOrNewerEqualPriority' &&
     candidate.priority === priority &&
-    candidate.reservation.workload.createdMs > workload.createdMs;
+    candidate.reservation.workload.queuedSinceMs > workload.queuedSinceMs;
   return candidate.priority < priority || isNewer ? IN_QUEUE : undefined;
 }
 

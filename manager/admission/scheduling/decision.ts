@@ -64,4 +64,6 @@ export type Claim = {
   readonly borrowing: number;
   /** Workloads are preempted for this claim: only its Workload may use what they leave. */
   readonly preempts?: true;
+  /** The victims of a claim that preempts: it keeps to them as long as it fits once they have stopped. */
+  readonly victims?: readonly Victim[];
 };

@@ -1,14 +1,16 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import { hasQuota, behindClaims, type Cycle } from './admit.ts';
 import type { Admitted, AdmittedIndex } from '../workload/admitted-index.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Head } from './decision.ts';
 import { charge } from '../flavors/holding.ts';
-import { nominate, type ReservingHead, type Preemptive } from './nominate.ts';
+import type { ReservingHead, Preemptive } from './nominate.ts';
+import { nominateLargest } from './partial-admission.ts';
 import { shortagesOn, takeAway, usageWithout, type Victim } from '../preemption/preemption.ts';
 
 /**
  * Preempts for a nominee if the decisions of this cycle leave its plan valid: no victim serves two preemptors. Otherwise plans again
- * without the victims of this cycle; the new plan may need other victims, or only wait for capacity those victims leave. All of it
+ * without the victims of this cycle, with the most pods that fit; the new plan may need other victims, or only wait for capacity those
+ * victims leave. All of it
  * counts as used for later nominees. Only the first nominee of a ClusterQueue preempts, as in Kueue; the others wait behind it.
  */
 export function preempt(cycle: Cycle, nominee: Preemptive): Decision | ReservingHead {
@@ -17,11 +19,17 @@ export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Reserving
   const { head } = nominee;
   const { snapshot, displaced, nowMs } = cycle;
   const left = { ...snapshot, queues: withNominatedFlavors(snapshot.queues, nominee), admitted: without(snapshot.admitted, displaced) };
-  const outcome = nominate(left, head, nowMs);
+  const outcome = nominateLargest(left, withAllPods(head), nowMs);
   if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
   if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
   return outcome.kind === 'Requeue' ? behindClaims(head, 'cluster') : outcome;
 }
+
+/** The head as it waits, whatever number of pods it was nominated with. */
+const withAllPods = (head: Head): Head => {
+  const { whole } = head.queued.workload;
+  return whole === undefined ? head : { ...head, queued: { ...head.queued, workload: whole } };
+};
 
 /**
  * The groups of the queue reduced to the nominated flavors (Kueue's nomination mapping): with other flavors the nominee might preempt
@@ -57,7 +65,7 @@ function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive
     kind: 'Preempt',
     head,
     victims,
-    claim: { cluster, flavors, borrowing, preempts: true },
+    claim: { cluster, flavors, borrowing, preempts: true, victims },
     reason: QuotaReservedReason.Preempting,
     message: `it goes to cluster ${cluster} once ${whoStops(victims.length)} stopped`,
   };
@@ -71,6 +79,7 @@ const without = (index: AdmittedIndex, keys: ReadonlySet<string>): AdmittedIndex
   const stays = ({ reservation }: Admitted): boolean => !keys.has(reservation.workload.key);
   return {
     ...index,
+    get: (key) => (keys.has(key) ? undefined : index.get(key)),
     of: (clusterQueue) => index.of(clusterQueue).filter(stays),
     on: (clusterQueue, cluster) => index.on(clusterQueue, cluster).filter(stays),
   };

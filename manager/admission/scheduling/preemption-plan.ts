@@ -1,11 +1,12 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import type { Head } from './decision.ts';
+import { ZERO } from '../../api/amount.ts';
+import type { Claim, Head } from './decision.ts';
 import type { FlavorOption, OptionGroups, PreemptionOracle } from '../flavors/flavor-assigner.ts';
 import { takers, type Placed, type Taker } from '../flavors/placement.ts';
 import { findVictims, fewestPreemptions, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from '../preemption/preemption.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
 import type { Preemptor } from '../preemption/preemption-rules.ts';
-import { borrowingReach } from '../quota/quota-tree.ts';
+import { available, borrowingReach } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 
 /** The placement of a preemptor once its victims have stopped. */
@@ -23,7 +24,8 @@ export const mayRatherPreempt = (queue: QueueSetup): boolean =>
 /**
  * Flavors, a cluster and victims for a Workload that does not fit; undefined if there are none, or if a better choice is free. Better
  * flavors go first. If some cluster has room, only quota is reclaimed, on any cluster; otherwise room is made on the cluster that needs
- * the fewest preemptions.
+ * the fewest preemptions. A preemptor keeps to the victims that it had before while it fits once they have stopped: with other ones it
+ * would stop more Workloads than it needs.
  */
 export function planPreemption(
   snapshot: Snapshot,
@@ -35,13 +37,19 @@ export function planPreemption(
   const { workload, priority } = head.queued;
   const preemptor: Preemptor = { workload, priority, queue };
   const world = worldOf(snapshot);
-  for (const equals of byFlavors(takers(workload, groups, snapshot, nowMs, queue.placement))) {
+  const sorted = takers(workload, groups, snapshot, nowMs, queue.placement);
+  const kept = keptPlan(sorted, head, queue, world);
+  for (const equals of byFlavors(sorted)) {
     const { flavors } = equals[0];
     const charges = flavors.flatMap((option) => option.charges);
     const withRoom = equals.filter(({ state }) => shortagesOn(state, workload, snapshot.usage).length === 0);
     const [roomy] = withRoom;
     // The Workload fits without preemption.
     if (roomy !== undefined && flavors.every(({ mode }) => mode === 'Fit')) return undefined;
+    if (kept !== undefined) {
+      if (equals.includes(kept.taker)) return planOf(kept.taker, kept.victims, queue, world);
+      continue;
+    }
     const found =
       roomy === undefined
         ? fewestPreemptions(
@@ -52,15 +60,45 @@ export function planPreemption(
           )
         : { taker: claimedFirst(withRoom, head)[0] ?? roomy, victims: findVictims({ preemptor, charges, cluster: undefined }, world) };
     if (found?.victims === undefined) continue;
-    const usage = usageWithout(found.victims, world);
-    return {
-      placement: placedAt(found.taker),
-      victims: found.victims,
-      borrowing: Math.max(0, ...charges.map(([key, amount]) => borrowingReach(queue.node, usage, key, amount).height)),
-    };
+    return planOf(found.taker, found.victims, queue, world);
   }
   return undefined;
 }
+
+function planOf(taker: Taker, victims: readonly Victim[], { node }: QueueSetup, world: PreemptionWorld): PreemptionPlan {
+  const usage = usageWithout(victims, world);
+  const charges = taker.flavors.flatMap((option) => option.charges);
+  return {
+    placement: placedAt(taker),
+    victims,
+    borrowing: Math.max(0, ...charges.map(([key, amount]) => borrowingReach(node, usage, key, amount).height)),
+  };
+}
+
+type KeptPlan = { readonly taker: Taker; readonly victims: readonly Victim[] };
+
+/**
+ * The plan behind the claim of a preemptor, without the victims that have stopped since; undefined if it has none, if a victim stays after
+ * all, or if the preemptor no longer fits.
+ */
+function keptPlan(sorted: readonly Taker[], { claim, queued }: Head, { node }: QueueSetup, world: PreemptionWorld): KeptPlan | undefined {
+  if (claim?.victims === undefined) return undefined;
+  const taker = sorted.find(({ cluster, flavors }) => cluster === claim.cluster && hasFlavorsOf(claim, flavors));
+  const victims = claim.victims.flatMap(({ admitted, rule }): Victim[] => {
+    const now = world.admitted.get(admitted.reservation.workload.key);
+    return now === undefined ? [] : [{ admitted: now, rule }];
+  });
+  if (taker === undefined || !victims.every(({ admitted }) => admitted.leaving && world.mayStop(admitted))) return undefined;
+  const usage = usageWithout(victims, world);
+  const charges = taker.flavors.flatMap((option) => option.charges);
+  const fits =
+    charges.every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key)) &&
+    shortagesOn(taker.state, queued.workload, usage).length === 0;
+  return fits ? { taker, victims } : undefined;
+}
+
+const hasFlavorsOf = (claim: Claim, flavors: readonly FlavorOption[]): boolean =>
+  flavors.length === claim.flavors.length && flavors.every(({ flavor }, index) => flavor === claim.flavors[index]?.flavor);
 
 /** What preemption yields in one flavor and resource, to choose among several flavors: Kueue's preemption oracle. */
 export function preemptionOracle(snapshot: Snapshot, head: Head, queue: QueueSetup): PreemptionOracle {

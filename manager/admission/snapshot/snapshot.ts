@@ -73,6 +73,8 @@ export type QueueSetup = {
   readonly stopPolicy: StopPolicy;
   /** How long a placement may take to start, 0: unlimited. */
   readonly startTimeoutMs: number;
+  /** How long a Job that has started may have fewer ready pods than it needs, 0: unlimited. */
+  readonly recoveryTimeoutMs: number;
   /** After so many consecutive failed placements the Job is reported as unable to start. */
   readonly maxMoves: number;
   readonly onCannotStart: 'Wait' | 'Fail';
@@ -95,6 +97,10 @@ export type QueueSetup = {
   readonly mayPreemptWhileBorrowing: boolean;
   /** Whether the usage of its LocalQueues orders their Jobs. */
   readonly admissionMode: 'UsageBasedAdmissionFairSharing' | 'NoAdmissionFairSharing';
+  /** Whether Jobs may ask for resources for which the queue has no quota; those that are never charged have these prefixes. */
+  readonly ignoresUndeclared?: boolean;
+  readonly excludedPrefixes?: readonly string[];
+  /** The resource groups, without resources that are not charged. */
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
 export type FlavorSetup = {
@@ -197,6 +203,7 @@ function queueSetup(
     };
   }
   const preemption = preemptionPolicies(spec.preemption);
+  const excluded = spec.excludeResourcePrefixes ?? [];
   return {
     name,
     node,
@@ -204,6 +211,7 @@ function queueSetup(
     placement: spec.placement ?? defaultPlacement,
     stopPolicy: spec.stopPolicy ?? 'None',
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
+    recoveryTimeoutMs: parseDurationMs(spec.recoveryTimeout ?? '') ?? 0,
     maxMoves: spec.maxMoves ?? MAX_MOVES,
     onCannotStart: spec.onCannotStart ?? 'Wait',
     checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),
@@ -218,8 +226,10 @@ function queueSetup(
     mayPreemptWhileBorrowing:
       preemption.borrowWithinCohort.policy !== 'Never' || (fairSharing !== undefined && preemption.reclaimWithinCohort !== 'Never'),
     admissionMode: spec.admissionScope?.admissionMode ?? 'NoAdmissionFairSharing',
+    ignoresUndeclared: spec.quotaCheckStrategy === 'IgnoreUndeclared',
+    excludedPrefixes: excluded,
     groups: groups.map((group) => ({
-      resources: group.coveredResources,
+      resources: group.coveredResources.filter((resource) => !excluded.some((prefix) => resource.startsWith(prefix))),
       flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),
     })),
   };

@@ -16,6 +16,7 @@ export type Admitted = {
 
 /** Workloads that hold quota, by ClusterQueue, in the order in which they are preempted. */
 export type AdmittedIndex = {
+  readonly get: (key: string) => Admitted | undefined;
   /** Workloads of a ClusterQueue. A live view: do not keep it. */
   readonly of: (clusterQueue: string) => readonly Admitted[];
   /** Workloads of a ClusterQueue on one cluster. */
@@ -29,7 +30,6 @@ export type AdmittedIndex = {
 };
 
 export interface MutableAdmittedIndex extends AdmittedIndex {
-  readonly get: (key: string) => Admitted | undefined;
   readonly set: (admitted: Admitted) => void;
   readonly delete: (key: string) => void;
   /** The quota held in each ClusterQueue, whether it exists or not. */

@@ -9,12 +9,10 @@ export type QueuedWorkload = { readonly workload: Workload; readonly priority: n
  */
 export function compareQueued(a: QueuedWorkload, b: QueuedWorkload): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
-  const [aMs, bMs] = [queuedSinceMs(a), queuedSinceMs(b)];
+  const [aMs, bMs] = [a.workload.queuedSinceMs, b.workload.queuedSinceMs];
   if (aMs !== bMs) return aMs - bMs;
   return a.arrival - b.arrival;
 }
-
-const queuedSinceMs = ({ workload }: QueuedWorkload): number => workload.queuedSinceMs ?? workload.createdMs;
 
 /** A head with flavors. `borrowing`: the height in the cohort tree up to which it borrows, 0: no borrowing. */
 export type Nominated = { readonly head: QueuedWorkload; readonly borrowing: number };

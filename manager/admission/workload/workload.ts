@@ -6,7 +6,7 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere } from '../../api/rest-proof.ts';
-import { hasStarted } from '../../api/start-proof.ts';
+import { hasStarted, podsLostSinceMs } from '../../api/start-proof.ts';
 import { unmetPodFence } from '../../api/unmet-wishes.ts';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
@@ -33,8 +33,11 @@ export type Workload = {
   readonly priorityWish: PriorityWish;
   /** Creation time in epoch milliseconds. */
   readonly createdMs: number;
-  /** Since when the Workload counts as queued, in epoch milliseconds, if not since its creation. */
-  readonly queuedSinceMs: number | undefined;
+  /**
+   * Since when the Workload counts as queued, in epoch milliseconds: its creation, or an eviction that cost it its place (requeuing.ts).
+   * The one age by which Workloads of equal priority are ordered and preempt each other, Kueue's queue order timestamp.
+   */
+  readonly queuedSinceMs: number;
   /** Requests of all pods together, as the Job is now; `pods` is their number. The charged requests are in the record. */
   readonly requests: Requests;
   /** The requests that its record allows, if they exceed the requests here. */
@@ -58,10 +61,14 @@ export type Workload = {
   readonly dispatched: boolean;
   /** The copy is not created or resumed now because the manager cluster was restored; that is not the cluster's fault. */
   readonly heldBack: boolean;
-  /** The Job has started since its last admission. */
+  /** The Job has started since its last admission: as many pods as it needs were ready. */
   readonly started: boolean;
+  /** Since when a Job that has started has had fewer ready pods than it needs, in epoch milliseconds; undefined if it has enough. */
+  readonly podsLostSinceMs: number | undefined;
   /** How long a placement may take to start, in milliseconds, 0: unlimited; undefined: its ClusterQueue decides. */
   readonly startTimeoutMs: number | undefined;
+  /** How long a Job may have fewer ready pods than it needs, in milliseconds, 0: unlimited; undefined: its ClusterQueue decides. */
+  readonly recoveryTimeoutMs: number | undefined;
   /** Maximum execution time over all admissions, in seconds; undefined: unlimited. */
   readonly maxExecutionSeconds: number | undefined;
   /** Whether the copy stops when its cluster loses the manager; undefined: its ClusterQueue decides. */
@@ -128,7 +135,7 @@ export function workloadOf(
 ): Workload | undefined {
   if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME) return undefined;
   const wishes = wishesOf(job);
-  const { clusters: wish, hold, fencing, startTimeout, maxExecution, minParallelism: least } = wishes;
+  const { clusters: wish, hold, fencing, startTimeout, recoveryTimeout, maxExecution, minParallelism: least } = wishes;
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(kind, job, parsed, record);
   const podSets = kind.podSets(job);
@@ -143,6 +150,7 @@ export function workloadOf(
   const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce ? least.pods : undefined;
   const nodeWish = nodeWishOf(pod);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
+  const createdMs = Date.parse(creationTimestamp);
   return {
     key: `${namespace}/${name}`,
     namespace,
@@ -152,8 +160,8 @@ export function workloadOf(
     finalizers: job.metadata.finalizers ?? [],
     queue: queueNameOf(job),
     priorityWish: priorityWishOf(job, pod, wishes.priority),
-    createdMs: Date.parse(creationTimestamp),
-    queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
+    createdMs,
+    queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : createdMs,
     requests,
     podsNeeded: needed < podsAtOnce ? needed : undefined,
     minPods,
@@ -164,8 +172,10 @@ export function workloadOf(
     refusal: record === undefined ? undefined : refusalIn(job, record),
     dispatched: record !== undefined && isDispatched(job.status, record),
     heldBack: findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.HomeRestored,
-    started: record !== undefined && hasStarted(job.status, record, ready),
+    started: record !== undefined && hasStarted(job.status, record, ready, () => kind.readyPodsNeeded(job, record.parallelism)),
+    podsLostSinceMs: record === undefined || phase !== 'Admitted' ? undefined : podsLostSinceMs(job.status, record),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
+    recoveryTimeoutMs: recoveryTimeout.kind === 'StartTimeout' ? recoveryTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     podFenced: podFencedOf(kind, job, wishes),

@@ -125,6 +125,20 @@ export const ClusterQueueSpecSchema = Type.Object(
           'Which cluster a Job goes to among those that are equally preferred and have room: LeastRoom fills clusters one after the other, so that large Jobs find one that is empty; MostRoom spreads Jobs. What the manager says with --default-placement when absent.',
       }),
     ),
+    quotaCheckStrategy: Type.Optional(
+      OneOf(['BlockUndeclared', 'IgnoreUndeclared'], {
+        default: 'BlockUndeclared',
+        description:
+          'What becomes of a Job that asks for a resource for which this queue has no quota: BlockUndeclared lets it wait, IgnoreUndeclared admits it as if it did not ask for that here. Room on clusters counts in either case.',
+      }),
+    ),
+    excludeResourcePrefixes: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 317 }), {
+        maxItems: 64,
+        'x-kubernetes-list-type': 'set',
+        description: 'Resources whose names begin with one of these are not charged to this queue, whether it has quota for them or not.',
+      }),
+    ),
     flavorFungibility: Type.Optional(FlavorFungibilitySchema),
     preemption: Type.Optional(PreemptionSchema),
     namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
@@ -147,7 +161,13 @@ export const ClusterQueueSpecSchema = Type.Object(
     startTimeout: Type.Optional(
       Duration(
         '10m',
-        'How long a placement may take until a pod is ready, before the Job goes elsewhere; 0s: for ever. Annotation switchyard.dev/start-timeout of a Job overrides it.',
+        'How long a placement may take until the pods that the Job needs are ready, before the Job goes elsewhere; 0s: for ever. A Job whose completions do not exceed its parallelism needs all of its pods, any other one of them, unless its annotation switchyard.dev/min-ready-pods says how many. Annotation switchyard.dev/start-timeout of a Job overrides the time.',
+      ),
+    ),
+    recoveryTimeout: Type.Optional(
+      Duration(
+        '0s',
+        'How long a Job that has started may have fewer ready pods than it needs, before it is suspended and queues again; 0s: for ever. Annotation switchyard.dev/recovery-timeout of a Job overrides it.',
       ),
     ),
     maxMoves: Type.Optional(

@@ -44,7 +44,21 @@ function manifestsOf(value: unknown, place: string): Manifest[] {
   }
   if (kind.endsWith('List') && Array.isArray(items))
     return items.flatMap((item, index) => manifestsOf(item, `${place}, item ${index + 1}`));
-  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  const inside = kind === 'ConfigMap' ? configurationsIn(value['data'], place) : [];
+  if (inside.length > 0) return inside;
+  const name = isConfiguration({ apiVersion, kind }) ? kind : isJsonObject(metadata) ? metadata['name'] : undefined;
   if (typeof name !== 'string' || name === '') throw new ManifestError(`${place}: metadata.name is missing; name the ${kind}`);
   return [{ apiVersion, kind, name, fields: value, place }];
+}
+
+/** Whether it is the configuration of Kueue's manager, which is no object of the API and has no name. */
+export const isConfiguration = ({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): boolean =>
+  kind === 'Configuration' && apiVersion.startsWith('config.kueue.x-k8s.io/');
+
+/** The configurations in a ConfigMap, such as Kueue's own kueue-manager-config. */
+function configurationsIn(data: unknown, place: string): Manifest[] {
+  if (!isJsonObject(data)) return [];
+  return Object.entries(data).flatMap(([key, text]) =>
+    typeof text === 'string' && text.includes('config.kueue.x-k8s.io/') ? readManifests(`${place}, ${key}`, text) : [],
+  );
 }

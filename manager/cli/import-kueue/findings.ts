@@ -21,7 +21,7 @@ const GENERAL: readonly string[] = [
   'Jobs name their LocalQueue by the label switchyard.dev/queue-name. Kueue’s label kueue.x-k8s.io/queue-name is taken where the manager runs with --kueue-queue-label (chart: config.kueueQueueLabel), which is off by default.',
   'Jobs name a WorkloadPriorityClass by the label switchyard.dev/priority-class, not kueue.x-k8s.io/priority-class.',
   'A Job runs on a WorkerCluster; make one for each cluster. A ResourceFlavor is offered by all of them, unless its spec.clusterSelector chooses some by their labels.',
-  'A Job none of whose pods is ready within spec.startTimeout of its ClusterQueue (10m by default) goes to another cluster; 0s lets it wait for ever, as Kueue does by default.',
+  'A Job whose pods are not ready within spec.startTimeout of its ClusterQueue (10m by default) goes to another cluster; 0s lets it wait for ever, as Kueue does by default.',
 ];
 
 /** The findings as text, one a line, and what holds of all. */

@@ -4,7 +4,8 @@ import type { KindDefinition } from '../../api/kind-definition.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.ts';
 import { carry, type FieldSchema, type LeftBehind } from './carry.ts';
-import { ManifestError, type Manifest } from './documents.ts';
+import { configurationFindings, queueDefaults } from './configuration.ts';
+import { isConfiguration, ManifestError, type Manifest } from './documents.ts';
 import type { Finding } from './findings.ts';
 import { missingField, NEEDED_FLAGS, OLD_NAMES, specInNewWords, withoutDispatchChecks } from './kueue-fields.ts';
 import { isDispatchCheck, skipped } from './other-kinds.ts';
@@ -21,11 +22,13 @@ export type Translation = { readonly objects: readonly object[]; readonly findin
  */
 export function translate(manifests: readonly Manifest[]): Translation {
   const dispatchChecks = new Set(manifests.flatMap((manifest) => (isDispatchCheck(manifest) ? [manifest.name] : [])));
-  const translated = manifests.map((manifest) => translateOne(manifest, dispatchChecks));
+  const defaults = queueDefaults(manifests);
+  const translated = manifests.map((manifest) => translateOne(manifest, dispatchChecks, defaults));
   return { objects: translated.flatMap(({ objects }) => objects), findings: translated.flatMap(({ findings }) => findings) };
 }
 
-function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>): Translation {
+function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>, defaults: Readonly<Record<string, unknown>>): Translation {
+  if (isConfiguration(manifest)) return { objects: [], findings: configurationFindings(manifest) };
   const { apiVersion, kind, name, fields, place } = manifest;
   const object = objectName(manifest);
   const definition = definitionOf(kind);
@@ -40,7 +43,7 @@ function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>): 
   const newer = apiVersion === VERSIONS[0] && isJsonObject(spec) ? specInNewWords(kind, spec) : spec;
   const body =
     kind === 'ClusterQueue' && isJsonObject(newer)
-      ? { ...given, spec: withoutDispatchChecks(newer, dispatchChecks) }
+      ? { ...given, spec: { ...withoutDispatchChecks(newer, dispatchChecks), ...defaults } }
       : { ...given, ...(newer === undefined ? {} : { spec: newer }) };
   const carried = carry({ properties: definition.fields as Readonly<Record<string, FieldSchema>> }, body, '');
   const own = isJsonObject(carried.value) ? carried.value : {};

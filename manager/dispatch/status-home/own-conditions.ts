@@ -1,10 +1,11 @@
 import type { DeepReadonly, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
-import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
+import { findCondition, hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { dispatchedMessage } from '../../api/dispatch-proof.ts';
 import {
   CannotStartReason,
   DispatchedReason,
   FailReason,
+  PodsReadyReason,
   QuotaReservedReason,
   StartedReason,
   SwitchyardCondition,
@@ -13,7 +14,7 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
-import { isStartReported, startedMessage } from '../../api/start-proof.ts';
+import { isStartReported, podsReadyMessage, startedMessage } from '../../api/start-proof.ts';
 import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
@@ -53,6 +54,7 @@ export function quotaReserved(
 
 /**
  * The start of a copy is noted once for each admission, with the next status write: admission judges by it whether the placement worked.
+ * Pods that have ended since the last status of the Job had started. From then on it is noted when too few pods are ready.
  */
 export function started(
   kind: WorkKind,
@@ -60,15 +62,47 @@ export function started(
   record: AdmissionRecord,
   told: DeepReadonly<WorkStatus> | undefined,
 ): OwnCondition[] {
-  if (record.evicted === true || isStartReported(local.status, record)) return [];
+  if (record.evicted === true) return [];
+  if (isStartReported(local.status, record)) return podsReadyNow(kind, local, record, told);
   const [is, was] = [kind.progress(omitUndefined({ status: told })), kind.progress(local)];
-  if (is.ready === 0 && is.succeeded <= was.succeeded && is.failed <= was.failed) return [];
+  const ended = Math.max(0, is.succeeded - was.succeeded) + Math.max(0, is.failed - was.failed);
+  if (is.ready + ended === 0) return [];
+  const needed = kind.readyPodsNeeded(local, record.parallelism);
+  if (is.ready + ended < needed) return [];
+  // The time of a condition of an earlier admission says nothing of this one.
+  const again = lacksPods(local) ? [podsReadyAs('True', is.ready, needed, record)] : [];
   const message = startedMessage(record);
   const start: OwnCondition = { type: SwitchyardCondition.Started, status: 'True', reason: StartedReason.Started, message };
   const { CannotStart: type } = SwitchyardCondition;
-  if (!hasTrueCondition(local.status?.conditions, type)) return [start];
-  return [start, { type, status: 'False', reason: CannotStartReason.Started, message }];
+  if (!hasTrueCondition(local.status?.conditions, type)) return [start, ...again];
+  return [start, ...again, { type, status: 'False', reason: CannotStartReason.Started, message }];
 }
+
+/** Whether as many pods as the Job needs are ready, since it has started: noted when they no longer are, and when they are again. */
+function podsReadyNow(
+  kind: WorkKind,
+  local: DeepReadonly<WorkObject>,
+  record: AdmissionRecord,
+  told: DeepReadonly<WorkStatus> | undefined,
+): OwnCondition[] {
+  // A suspended Job or copy has lost no pods, and one that is about to end needs none.
+  if (told === undefined || kind.isSuspended(local) || hasTrueCondition(told.conditions, 'Suspended')) return [];
+  if (kind.home.hasVerdict({ status: told }) || kind.home.hasVerdict(local)) return [];
+  const needed = kind.readyPodsNeeded(local, record.parallelism, told);
+  const { ready } = kind.progress({ status: told });
+  if (ready < needed) return [podsReadyAs('False', ready, needed, record)];
+  return lacksPods(local) ? [podsReadyAs('True', ready, needed, record)] : [];
+}
+
+const lacksPods = ({ status }: DeepReadonly<WorkObject>): boolean =>
+  findCondition(status?.conditions, SwitchyardCondition.PodsReady)?.status === 'False';
+
+const podsReadyAs = (status: 'True' | 'False', ready: number, needed: number, record: AdmissionRecord): OwnCondition => ({
+  type: SwitchyardCondition.PodsReady,
+  status,
+  reason: status === 'True' ? PodsReadyReason.PodsReady : PodsReadyReason.PodsLost,
+  message: podsReadyMessage(ready, needed, record),
+});
 
 export const cannotStart = ({ reason, message }: NonNullable<AdmissionRecord['fail']>): OwnCondition[] =>
   reason === FailReason.CannotStart

@@ -163,7 +163,7 @@ const placed = (workload: Workload, record: AdmissionRecord): Workload => ({
 
 /** The Workload once none of its pods run: it is pending again, or finished. */
 function stopped(workload: Workload, record: AdmissionRecord | undefined, { rested }: World): Workload {
-  const { refusal: _refusal, untrusted: _untrusted, queuedSinceMs: _queuedSinceMs, ...atRest } = rested?.get(workload.key) ?? workload;
+  const { refusal: _refusal, untrusted: _untrusted, ...atRest } = rested?.get(workload.key) ?? workload;
   const { phase, schedulingHash } = atRest;
   // A Job that a user suspends is held, unless it says otherwise.
   const hold = workload.unmarked ? (workload.hold ?? true) : workload.hold;
@@ -172,13 +172,14 @@ function stopped(workload: Workload, record: AdmissionRecord | undefined, { rest
     phase: record?.fail !== undefined || phase === 'Finished' ? 'Finished' : 'Pending',
     record,
     hold,
-    queuedSinceMs: record?.queuedSince === undefined ? undefined : Date.parse(record.queuedSince),
+    queuedSinceMs: record?.queuedSince === undefined ? atRest.createdMs : Date.parse(record.queuedSince),
     schedulingHash: `${schedulingHash} ${JSON.stringify([record?.cluster, record?.clusterUID, record?.avoid])}`,
     refusal: undefined,
     untrusted: undefined,
     podsTold: 0,
     dispatched: false,
     started: false,
+    podsLostSinceMs: undefined,
     unmarked: false,
   };
 }

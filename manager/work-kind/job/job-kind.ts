@@ -16,6 +16,7 @@ import { progressOf } from './job-progress.ts';
 import { podsNeeded } from './needed-pods.ts';
 import { podsAtOnce } from './pod-count.ts';
 import { podSelector } from './pod-selector.ts';
+import { readyPodsNeeded } from './ready-pods-needed.ts';
 import { ruleProblems } from './rule-problems.ts';
 import { specProblems } from './spec-problems.ts';
 import { counted, hasFinishedWork, seedFor } from './status-home/finished-work.ts';
@@ -101,6 +102,7 @@ export const JOB_KIND: WorkKind<Job> = {
   podSets: podSetsOf,
   podsAtOnce,
   podsNeeded: (job: DeepReadonly<Job>, admittedPods) => podsNeeded(job, admittedPods),
+  readyPodsNeeded,
   admittedPart,
   graceSeconds: ({ spec }: DeepReadonly<Job>) => spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS,
   deadlineSeconds: ({ spec }: DeepReadonly<Job>) => spec.activeDeadlineSeconds ?? undefined,

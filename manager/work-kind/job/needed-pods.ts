@@ -29,6 +29,20 @@ export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>, admi
 const isElastic = ({ spec }: DeepReadonly<Pick<Job, 'spec'>>, admittedPods = 0): boolean =>
   spec.completionMode === 'Indexed' && (spec.completions ?? 0) <= admittedPods;
 
+/**
+ * The pods that a Job has yet to see succeed: what is left of its completions, indexes that failed for good excluded. Of a work queue,
+ * whose pods share the work and are not replaced once one has succeeded, those of its parallelism that have not. Pods whose success is seen
+ * and not yet counted have succeeded.
+ */
+export function workLeft(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): number {
+  const { parallelism = 1, completions, completionMode } = job.spec;
+  const { succeeded = 0, uncountedTerminatedPods } = job.status ?? {};
+  // The lists of an Indexed Job have an index as soon as its pod has succeeded.
+  const uncounted = completionMode === 'Indexed' ? 0 : (uncountedTerminatedPods?.succeeded?.length ?? 0);
+  const left = completions === undefined || completions === null ? parallelism - succeeded : completions - pastWork(job, completions);
+  return Math.max(0, left - uncounted);
+}
+
 /** For an Indexed Job the lists count, whatever its counters are; indexes that failed for good are included. */
 function pastWork({ spec, status }: DeepReadonly<Pick<Job, 'spec' | 'status'>>, completions: number): number {
   if (spec.completionMode !== 'Indexed') return status?.succeeded ?? 0;

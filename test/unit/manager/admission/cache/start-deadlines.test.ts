@@ -15,6 +15,10 @@ const world = (startTimeout?: string, cluster = {}) => ({
   ),
   clusters: new Map([['eu-1', aCluster('eu-1', cluster)]]),
 });
+const recovering = (recoveryTimeout: string, cluster = {}) => ({
+  ...world(undefined, cluster),
+  setup: buildQueueingSetup(objects({ clusterQueues: [aClusterQueue('cq', { default: '9' }, { recoveryTimeout })] })),
+});
 const placed = (name: string, parts: Partial<Workload> = {}, since = SINCE): Reservation => ({
   workload: aWorkload(name, {}, { phase: 'Admitted', ...parts }),
   record: aRecord({ since }),
@@ -36,6 +40,31 @@ test.each<[string, Parameters<typeof startDeadline>, number | undefined]>([
   ['not while its admission is being written', [{ ...placed('a'), assumed: true }, world()], undefined],
   ['never when it has no pods to start', [placed('a', { requests: new Map([['pods', 0 as never]]) }), world()], undefined],
   ['never on a cluster that nobody knows', [{ ...placed('a'), record: aRecord({ cluster: 'gone' }) }, world()], undefined],
+  [
+    'no time when it has lost pods and nobody says otherwise',
+    [placed('a', { started: true, podsLostSinceMs: START + 60 * MINUTE }), world()],
+    undefined,
+  ],
+  [
+    'to recover as long as its queue says, from when it lost pods',
+    [placed('a', { started: true, podsLostSinceMs: START + 60 * MINUTE }), recovering('5m')],
+    65,
+  ],
+  [
+    'to recover as long as it says itself',
+    [placed('a', { started: true, podsLostSinceMs: START, recoveryTimeoutMs: MINUTE }), recovering('5m')],
+    1,
+  ],
+  [
+    'any time to recover when it says so',
+    [placed('a', { started: true, podsLostSinceMs: START, recoveryTimeoutMs: 0 }), recovering('5m')],
+    undefined,
+  ],
+  [
+    'to recover from when its cluster came back',
+    [placed('a', { started: true, podsLostSinceMs: START }), recovering('5m', { reachableSinceMs: START + 2 * MINUTE })],
+    7,
+  ],
 ])('a Workload has time: %s', (_what, [reservation, where], minutes) => {
   expect(startDeadline(reservation, where)?.dueMs).toBe(minutes === undefined ? undefined : START + minutes * MINUTE);
 });

@@ -30,6 +30,12 @@ describe('of two LocalQueues', () => {
     expect(order(all)).toEqual(['low', 'lower', 'high']);
   });
 
+  test('the Jobs of one that is deleted have used nothing: those of the others go first, and among equals the priority decides', () => {
+    expect(order(all, usages({ 'team/b': 1 }))).toEqual(['lower', 'high', 'low']);
+    expect(order(all, usages({ 'team/a': 1 }))).toEqual(['low', 'lower', 'high']);
+    expect(order(all, usages({ 'team/a': 0 }))).toEqual(['low', 'lower', 'high']);
+  });
+
   test('those that leave anyway go first, whatever they have used', () => {
     const leaving = job('leaving', 'a', { priority: 9, leaving: true });
     expect(order([...all, leaving], usages({ 'team/a': 0, 'team/b': 1 }))).toEqual(['leaving', 'lower', 'high', 'low']);

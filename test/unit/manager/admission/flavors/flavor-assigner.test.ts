@@ -41,9 +41,38 @@ describe('assigning flavors', () => {
   test('a resource without quota is refused, pods without quota are not', () => {
     expect(options({ cpu: '1', 'nvidia.com/gpu': '1' })).toMatchObject({
       reason: 'ExceedsQuota',
-      message: 'cluster queue main gives no quota for nvidia.com/gpu',
+      message:
+        'cluster queue main gives no quota for nvidia.com/gpu; add it to a resource group of the queue, or set quotaCheckStrategy: IgnoreUndeclared there',
     });
     expect(options({ cpu: '1' }).kind).toBe('Fit');
+  });
+
+  test('a resource without quota is none of the matter of a queue that ignores such ones, or excludes it', () => {
+    const asks = { cpu: '1', 'nvidia.com/gpu': '1', 'example.com/net': '1' };
+    const queue = (spec: object) => aSnapshot([aClusterQueue('main', { default: '4' }, spec)], []);
+    const charges = [[{ flavor: 'default', charges: [['default/cpu', 1_000]] }]];
+    expect(options(asks, queue({ quotaCheckStrategy: 'IgnoreUndeclared' }))).toMatchObject({ kind: 'Fit', groups: charges });
+    expect(options(asks, queue({ excludeResourcePrefixes: ['nvidia.com/', 'example.'] }))).toMatchObject({ kind: 'Fit', groups: charges });
+    expect(options(asks, queue({ excludeResourcePrefixes: ['nvidia.com/'] }))).toMatchObject({
+      kind: 'NoFit',
+      message: expect.stringMatching(/gives no quota for example[.]com\/net/) as string,
+    });
+  });
+
+  test('a resource that is excluded is not charged, though the queue has quota for it', () => {
+    const flavors = [
+      {
+        name: 'default',
+        resources: [
+          { name: 'cpu', nominalQuota: 4 },
+          { name: 'nvidia.com/gpu', nominalQuota: 1 },
+        ],
+      },
+    ];
+    const resourceGroups = [{ coveredResources: ['cpu', 'nvidia.com/gpu'], flavors }];
+    const spec = { resourceGroups, excludeResourcePrefixes: ['nvidia.com/'] };
+    const found = options({ cpu: '1', 'nvidia.com/gpu': '8' }, aSnapshot([aClusterQueue('main', {}, spec)], []));
+    expect(found).toMatchObject({ kind: 'Fit', groups: [[{ resources: ['cpu'], charges: [['default/cpu', 1_000]] }]] });
   });
 
   test('quota for pods counts where the queue gives it', () => {

@@ -150,6 +150,25 @@ const GOES: readonly Row[] = [
     ['b1 stops (InCohortFairSharing)', 'one makes room'],
   ],
   [
+    'of equal shares one of another queue before one of its own',
+    {
+      queues: {
+        a: { cohort: 'x', quota: { cpu: '0', memory: '0' }, ...both },
+        b: { cohort: 'x', quota: { cpu: '0', memory: '0' } },
+        c: { cohort: 'x', quota: { cpu: '0', memory: '0' } },
+        bank: { cohort: 'x', quota: { cpu: '10', memory: '10' } },
+      },
+      running: [
+        { name: 'a1', queue: 'a', requests: { cpu: '4', memory: '5' } },
+        has('b1', 'b', '3'),
+        { name: 'b2', queue: 'b', requests: { memory: '5' } },
+        has('c1', 'c', '3'),
+      ],
+      waiting: [wants('one', 'a', '1', 1)],
+    },
+    ['b1 stops (InCohortFairSharing)', 'one makes room'],
+  ],
+  [
     'nobody, where shares would only change places',
     {
       queues: { a: own('0', 'x', both), b: own('0', 'x'), bank: own('4', 'x') },

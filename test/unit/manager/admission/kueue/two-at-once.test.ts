@@ -24,6 +24,27 @@ test.each<[string, Cycle, readonly string[]]>([
     },
     ['fair makes room', 'in-fast stops (InCohortFairSharing)', 'urgent waits'],
   ],
+  [
+    'whose victims another has taken goes with fewer pods, where that is allowed, and not with as many as it was nominated with',
+    {
+      queues: {
+        first: { cohort: 'all', quota: { cpu: '4' }, preemption: { reclaimWithinCohort: 'LowerPriority' } },
+        second: { cohort: 'all', quota: { cpu: '4' }, preemption: { reclaimWithinCohort: 'LowerPriority' } },
+        borrower: { cohort: 'all', quota: { cpu: '0' } },
+      },
+      cohorts: { all: {} },
+      running: [
+        { name: 'a', queue: 'borrower', requests: { cpu: '2' } },
+        { name: 'b', queue: 'borrower', requests: { cpu: '1' } },
+        { name: 'important', queue: 'borrower', requests: { cpu: '5' }, priority: 10 },
+      ],
+      waiting: [
+        { name: 'urgent', queue: 'first', requests: { cpu: '1' }, pods: 2, priority: 5 },
+        { name: 'later', queue: 'second', requests: { cpu: '1' }, pods: 4, minPods: 1, priority: 4 },
+      ],
+    },
+    ['a stops (InCohortReclamation)', 'b stops (InCohortReclamation)', 'later makes room', 'urgent makes room'],
+  ],
 ])('%s', (_, cycle, outcome) => {
   expect(decided(cycle)).toEqual(outcome);
 });

@@ -8,7 +8,8 @@ import { available } from '../../../../../manager/admission/quota/quota-tree.ts'
 import { clusterHolder } from '../../../../../manager/admission/quota/usage.ts';
 import { aPreemptingWorld, type PreemptingWorld } from './preempting-world.ts';
 import { aCohort, aQueue, type QueueOf } from './preemption-world.ts';
-import { aCluster } from '../setup.ts';
+import { parseRequests } from '../../../../../manager/api/amount.ts';
+import { aCluster, aWorkload } from '../setup.ts';
 
 const BOTH = Object.values(FairStrategy);
 const preemption: QueueOf['preemption'] = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' };
@@ -50,6 +51,50 @@ function playOut(yard: PreemptingWorld): void {
     yard.settle();
   }
 }
+
+describe('whose victims were told to stop', () => {
+  const all = { cohort: 'all', quota: { cpu: '0', memory: '0' } };
+  const waitingForB = (): PreemptingWorld => {
+    const yard = aPreemptingWorld(
+      {
+        clusterQueues: [aQueue('a', { ...all, preemption }), aQueue('b', all), aQueue('c', all)],
+        cohorts: [aCohort('all', undefined, { cpu: '7', memory: '10' })],
+      },
+      [aCluster('only')],
+      { preemptionStrategies: BOTH },
+    );
+    fill(yard, 'b', 4);
+    fill(yard, 'c', 3);
+    yard.arrive('a', 'one', '1');
+    yard.settle();
+    expect(yard.preemptions).toEqual(['b3 for one (InCohortFairSharing)']);
+    return yard;
+  };
+
+  test('keeps to them while it fits once they have, though by now another queue has the greater share', () => {
+    const yard = waitingForB();
+    yard.arrive('c', 'c-memory', '0', 0, { requests: parseRequests({ memory: '8', pods: '1' }) });
+    expect(yard.settle()).toEqual(['c-memory']);
+    yard.arrive('c', 'next', '1');
+    yard.settle();
+    expect(yard.preemptions).toHaveLength(1);
+    yard.stop('b3');
+    expect(yard.settle()).toEqual(['one']);
+    expect(yard.preemptions).toHaveLength(1);
+  });
+
+  test('looks for others where one of them is gone and its place is taken', () => {
+    const yard = waitingForB();
+    yard.cache.forget('team/b3');
+    yard.running.delete('b3');
+    const late = aWorkload('late', { cpu: '1' });
+    const record = { ...(yard.running.get('b1')?.record ?? expect.fail()), since: new Date(0).toISOString() };
+    yard.cache.admit({ ...late, phase: 'Admitted', record }, record);
+    yard.arrive('c', 'next', '1');
+    yard.settle();
+    expect(yard.preemptions).toEqual(['b3 for one (InCohortFairSharing)', 'b2 for one (InCohortFairSharing)']);
+  });
+});
 
 describe('who borrows less than its share', () => {
   test('takes from who borrows more, until both have as much, and then nobody takes anything', () => {

@@ -36,6 +36,14 @@ test.each<[PreemptionPolicies['withinClusterQueue'], number, number, boolean]>([
   expect(standing).toEqual(goes ? { rule: 'InClusterQueue', withoutBorrowing: false } : undefined);
 });
 
+test('who has lost its place in the queue preempts nobody that has queued longer since, whenever the Jobs were made', () => {
+  const evicted = {
+    ...preemptor({ withinClusterQueue: 'LowerOrNewerEqualPriority' }),
+    workload: aWorkload('in', {}, { createdMs: 10_000, queuedSinceMs: 30_000 }),
+  };
+  expect([20, 40].map((created) => eligibilityInQueue(evicted, holding(5, created)) !== undefined)).toEqual([false, true]);
+});
+
 describe('in the cohort', () => {
   const reclaimed = { rule: 'InCohortReclamation', withoutBorrowing: false };
   const unlessBorrowing = { rule: 'InCohortReclamation', withoutBorrowing: true };

@@ -24,6 +24,16 @@ describe('a text of manifests', () => {
     expect(manifest?.fields).toMatchObject({ spec: { nodeLabels: { spot: 'on' } } });
   });
 
+  test('may be the configuration of Kueue, which has no name, also in its ConfigMap', () => {
+    const configuration = 'apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n';
+    expect(read(configuration)).toEqual(['Configuration Configuration, a.yaml, document 1']);
+    const configMap = (data: object) => JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data });
+    expect(read(configMap({ 'manager.yaml': configuration }))).toEqual([
+      'Configuration Configuration, a.yaml, document 1, manager.yaml, document 1',
+    ]);
+    expect(read(configMap({ other: 'text' }))).toEqual(['ConfigMap c, a.yaml, document 1']);
+  });
+
   test.each([
     ['a: [', 'a.yaml, document 1: this is no YAML'],
     [`${flavor('a')}---\na: b: c`, 'a.yaml, document 2: this is no YAML'],

@@ -12,6 +12,19 @@ const kueue = (kind: string, fields: object, version = 'v1beta2') => ({
 const lost = (...objects: object[]): string[] =>
   translated(...objects).findings.flatMap(({ kind, field }) => (kind === 'Lost' && field !== undefined ? [field] : []));
 
+test('a ClusterQueue that is read along with a configuration has what that says of all queues', () => {
+  const configuration = {
+    apiVersion: 'config.kueue.x-k8s.io/v1beta1',
+    kind: 'Configuration',
+    waitForPodsReady: { enable: true, timeout: '5m', recoveryTimeout: '3m' },
+    resources: { quotaCheckStrategy: 'IgnoreUndeclared' },
+  };
+  const { objects, findings } = translated(kueue('ClusterQueue', { spec: { namespaceSelector: {} } }), configuration);
+  const spec = { namespaceSelector: {}, startTimeout: '5m', recoveryTimeout: '3m', quotaCheckStrategy: 'IgnoreUndeclared' };
+  expect(objects).toMatchObject([{ kind: 'ClusterQueue', spec }]);
+  expect(findings.map(({ kind, object }) => `${kind} ${object}`)).toEqual(Array(3).fill('Note Configuration'));
+});
+
 describe('an object of a kind that Switchyard has', () => {
   test('is the same under our group', () => {
     const spec = { cohortName: 'all', namespaceSelector: {}, queueingStrategy: 'StrictFIFO', stopPolicy: 'Hold' };

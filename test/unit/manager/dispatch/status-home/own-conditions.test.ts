@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { isDispatched } from '../../../../../manager/api/dispatch-proof.ts';
-import { dispatched, quotaReserved } from '../../../../../manager/dispatch/status-home/own-conditions.ts';
+import { dispatched, quotaReserved, started } from '../../../../../manager/dispatch/status-home/own-conditions.ts';
+import { startedMessage } from '../../../../../manager/api/start-proof.ts';
 import { MAX_EXEC_TIME_LABEL } from '../../../../../shared/api/names.ts';
+import type { JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, aRecord } from '../../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
@@ -37,4 +39,33 @@ test('a Job that was preempted says with its quota that it is admitted again', (
   expect(told(false, 'Preempted', 'QuotaReserved')).toEqual(['Preempted False']);
   expect(told(true, 'Preempted')).toEqual([]);
   expect(told(false)).toEqual(['QuotaReserved True']);
+});
+
+const GANG = { suspend: false, parallelism: 4, completions: 4 };
+const hasBegun = aCondition('Started', { message: startedMessage(aRecord()) });
+const lacks = aCondition('PodsReady', { status: 'False' });
+test.each<[string, JobStatus, JobStatus | undefined, readonly string[]]>([
+  ['all of its pods are ready', {}, { ready: 4 }, ['Started True Started']],
+  ['they are ready or have ended meanwhile', { failed: 1 }, { ready: 2, succeeded: 1, failed: 2 }, ['Started True Started']],
+  ['one is not, it says nothing yet', {}, { ready: 3 }, []],
+  [
+    'it starts after it had lost pods elsewhere',
+    { conditions: [lacks] },
+    { ready: 4 },
+    ['Started True Started', 'PodsReady True PodsReady'],
+  ],
+  ['it has lost one', { conditions: [hasBegun] }, { ready: 3 }, ['PodsReady False PodsLost']],
+  ['one has succeeded', { conditions: [hasBegun] }, { ready: 3, succeeded: 1 }, []],
+  ['one has succeeded before, on another cluster', { conditions: [hasBegun], succeeded: 1 }, { ready: 3 }, []],
+  ['the pod is ready again', { conditions: [hasBegun, lacks] }, { ready: 4 }, ['PodsReady True PodsReady']],
+  ['it is about to end', { conditions: [hasBegun] }, { ready: 0, conditions: [aCondition('FailureTarget')] }, []],
+  ['its fence has stopped it', { conditions: [hasBegun] }, { ready: 0, conditions: [aCondition('Suspended')] }, []],
+  ['its copy is gone', { conditions: [hasBegun] }, undefined, []],
+])('of a gang, where %s', (_when, status, remote, said) => {
+  const own = started(JOB_KIND, aHomeJob({ spec: GANG, status }), aRecord(), remote);
+  expect(own.map((each) => `${each.type} ${each.status} ${each.reason}`)).toEqual(said);
+});
+
+test('an evicted Job says nothing of its pods, which are to go', () => {
+  expect(started(JOB_KIND, aHomeJob({ spec: GANG, status: { conditions: [hasBegun] } }), aRecord({ evicted: true }), { ready: 1 })).toEqual([]);
 });
