@@ -131,6 +131,7 @@ async function runManager(
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
     podFenceImage: settings.podFenceImage,
+    carryNamespaces: settings.carryNamespaces,
     requeuingTimestamp: settings.requeuingTimestamp,
     tokenLifeMs: settings.tokenLifeMs,
     clusterSecretsNamespace: settings.clusterSecretsNamespace,

@@ -1,6 +1,8 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../../api/check-states.ts';
-import { compactProblem, podFenceProblemOf } from '../../api/compact-job.ts';
+import type { CarriedKind } from '../../api/carried-kinds.ts';
+import { compactProblem, podFenceProblemOf, referencesOfJob } from '../../api/compact-job.ts';
+import type { PodReference } from '../../api/pod-references.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../../api/fenced-off.ts';
 import { shapeOf } from '../../api/job-shape.ts';
@@ -71,6 +73,10 @@ export type Workload = {
   readonly fenced: boolean | undefined;
   /** Whether its pods have a pod fence; false if they cannot, undefined: its ClusterQueue decides. */
   readonly podFenced: boolean | undefined;
+  /** The kinds of objects that travel with the Job; undefined: its LocalQueue or ClusterQueue decides. */
+  readonly carry: readonly CarriedKind[] | undefined;
+  /** The ConfigMaps and Secrets that its pods refer to. */
+  readonly references: readonly PodReference[];
   /** Termination grace period of its pods, in seconds. */
   readonly graceSeconds: number;
   /** What a cluster judges the Job by: `shapeOf`. */
@@ -162,6 +168,8 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     podFenced: podFencedOf(job, wishes),
+    carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
+    references: referencesOfJob(job),
     graceSeconds: graceSecondsOf(job),
     shape: shapeOf(job, written.requests),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,

@@ -37,6 +37,12 @@ const FLAGS = {
       'namespaces there in which the manager creates no copies, besides kube-*: those of the worker (config.deniedNamespaces of its chart); names, or beginnings of names and *',
   },
   'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
+  'carry-namespaces': {
+    value: 'LIST',
+    about:
+      'the namespaces there to which Jobs may bring ConfigMaps and Secrets (--carry-namespaces of the manager), separated by commas; they must exist. Absent: none',
+    parse: names,
+  },
   'live-logs': {
     about:
       'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag a right that it had ends',

@@ -1,13 +1,16 @@
-import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
+import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { JobEventReason } from '../../api/reasons.ts';
 import type { ParsedRecord } from '../../api/records.ts';
 import { isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { neverSent } from '../cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+import { type Companion, refersTo, withCompanions } from '../companions/plan-companions.ts';
+import { readCompanions } from '../companions/read-companions.ts';
 import { copyIdentity } from '../copy/copy-marks.ts';
 import { droppedFields, droppedOfOlder, fieldsDropped } from '../copy/dropped-fields.ts';
 import { hasLostController } from '../copy/remote-job.ts';
@@ -65,10 +68,12 @@ class Actions implements CopyActions {
     try {
       switch (action.kind) {
         case 'Create':
-          return await this.#create(cluster, key, group, action.job);
+          return await this.#create(cluster, key, group, action);
         case 'Update':
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec, action.annotations));
           return undefined;
+        case 'Carry':
+          return await this.#carry(cluster, key, group, action);
         case 'Seed':
         case 'TakeBackSuspended':
           // The write starts no pod and is conditional on the version of the copy: a lost answer leaves no doubt.
@@ -87,10 +92,17 @@ class Actions implements CopyActions {
     }
   }
 
-  async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<Job>): Promise<ReconcileResult> {
+  async #create(
+    cluster: RemoteCluster,
+    key: string,
+    group: MirrorGroup,
+    { job, carry }: RemoteAction & { kind: 'Create' },
+  ): Promise<ReconcileResult> {
     const { local, record } = group;
     const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
+    const companions = carry === undefined ? [] : await this.#companions(local, carry);
+    const wanted = withCompanions(job, companions);
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
@@ -99,6 +111,8 @@ class Actions implements CopyActions {
     const dropped = [...unlistedMarks(copy, wanted), ...fields];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
+      // A copy that existed before may refer to other content: it is looked at again.
+      if (carry !== undefined && refersTo(copy, companions)) await this.#write(cluster, key, local, copy, companions);
       // A new copy starts from the finished work, which must be written to its status first.
       if (wanted.spec.suspend === true) cluster.wake(key, { now: true });
       return undefined;
@@ -110,6 +124,46 @@ class Actions implements CopyActions {
     await cluster.writer.delete(copy, 'Foreground');
     cluster.deleted(copy);
     return undefined;
+  }
+
+  /** The objects that the Job takes along, as they are now. */
+  async #companions(local: DeepReadonly<Job> | undefined, carry: readonly CarriedKind[]): Promise<readonly Companion[]> {
+    if (local === undefined) return [];
+    const plan = await readCompanions(this.#deps.home, local, carry, this.#deps.origin);
+    if (plan.kind === 'Problem') throw new DispatchRefused(plan.problem);
+    return plan.companions;
+  }
+
+  /** Writes the objects of a suspended copy. A copy that refers to content of before, and has never run, gives way to another one. */
+  async #carry(
+    cluster: RemoteCluster,
+    key: string,
+    { local }: MirrorGroup,
+    { copy, carry }: RemoteAction & { kind: 'Carry' },
+  ): Promise<ReconcileResult> {
+    const companions = await this.#companions(local, carry);
+    if (refersTo(copy, companions)) {
+      await this.#write(cluster, key, local, copy, companions);
+      cluster.wake(key, { now: true });
+      return undefined;
+    }
+    await cluster.writer.delete(copy, 'Foreground');
+    cluster.deleted(copy);
+    return undefined;
+  }
+
+  async #write(
+    cluster: RemoteCluster,
+    key: string,
+    local: DeepReadonly<Job> | undefined,
+    copy: DeepReadonly<Job>,
+    companions: readonly Companion[],
+  ): Promise<void> {
+    cluster.wrote(key, await cluster.writer.carry(copy, companions));
+    this.works(cluster, key);
+    if (local === undefined || companions.length === 0) return;
+    const names = companions.map(({ reference, object }) => `${reference.kind.toLowerCase()} ${reference.name} as ${object.metadata.name}`);
+    this.#deps.events.event(JOBS, local, 'Normal', JobEventReason.Carried, `to cluster ${cluster.name}: ${names.join(', ')}`);
   }
 
   /**

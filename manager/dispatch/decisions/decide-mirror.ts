@@ -105,7 +105,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
 }
 
 const startsCopy = (action: RemoteAction): boolean =>
-  action.kind === 'Create' || (action.kind === 'Update' && action.spec['suspend'] === false);
+  action.kind === 'Create' || action.kind === 'Carry' || (action.kind === 'Update' && action.spec['suspend'] === false);
 
 const remove = (copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
   remote: deletions(copies, confirmGone ? 'Gone' : undefined),

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
@@ -6,12 +6,14 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { type DispatchProblem, isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
+import { carryPending } from '../copy/carry-mark.ts';
 import { isLossYoung, lossMessage } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
 import { hasFinishedWork } from '../status-home/finished-work.ts';
 import { atRest, cannotStart, dispatched, notDispatched } from '../status-home/own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, type OwnCondition, toLocalStatus } from '../status-home/to-local-status.ts';
+import { carriedTo } from './carried-objects.ts';
 import { type HomeAction, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
@@ -78,9 +80,17 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<Job>, 
   }
   const job = wantedCopy(group, local, record); // 12
   if ('reason' in job) return { ...waits(job), nameHeld };
-  const made = hasFinishedWork(local) ? { ...job, spec: { ...job.spec, suspend: true } } : job;
-  const create: RemoteAction = { kind: 'Create', cluster: name, job: made };
+  const create = creation(group, local, record, name, job);
   const problem = cluster.problem ?? cluster.trouble;
   const home = problem === undefined ? NOTHING : nothingRuns([notDispatched(problem)]);
   return { remote: [create], home, nameHeld };
+}
+
+/** A copy that takes finished work or objects along is created suspended, and resumed once it has them. */
+function creation(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, cluster: string, job: Unsaved<Job>): RemoteAction {
+  const carry = carriedTo(group, local, record, cluster);
+  if (carry === undefined && !hasFinishedWork(local)) return { kind: 'Create', cluster, job };
+  const suspended = { ...job, spec: { ...job.spec, suspend: true } };
+  if (carry === undefined) return { kind: 'Create', cluster, job: suspended };
+  return { kind: 'Create', cluster, job: carryPending(suspended), carry };
 }

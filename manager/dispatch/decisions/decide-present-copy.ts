@@ -5,6 +5,7 @@ import { DispatchedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
+import { isCarryPending } from '../copy/carry-mark.ts';
 import { changedMarks } from '../copy/copy-marks.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from '../copy/copy-rest.ts';
 import { changesTemplate, hasOtherController, specChange } from '../copy/remote-job.ts';
@@ -16,6 +17,7 @@ import { counted, seedFor } from '../status-home/finished-work.ts';
 import { atRest, cannotStart, dispatched, quotaReserved, started } from '../status-home/own-conditions.ts';
 import { isWaitingToStart } from '../status-home/start-troubles.ts';
 import { failedStatus, hasVerdict, toLocalStatus, withTerminal } from '../status-home/to-local-status.ts';
+import { carriedTo } from './carried-objects.ts';
 import { deletions, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
@@ -62,6 +64,8 @@ export function decidePresentCopy(
   // A copy with a verdict is not changed: it only has to finish, for which it must not be suspended.
   if (hasVerdict(copy.job.status))
     return { remote: runs && copy.job.spec.suspend === true && !isFinished(copy.job.status) ? [update({ suspend: false })] : [], home };
+  const carry = runs && isCarryPending(copy.job) ? carriedTo(group, local, record, cluster) : undefined;
+  if (carry !== undefined) return { remote: [{ kind: 'Carry', cluster, copy: copy.job, carry }], home };
   const seed = runs ? seedFor(copy.job, local) : undefined;
   const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, !runs || seed !== undefined);
   // The API server is too old for such changes: the resting copy is deleted, and created again with the present template.
