@@ -101,7 +101,9 @@ function mapSources<T extends object>(source: T, configMapField: keyof T & strin
 }
 
 const renamed = <T extends Named>(named: T, kind: PodReference['kind'], rename: Rename): T =>
-  named.name === undefined || named.name === '' ? named : { ...named, name: rename({ kind, name: named.name, optional: named.optional === true }) };
+  named.name === undefined || named.name === ''
+    ? named
+    : { ...named, name: rename({ kind, name: named.name, optional: named.optional === true }) };
 
 /** A volume names its Secret in a field of its own. */
 const renamedSecret = <T extends { readonly secretName?: string | undefined; readonly optional?: boolean | undefined }>(

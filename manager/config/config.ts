@@ -28,6 +28,7 @@ import { CERTIFICATE_FLAGS, type CertificateConfig, certificateConfigOf, secretN
 import { DASHBOARD_FLAGS, type DashboardConfig, dashboardConfigOf } from './dashboard-flags.ts';
 import {
   addressRanges,
+  CARRY_NAMESPACES_SHAPE,
   carryNamespaces,
   lostTimeout,
   managerId,
@@ -270,7 +271,7 @@ const FLAGS = {
     fallback: '',
     about:
       'namespaces whose Jobs may take ConfigMaps and Secrets to their worker cluster (switchyard.dev/carry); the manager may read both there. Empty: none',
-    parse: carryNamespaces,
+    parse: shaped(CARRY_NAMESPACES_SHAPE, carryNamespaces),
   },
   'pod-fence-image': {
     value: 'IMAGE',

@@ -64,6 +64,11 @@ export function submissionNamespaces(given: string): readonly string[] | '*' {
   );
 }
 
+export const CARRY_NAMESPACES_SHAPE: ValueShape = {
+  type: 'array',
+  items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
+};
+
 /** Namespaces from which objects are carried; none of the system's own. */
 export function carryNamespaces(given: string): readonly string[] {
   const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));

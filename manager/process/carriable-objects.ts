@@ -25,10 +25,15 @@ export function createCarriableObjects(
   const informers = new Map<string, Informer<KubeObject>>();
   for (const namespace of new Set(namespaces)) {
     for (const resource of [CONFIG_MAPS as Resource<ConfigMap | Secret>, SECRETS as Resource<ConfigMap | Secret>]) {
-      const informer = createInformer<KubeObject>({ ...options, resource: resource as Resource, namespace, answer: 'metadata', transform: nameOnly });
+      const informer = createInformer<KubeObject>({
+        ...options,
+        resource: resource as Resource,
+        namespace,
+        answer: 'metadata',
+        transform: nameOnly,
+      });
       const { kind } = resource;
-      const onChange = ({ metadata }: DeepReadonly<KubeObject>): void =>
-        changed(namespace, `${kind}/${metadata.name}`);
+      const onChange = ({ metadata }: DeepReadonly<KubeObject>): void => changed(namespace, `${kind}/${metadata.name}`);
       informer.addHandler({ added: onChange, deleted: onChange });
       informers.set(placeOf(namespace, kind), informer);
     }

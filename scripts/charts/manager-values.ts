@@ -117,11 +117,6 @@ export const MANAGER_VALUES: ChartValue = group('', {
   carry: group('', {
     namespaces: flagValue(FLAGS, 'carry-namespaces', {
       default: [],
-      shape: {
-        type: 'array',
-        uniqueItems: true,
-        items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
-      },
       about:
         'Namespaces whose Jobs may take ConfigMaps and Secrets to their worker cluster (docs/carrying.md): in each of them, a Role lets the manager read both. They must exist. Empty: none.',
     }),

@@ -109,7 +109,11 @@ class TransportKubeClient implements KubeClient, StreamClient {
 
   async watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): Promise<WatchStream<T>> {
     const path = pathTo(resource, options.namespace) + watchQuery(options);
-    return readWatch<T>(await this.#chunks('WATCH', { method: 'GET', path, ...answerOf(options), ...signalOf(options) }), this.#limits, options.signal);
+    return readWatch<T>(
+      await this.#chunks('WATCH', { method: 'GET', path, ...answerOf(options), ...signalOf(options) }),
+      this.#limits,
+      options.signal,
+    );
   }
 
   async stream(path: string, { signal }: { readonly signal: AbortSignal }): Promise<AsyncIterable<string>> {

@@ -33,7 +33,10 @@ export function missingReference(
     if (!carry.includes(kind)) continue;
     const found = objects.find(namespace, reference);
     if (found === 'Present' || (found === 'Missing' && reference.optional)) continue;
-    return { reason: QuotaReservedReason.MissingReference, message: messageOf(found, formatReference(namespace, reference), kind, namespace) };
+    return {
+      reason: QuotaReservedReason.MissingReference,
+      message: messageOf(found, formatReference(namespace, reference), kind, namespace),
+    };
   }
   return undefined;
 }

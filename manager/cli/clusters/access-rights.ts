@@ -59,7 +59,11 @@ export function rulesOf({
   createNamespaces,
   carryNamespaces,
   liveLogs,
-}: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases' | '-token' | '-carry'; readonly rules: readonly Rule[] }[] {
+}: AccessWish): readonly {
+  readonly where: string;
+  readonly name: '' | '-leases' | '-token' | '-carry';
+  readonly rules: readonly Rule[];
+}[] {
   // Beside managers of an earlier release, which look for them there alone, the worker puts them beside copies.
   const work = [...WORK, ...(leaseNamespaces.length > 1 ? [TAILS] : []), ...(liveLogs ? LIVE_LOGS : [])];
   return [

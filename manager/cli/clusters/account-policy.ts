@@ -50,7 +50,9 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
   };
   return {
     failurePolicy: 'Fail',
-    matchConstraints: { resourceRules: [rule('batch', ['jobs', 'jobs/status']), rule('coordination.k8s.io', ['leases']), rule('', ['configmaps', 'secrets'])] },
+    matchConstraints: {
+      resourceRules: [rule('batch', ['jobs', 'jobs/status']), rule('coordination.k8s.io', ['leases']), rule('', ['configmaps', 'secrets'])],
+    },
     matchConditions: [{ name: 'by-the-manager', expression: `request.userInfo.username == '${username}'` }],
     variables: [
       { name: 'resource', expression: 'request.resource.resource' },

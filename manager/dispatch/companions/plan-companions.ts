@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import type { ConfigMap, DeepReadonly, Job, PodTemplateSpec, Secret, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
-import { carriedKindOf, formatReference, podReferences, type PodReference, referenceKey, withReferences } from '../../api/pod-references.ts';
+import {
+  carriedKindOf,
+  formatReference,
+  podReferences,
+  type PodReference,
+  referenceKey,
+  withReferences,
+} from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 
@@ -30,10 +37,8 @@ const HASH_LENGTH = 12;
 const BOUND_TYPES: readonly string[] = ['kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token'];
 
 /** The ConfigMaps and Secrets of these kinds that the pods refer to. */
-export const carriedReferences = (
-  template: DeepReadonly<PodTemplateSpec>,
-  carry: readonly CarriedKind[],
-): readonly PodReference[] => podReferences(template.spec).filter((reference) => carry.includes(carriedKindOf(reference)));
+export const carriedReferences = (template: DeepReadonly<PodTemplateSpec>, carry: readonly CarriedKind[]): readonly PodReference[] =>
+  podReferences(template.spec).filter((reference) => carry.includes(carriedKindOf(reference)));
 
 /**
  * What a copy takes along. The name of each object is `NAME-HASH` with a digest of the content, so that Jobs of equal content share one, and

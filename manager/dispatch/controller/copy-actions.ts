@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
-import { parseKey } from '../../../shared/kube/keys.ts';
+import { objectKey, parseKey } from '../../../shared/kube/keys.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { JobEventReason } from '../../api/reasons.ts';
 import type { ParsedRecord } from '../../api/records.ts';
@@ -142,7 +142,10 @@ class Actions implements CopyActions {
     { copy, carry }: RemoteAction & { kind: 'Carry' },
   ): Promise<ReconcileResult> {
     const companions = await this.#companions(local, carry);
-    if (refersTo(copy, companions)) {
+    // The cache has no references of copies.
+    const whole = await cluster.writer.find(objectKey(copy));
+    if (whole?.metadata.uid !== copy.metadata.uid) return { requeueAfterMs: LAG_RETRY_MS };
+    if (refersTo(whole, companions)) {
       await this.#write(cluster, key, local, copy, companions);
       cluster.wake(key, { now: true });
       return undefined;
