@@ -34,7 +34,8 @@ import type { ServedApi } from './process/manager-deps.ts';
 import type { SubmissionSource } from './submission/submissions.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
-import type { StoreAddress } from './history/store-address.ts';
+import type { HistoryConfig } from './config/history-flags.ts';
+import { readHistorySettings } from './config/read-history-settings.ts';
 import { readRedisSettings } from './config/read-redis-settings.ts';
 import type { ApiMetrics } from './http/api-metrics.ts';
 import type { RedisMetrics } from './submission/redis-metrics.ts';
@@ -91,7 +92,7 @@ async function runManager(
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const auditFile = settings.auditLog === undefined ? undefined : await openAuditFile(settings.auditLog, log);
   const audit = auditFile && createAuditLog({ sink: auditFile, clock });
-  const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };
+  const history = settings.history && { ...settings.history, store: await openHistory(settings.history, log) };
   const readiness = { caches: () => manager.unreadiness() };
   const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
   const certificates = createServingCertificates({
@@ -138,6 +139,7 @@ async function runManager(
     renewIntervalMs: settings.renewIntervalMs,
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,
+    defaultPlacement: settings.defaultPlacement,
     jobRules: settings.jobRules,
     canary: settings.canary,
     storyEventQps: settings.storyEventQps,
@@ -260,10 +262,8 @@ async function openAuditFile(destination: string, log: Logger): Promise<AuditFil
   }
 }
 
-async function openHistory(address: StoreAddress, log: Logger): Promise<KeyValueStore> {
-  // Named as all programs that speak S3 know them.
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = process.env;
-  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : undefined;
+async function openHistory(config: HistoryConfig, log: Logger): Promise<KeyValueStore> {
+  const { address, credentials } = readHistorySettings(config, process.env);
   try {
     return await openStore(address, credentials, log);
   } catch (error) {

@@ -1,6 +1,6 @@
 import manifest from '../package.json' with { type: 'json' };
 import type { DeepReadonly, Job, KubeObject } from '../shared/api/kubernetes.ts';
-import { JOBS, type Resource } from '../shared/api/resources.ts';
+import type { Resource } from '../shared/api/resources.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -57,6 +57,7 @@ import { createOverrideAlarm } from './story/override-alarm.ts';
 import { tracedLog } from './story/traced-log.ts';
 import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
 import { createSubmissions } from './submission/submissions.ts';
+import { JOB_KIND } from './work-kind/job/job-kind.ts';
 import type { TenantRules } from './submission/tenant.ts';
 
 /** One manager, in this process. */
@@ -89,6 +90,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
  */
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
+  const kind = JOB_KIND;
   const metrics = createManagerMetrics(registry, clock, { localQueuesMax: deps.metricsLocalQueuesMax ?? DEFAULT_LOCAL_QUEUES_MAX });
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   deps.audit?.countDropped(metrics.audit.dropped);
@@ -109,6 +111,7 @@ export function createManager(deps: ManagerDeps): Manager {
   const course = createRevisionTracker();
   const informers = createHomeInformers({
     ...deps,
+    kind,
     rules,
     ...(deps.dashboard && { usersLabelsMax: SHOWN_LABELS_MAX }),
     isAdmitted,
@@ -121,7 +124,7 @@ export function createManager(deps: ManagerDeps): Manager {
   const log = tracing === undefined ? deps.log : tracedLog(deps.log, (key) => informers.jobs.get(parseKey(key)));
   /** Of what the manager writes to. */
   const caches = new Map<Resource, Pick<Informer<KubeObject>, 'get'>>([
-    [JOBS, informers.jobs],
+    [kind.resource, informers.jobs],
     [WORKER_CLUSTERS, informers.workerClusters],
     [CLUSTER_QUEUES, informers.clusterQueues],
     [LOCAL_QUEUES, informers.localQueues],
@@ -166,9 +169,9 @@ export function createManager(deps: ManagerDeps): Manager {
       tenantRules,
       log: log.with({ part: 'api' }),
     });
-  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers, identities });
+  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, kind, informers, identities });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
-  const writeAudit = deps.audit && deps.webhook && createWriteAudit({ log: deps.audit, jobs: informers.jobs, clock });
+  const writeAudit = deps.audit && deps.webhook && createWriteAudit({ kind, log: deps.audit, jobs: informers.jobs, clock });
   if (writeAudit !== undefined) informers.jobs.addHandler(writeAudit.handler);
   let webhookProblem: string | undefined = deps.webhook && 'the webhook is not served yet';
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -181,7 +184,7 @@ export function createManager(deps: ManagerDeps): Manager {
       async (each) => deps.certificates?.run(each),
       (each) =>
         serveWebhook(
-          { ...deps, ...omitUndefined({ onPassed: writeAudit?.passed }) },
+          { ...deps, kind, ...omitUndefined({ onPassed: writeAudit?.passed }) },
           metrics.webhook,
           alarm,
           (problem) => (webhookProblem = problem),
@@ -229,13 +232,14 @@ export function createManager(deps: ManagerDeps): Manager {
   /** Nothing is looked at before it can be told who wrote the records on it. */
   async function manage(origin: string, signal: AbortSignal): Promise<void> {
     const secret = deps.recordKeySecret;
-    const keeping = { client, secret, origin, onMissing: (problem: string) => (keyProblem = problem), clock, log };
+    const keeping = { kind, client, secret, origin, onMissing: (problem: string) => (keyProblem = problem), clock, log };
     const keys = await recordKeys(keeping, signal);
     if (keys === undefined) return;
     keyProblem = undefined;
     keysRead.resolve(keys);
-    records = createRecordKeeper(keys);
+    records = createRecordKeeper(keys, kind);
     const intake = createSubmissions({
+      kind,
       source: submissions,
       home,
       fenced,
@@ -253,6 +257,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const history =
       deps.history &&
       createHistoryWriter({
+        kind,
         history: createHistory(deps.history.store),
         jobs: informers.jobs,
         namespaces: identities,
@@ -269,6 +274,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
     const carriedObjects = createCarriableObjects(deps.carryNamespaces ?? [], { ...deps, log });
     const admission = createAdmission({
+      kind,
       client: home,
       events,
       storyEvents,
@@ -282,6 +288,7 @@ export function createManager(deps: ManagerDeps): Manager {
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
         admissionFairSharing: deps.admissionFairSharing,
+        defaultPlacement: deps.defaultPlacement,
         decisionLog: deps.decisionLog,
         traceRatio: tracing?.ratio,
       }),
@@ -290,6 +297,7 @@ export function createManager(deps: ManagerDeps): Manager {
       metrics: metrics.admission,
     });
     const startEstimates = createStartEstimates({
+      kind,
       jobs: informers.jobs,
       readRecord: records.read,
       admission: admission.view,
@@ -299,6 +307,7 @@ export function createManager(deps: ManagerDeps): Manager {
     });
     informers.jobs.addHandler(startEstimates);
     const dispatch = createDispatch({
+      kind,
       home,
       jobs: informers.jobs,
       workerClusters: informers.workerClusters,
@@ -327,6 +336,7 @@ export function createManager(deps: ManagerDeps): Manager {
       ...omitUndefined({ hold, endings: onCopyEnded([history, intake.endings]), tracing }),
     });
     const watched = createLiveInvariants({
+      kind,
       ...informers,
       homeHeardMs: () => informers.jobs.lastHeardMs(),
       readRecord: records.read,
@@ -342,17 +352,18 @@ export function createManager(deps: ManagerDeps): Manager {
     informers.jobs.addHandler(watched.handler);
     const { canary: config } = deps;
     const canary =
-      config && createCanary({ ...informers, config, client: home, metrics: metrics.canary, clock, log: log.with({ part: 'canary' }) });
+      config &&
+      createCanary({ ...informers, kind, config, client: home, metrics: metrics.canary, clock, log: log.with({ part: 'canary' }) });
     if (canary !== undefined) informers.jobs.addHandler(canary.handler);
-    const story = createLifecycleEvents({ events: storyEvents, readRecord: records.read });
+    const story = createLifecycleEvents({ kind, events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
-    const overrides = createOverrideAlarm({ events, metrics: metrics.story, log: log.with({ part: 'overrides' }) });
+    const overrides = createOverrideAlarm({ kind, events, metrics: metrics.story, log: log.with({ part: 'overrides' }) });
     informers.jobs.addHandler(overrides.handler);
     const observed = (): ObservedState => {
       const state = admission.observed();
       return { ...state, clusters: clusterGauges(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
     };
-    const tracer = tracing && spans && createJobTracer({ exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
+    const tracer = tracing && spans && createJobTracer({ kind, exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
     if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
     // Who leads at once lists what there is once, and need not ask whether a leader before it has admitted more.
     const mayList = Promise.withResolvers<void>();

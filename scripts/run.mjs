@@ -45,6 +45,7 @@ const PROGRAMS = {
         'vitest',
         'run',
         'test/e2e/operations',
+        'test/e2e/applied-charts',
         'test/e2e/install',
         'test/e2e/killed-quick-start',
         'test/e2e/chart-matrix',

@@ -16,7 +16,7 @@ const layerOf = (name: string): string => {
   if (name === 'manager/cli/local.ts' || name.startsWith('manager/cli/local/')) return 'local';
   // Judges manifests as the API server does: with its own code.
   if (name === 'manager/cli/what-if/validation.ts') return 'validation';
-  if (name === 'manager/cli/main.ts' || name === 'manager/cli/commands.ts') return 'cli';
+  if (/^manager\/cli\/(main|switchyard|commands)\.ts$/.test(name)) return 'cli';
   return name.startsWith('shared/') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? '');
 };
 /** Who may import whom. */
@@ -96,17 +96,48 @@ const MANAGER_LAYERS: readonly (readonly string[])[] = [
   ['dispatch/decisions'],
   ['dispatch/mirror'],
   ['dispatch/companions'],
-  ['dispatch/copy'],
   ['dispatch/status-home'],
   ['dispatch/metrics'],
   ['submission', 'history', 'http', 'webhook', 'story'],
   ['canary'],
+  ['work-kind/job'],
   ['policy', 'audit', 'invariants', 'certificates'],
+  ['work-kind'],
   ['api'],
 ];
 
+/** The fields of a Job's spec that say what it is, read of a Job, or taken apart. */
+const READS_A_JOB =
+  /\b(?:job|local|copy|oldJob|foreign)\??\.spec\b|\bspec\??\.(?:suspend|managedBy|parallelism|completions|completionMode|backoffLimit|activeDeadlineSeconds|ttlSecondsAfterFinished|manualSelector|podFailurePolicy)\b|\{[^{}]*\bspec\b[^{}]*\}: (?:DeepReadonly<)?Job\b/;
+
+/** Files of the manager outside `work-kind` that know a Job's fields or resource, each with its reason: at most 15. */
+const KNOW_JOBS: Readonly<Record<string, string>> = {
+  'manager/cli/doctor/judgements.ts': 'checks Jobs that no manager takes',
+  'manager/cli/doctor/run.ts': 'lists Jobs, and asks for the right to',
+  'manager/cli/doctor/waiting-judgements.ts': 'checks Jobs that wait',
+  'manager/cli/get/kinds.ts': 'the columns of Jobs',
+  'manager/cli/job-row.ts': 'the columns of Jobs',
+  'manager/cli/local/job-watch.ts': 'plays the Jobs of the examples',
+  'manager/cli/local/submit-examples.ts': 'plays the Jobs of the examples',
+  'manager/cli/logs/job-logs.ts': 'names the pods of Jobs with several',
+  'manager/cli/top/usage-table.ts': 'sums the requests of Jobs',
+  'manager/cli/what-if/change-kinds.ts': 'the objects that a change may name',
+  'manager/dashboard/job-line.ts': 'the fields of Jobs that the page shows',
+  'manager/dashboard/job-view.ts': 'the fields of Jobs that the page shows',
+  'manager/policy/conditional-rules.ts': 'compares specs as a whole, whatever is in them',
+};
+
+/** Files that begin something, and hand in the kind. */
+const HAND_IN_THE_KIND: Readonly<Record<string, string>> = {
+  'manager/cli/cluster-connection.ts': 'for commands with a manager cluster',
+  'manager/cli/submissions/run.ts': 'for a command without one',
+  'manager/cli/what-if/validation.ts': 'judges manifests of Jobs as the API server does',
+  'manager/insight/questions/simulation-worker.ts': 'a thread of its own',
+  'manager/manager.ts': 'for all of the manager',
+};
+
 /** Parts of the manager whose rooms are layers of their own. */
-const DIVIDED = ['admission', 'dispatch', 'insight'];
+const DIVIDED = ['admission', 'dispatch', 'insight', 'work-kind'];
 /** Rooms of these parts hold few files, so that a reader can look at a room as one thing. */
 const FILES_OF_A_ROOM_MAX = 15;
 
@@ -132,7 +163,6 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'manager/canary': ['canary'],
   'manager/dispatch/cluster': ['cluster-probe', 'cluster-removal'],
   'manager/dispatch/companions': ['read-companions', 'write-companions'],
-  'manager/dispatch/copy': [],
   'manager/dispatch/decisions': [],
   'manager/dispatch/metrics': [],
   'manager/dispatch/mirror': [],
@@ -146,6 +176,10 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'manager/policy': [],
   'manager/story': [],
   'manager/webhook': ['server'],
+  'manager/work-kind': [],
+  'manager/work-kind/job': [],
+  'manager/work-kind/job/copy': [],
+  'manager/work-kind/job/status-home': [],
   'shared/api': [],
   'shared/controlplane/admission': ['admission-chain'],
   'shared/controlplane/admission/policy': [],
@@ -267,6 +301,16 @@ describe('layers', () => {
     expect([...rooms].filter(([, files]) => files.length > FILES_OF_A_ROOM_MAX).map(([room, files]) => `${room}: ${files.length}`)).toEqual(
       [],
     );
+  });
+
+  test('files of the manager ask a kind of work what a Job is, but for those that are named', () => {
+    const outside = product.filter(({ name }) => name.startsWith('manager/') && !name.startsWith('manager/work-kind/'));
+    const knows = ({ code, imports }: SourceFile): boolean =>
+      READS_A_JOB.test(withoutStrings(code)) || imports.some(({ values }) => values.includes('JOBS'));
+    expect(outside.filter(knows).map(({ name }) => name)).toEqual(Object.keys(KNOW_JOBS).toSorted());
+    expect(
+      outside.filter(({ imports }) => imports.some(({ target }) => target.startsWith('manager/work-kind/job/'))).map(({ name }) => name),
+    ).toEqual(Object.keys(HAND_IN_THE_KIND).toSorted());
   });
 
   test('there is no circle of imports, types included', () => {

@@ -1,3 +1,4 @@
+import type { PlacementPolicy } from '../api/cluster-queue.ts';
 import type { StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
@@ -7,6 +8,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { type AdmissionCache, createAdmissionCache } from './cache/admission-cache.ts';
 import { createAdmissionFairSharing } from './controllers/admission-fair-sharing.ts';
 import type { AdmissionMetrics } from './controllers/admission-metrics.ts';
@@ -33,6 +35,8 @@ import type { PriorityClasses } from './workload/priority.ts';
 import type { Reservation } from './workload/reservation.ts';
 
 export type AdmissionDeps = {
+  /** The kind of work that is admitted. */
+  readonly kind: WorkKind;
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
   /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
@@ -46,6 +50,8 @@ export type AdmissionDeps = {
   readonly workerLostTimeoutMs: number;
   /** How ClusterQueues share what their Cohorts lend; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** The objects that may travel with Jobs; absent: all count as present. */
@@ -95,6 +101,7 @@ export interface Admission {
 
 /** Assembles admission. It adds handlers to the informers, so call it before they run. */
 export function createAdmission({
+  kind,
   client,
   events,
   storyEvents,
@@ -141,6 +148,7 @@ export function createAdmission({
       soon: (callback) => void clock.schedule(callback, 10),
     });
   const watcher = createJobWatcher({
+    kind,
     cache,
     queues,
     recorder,
@@ -169,6 +177,7 @@ export function createAdmission({
   });
   const { waiting, inadmissibleReasonOf, reasonOf, preemptedOf } = watcher;
   const reporter = createWaitingReporter({
+    kind,
     client,
     events,
     jobs: informers.jobs,
@@ -187,6 +196,7 @@ export function createAdmission({
   };
 
   const evictionController = createEvictionController({
+    kind,
     client,
     events,
     storyEvents,
@@ -202,6 +212,7 @@ export function createAdmission({
     metrics,
   });
   const setup: SetupWatcher = createSetupWatcher({
+    kind,
     informers,
     cache,
     queues,
@@ -209,12 +220,14 @@ export function createAdmission({
     evictionController,
     recorder,
     fairSharing: deps.fairSharing,
+    defaultPlacement: deps.defaultPlacement,
     wake,
     onApplied: changed,
     clock,
     log,
   });
   const writer = createAdmissionWriter({
+    kind,
     client,
     events,
     jobs: informers.jobs,
@@ -244,7 +257,7 @@ export function createAdmission({
   informers.jobs.addHandler(watcher);
   setup.addHandlers();
   if (localQueueUsage !== undefined) informers.localQueues.addHandler({ deleted: (queue) => localQueueUsage.forget(keyOfObject(queue)) });
-  const reasons = createReasonCounts();
+  const reasons = createReasonCounts(kind);
   informers.jobs.addHandler(reasons.handler);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   return {

@@ -1,4 +1,4 @@
-import type { DeepReadonly, JobStatus } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkStatus } from '../../shared/api/kubernetes.ts';
 
 /** The state of an admission check for a Job: a condition of the Job, whose type is the name of the check. */
 export type CheckState = {
@@ -16,7 +16,7 @@ export type CheckState = {
 export const isCheckType = (type: string): boolean => /^[a-z0-9]/.test(type);
 
 /** States by name of the check. */
-export function checkStatesOf(status: DeepReadonly<JobStatus> | undefined): ReadonlyMap<string, CheckState> {
+export function checkStatesOf(status: DeepReadonly<WorkStatus> | undefined): ReadonlyMap<string, CheckState> {
   const checks = (status?.conditions ?? []).filter(({ type }) => isCheckType(type));
   if (checks.length === 0) return NONE;
   return new Map(

@@ -12,6 +12,7 @@ export type ClusterQueue = {
   status?: ClusterQueueStatus;
 };
 export type ClusterQueueSpec = Static<typeof ClusterQueueSpecSchema>;
+export type PlacementPolicy = NonNullable<ClusterQueueSpec['placement']>;
 export type ClusterQueueStatus = Static<typeof ClusterQueueStatusSchema>;
 export type FlavorUsage = Static<typeof FlavorUsageSchema>;
 

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import type { ClusterQueueSpec } from './cluster-queue.ts';
 import { formatDurationMs } from './duration.ts';
 import type { AdmissionRecord } from './records.ts';
@@ -117,8 +117,6 @@ export type FencedJob = {
 };
 
 /** The default grace period of a pod. */
-const GRACE_PERIOD_SECONDS = 30;
-
 /**
  * Fencing and pod fence come from the record, by which the copy was made: later changes of Job and queue have not reached a copy on a lost
  * cluster.
@@ -133,9 +131,5 @@ export const fencedJob = (
   onClusterLost: queue?.onClusterLost ?? 'Requeue',
   podFenceSeconds: record.podFence,
 });
-
-/** The grace period of the pods of a Job. */
-export const graceSecondsOf = ({ spec }: DeepReadonly<Job>): number =>
-  spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
 
 const never = (since: string, why: string): LossJudgement => ({ kind: 'Never', message: `lost since ${since}; it is not moved: ${why}` });

@@ -1,26 +1,10 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { QuantityError } from '../../shared/kube/quantity.ts';
-import { formatAmount, minus, multiplyRequests, parseAmount, shareOf, ZERO, type Requests } from './amount.ts';
-import { podsAtOnce } from './pod-count.ts';
-import { podRequests } from './pod-requests.ts';
+import { formatAmount, minus, shareOf, ZERO, type Requests } from './amount.ts';
 
 /**
- * The requests of a Job: the sum over all pods that may exist at once, whose number is `pods`. Where the pod template is malformed,
- * `problem` says why, and only the pods count.
+ * The requests of a Job: the sum over all pods that may exist at once, whose number is `pods`. Where a pod template is malformed, `problem`
+ * says why, and only the pods count.
  */
 export type JobRequests = { readonly requests: Requests; readonly problem?: string };
-
-export function requestsOfJob(job: DeepReadonly<Pick<Job, 'spec'>>): JobRequests {
-  const count = podsAtOnce(job);
-  const pods: Requests = new Map([['pods', parseAmount('pods', count)]]);
-  try {
-    const perPod = podRequests(job.spec.template.spec ?? { containers: [] });
-    return { requests: new Map([...multiplyRequests(perPod, count), ...pods]) };
-  } catch (error) {
-    if (!(error instanceof QuantityError)) throw error;
-    return { requests: pods, problem: `resources of the pod template: ${error.message}` };
-  }
-}
 
 /** The share of requests that this number of their pods has. */
 export function forPods(requests: Requests, count: number | undefined): Requests {

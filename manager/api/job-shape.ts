@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { Requests } from './amount.ts';
-import { programOf } from './compact-job.ts';
 import { formatRequests } from './job-requests.ts';
 import { AvoidedReason, DispatchedReason } from './reasons.ts';
 
@@ -14,9 +12,9 @@ const OF_SHAPE: readonly string[] = [DispatchedReason.Refused, DispatchedReason.
 
 /**
  * A digest of what a cluster judges a Job by: namespace, requests, and its pods without commands, arguments and environment. A cluster is
- * expected to treat all Jobs of a shape alike. A full Job and its compact form have the same shape.
+ * expected to treat all Jobs of a shape alike. `program` is the digest of its pods.
  */
-export function shapeOf(job: DeepReadonly<Job>, requests: Requests): string {
-  const parts = [job.metadata.namespace, formatRequests(requests), programOf(job)];
+export function shapeOf(namespace: string, requests: Requests, program: string): string {
+  const parts = [namespace, formatRequests(requests), program];
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 12);
 }

@@ -1,8 +1,8 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { isSealed, sealRecord, type RecordKeys, type SealedJob } from './record-seal.ts';
-import { parseAdmissionRecord, type AdmissionRecord, type ParsedRecord, type RecordReader } from './records.ts';
+import { parseAdmissionRecord, type AdmissionRecord, type ParsedRecord, type RecordReader, type Suspendable } from './records.ts';
 
 /** Verifies which records admission has made, and remembers the newest of each Job. */
 export interface RecordKeeper {
@@ -22,18 +22,18 @@ type Remembered = {
   readonly resourceVersion: string;
 };
 
-export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
+export function createRecordKeeper(keys: RecordKeys, kind: Suspendable): RecordKeeper {
   const answers = new WeakMap<object, ParsedRecord>();
   const newest = new Map<string, Remembered>();
 
-  const judge = (job: DeepReadonly<Job>): ParsedRecord => {
+  const judge = (job: DeepReadonly<WorkObject>): ParsedRecord => {
     const { uid, resourceVersion } = job.metadata;
     const text = job.metadata.annotations?.[ADMISSION_ANNOTATION];
     const known = newest.get(uid);
     const last = known === undefined ? {} : { last: known.record };
     if (text === undefined) return known === undefined ? NONE : { kind: 'None', ...last };
     // Nearly all versions of a Job have the newest record, whose seal is already verified.
-    if (known?.text === text) return ofReleased(job, known.record);
+    if (known?.text === text) return ofReleased(kind.isSuspended(job), known.record);
     const written = parseAdmissionRecord(text);
     if (written.kind === 'Invalid') return { ...written, ...last };
     const { record, stamp } = written;
@@ -43,7 +43,7 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
     // A stale cache shows an older record in an older version of the Job. A record that was put back is in a newer version.
     else if (writtenMs < known.writtenMs && isOlder(known.resourceVersion, resourceVersion))
       return { kind: 'Forged', problem: PUT_BACK, ...last };
-    return ofReleased(job, record);
+    return ofReleased(kind.isSuspended(job), record);
   };
 
   return {
@@ -63,8 +63,8 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
 }
 
 /** A record of a suspended Job lets no pod run. */
-const ofReleased = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord): ParsedRecord =>
-  record.evicted === true && spec.suspend !== true ? { kind: 'Forged', problem: RELEASED, last: record } : { kind: 'Record', record };
+const ofReleased = (isSuspended: boolean, record: AdmissionRecord): ParsedRecord =>
+  record.evicted === true && !isSuspended ? { kind: 'Forged', problem: RELEASED, last: record } : { kind: 'Record', record };
 
 const NONE: ParsedRecord = { kind: 'None' };
 const NOT_SEALED = `annotation ${ADMISSION_ANNOTATION} was not written by this manager for this Job`;

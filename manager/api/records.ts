@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -97,7 +97,10 @@ export type ParsedRecord =
  * Reads the admission record of a Job, if admission made it. Where there is no valid one, `last` is the newest that is remembered. The same
  * object gets the same answer as long as no newer record is known.
  */
-export type RecordReader = (job: DeepReadonly<Job>) => ParsedRecord;
+/** The kind of a Job, as far as it says whether one is suspended. */
+export type Suspendable = { isSuspended(job: DeepReadonly<WorkObject>): boolean };
+
+export type RecordReader = (job: DeepReadonly<WorkObject>) => ParsedRecord;
 
 export type WrittenRecord = { readonly kind: 'None' } | RecordText;
 /** The content of an annotation in place of a record. */
@@ -106,7 +109,7 @@ type RecordText =
   | { readonly kind: 'Invalid'; readonly problem: string };
 
 /** The admission record of a Job without a check of its author: for display only. */
-export function writtenRecordOf(job: DeepReadonly<Pick<Job, 'metadata'>>): WrittenRecord {
+export function writtenRecordOf(job: DeepReadonly<Pick<WorkObject, 'metadata'>>): WrittenRecord {
   const text = job.metadata.annotations?.[ADMISSION_ANNOTATION];
   return text === undefined ? NONE : parseAdmissionRecord(text);
 }
@@ -216,9 +219,9 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
 }
 
 /** The unverified record of a Job that is admitted now: recorded and not suspended. Undefined for every other Job. */
-export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undefined {
+export function activeAdmission(job: DeepReadonly<WorkObject>, kind: Suspendable): AdmissionRecord | undefined {
   const written = writtenRecordOf(job);
-  const active = written.kind === 'Record' && written.record.evicted !== true && job.spec.suspend !== true;
+  const active = written.kind === 'Record' && written.record.evicted !== true && !kind.isSuspended(job);
   return active ? written.record : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { DispatchedReason } from './reasons.ts';
+import { sanitizeText } from './sanitize-text.ts';
 
 /** Why a Job is not on its cluster: reason and message of its condition Dispatched. */
 export type DispatchProblem = { readonly reason: DispatchedReason; readonly message: string };
@@ -29,3 +30,11 @@ export const isRefusalOf = (epoch: number, told: { readonly reason?: string; rea
 export const isRefusal = ({ reason, message }: DispatchProblem): boolean => REFUSALS.includes(reason) && /^placement \d+: /.test(message);
 
 const placement = (epoch: number): string => `placement ${epoch}: `;
+
+/** The problem that the Job reports. */
+export const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
+  reason: DispatchedReason.FieldsDropped,
+  message:
+    `cluster "${cluster}" has not kept ${sanitizeText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
+    'switch their features on there, or leave them out',
+});

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from './reasons.ts';
 import type { AdmissionRecord } from './records.ts';
@@ -20,7 +20,7 @@ export const fencedOffMessage = ({ cluster, epoch, since }: AdmissionRecord): st
  * and the Job is fenced off. The Job may run from the moment its record exists: a status without pods, or with an earlier suspension,
  * proves nothing.
  */
-export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
+export function isProvenAtRest(status: DeepReadonly<WorkStatus> | undefined, record: AdmissionRecord): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status !== 'False') return false;
   if (told.reason === DispatchedReason.FencedOff) return told.message === fencedOffMessage(record);
@@ -33,7 +33,7 @@ export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, reco
 export const nowhereMessage = (generation: number | undefined): string =>
   `nothing of it runs on any cluster (generation ${generation ?? 0}, without an admission record)`;
 
-export function isProvenNowhere({ metadata, status }: DeepReadonly<Pick<Job, 'metadata' | 'status'>>): boolean {
+export function isProvenNowhere({ metadata, status }: DeepReadonly<Pick<WorkObject, 'metadata' | 'status'>>): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
   return told?.status === 'False' && told.reason === DispatchedReason.AtRest && told.message === nowhereMessage(metadata.generation);
 }

@@ -1,4 +1,4 @@
-import type { DeepReadonly, JobStatus } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkStatus } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from './reasons.ts';
 import type { AdmissionRecord } from './records.ts';
@@ -8,14 +8,11 @@ export const startedMessage = ({ cluster, epoch, since }: AdmissionRecord): stri
   `started on cluster "${cluster}" (placement ${epoch}, admitted ${since})`;
 
 /** Whether the status reports that the Job has started since this admission. */
-export function isStartReported(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
+export function isStartReported(status: DeepReadonly<WorkStatus> | undefined, record: AdmissionRecord): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Started);
   return told?.status === 'True' && told.message === startedMessage(record);
 }
 
-/** Whether the Job has started: a running Job has, though no condition reports it yet. */
-export const hasStarted = (status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean =>
-  isStartReported(status, record) || (record.evicted !== true && podsReady(status) > 0);
-
-/** The number of ready pods. Where the API server does not count them, the number of active pods. */
-export const podsReady = (status: DeepReadonly<JobStatus> | undefined): number => status?.ready ?? status?.active ?? 0;
+/** Whether the Job has started: a running Job has, though no condition reports it yet. `podsReady` is the number of its ready pods. */
+export const hasStarted = (status: DeepReadonly<WorkStatus> | undefined, record: AdmissionRecord, podsReady: number): boolean =>
+  isStartReported(status, record) || (record.evicted !== true && podsReady > 0);

@@ -1,6 +1,7 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { holdOf } from '../api/job-annotations.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { sanitizeText } from '../api/sanitize-text.ts';
 
 /** A change that a write makes to the way that a Job goes. */
@@ -19,11 +20,11 @@ const VALUES = [
 ] as const;
 
 /** Between two versions of one Job: nothing where it goes the same way as before. */
-export function jobChanges(before: DeepReadonly<Job>, after: DeepReadonly<Job>): JobChange[] {
+export function jobChanges(kind: WorkKind, before: DeepReadonly<WorkObject>, after: DeepReadonly<WorkObject>): JobChange[] {
   const [was, is] = [isHeld(before), isHeld(after)];
   return [
     ...(was === is ? [] : [{ what: is ? 'hold' : 'release' } as const]),
-    ...(before.spec.suspend !== true && after.spec.suspend === true ? [{ what: 'suspend' } as const] : []),
+    ...(!kind.isSuspended(before) && kind.isSuspended(after) ? [{ what: 'suspend' } as const] : []),
     ...VALUES.flatMap(({ what, place, name }): JobChange[] => {
       const value = after.metadata[place]?.[name];
       if (value === before.metadata[place]?.[name]) return [];
@@ -35,7 +36,7 @@ export function jobChanges(before: DeepReadonly<Job>, after: DeepReadonly<Job>):
 /** In one text: `hold`, or `set-clusters=eu-1`. */
 export const changeInWords = ({ what, value }: JobChange): string => (value === undefined ? what : `${what}=${value}`);
 
-function isHeld(job: DeepReadonly<Job>): boolean {
+function isHeld(job: DeepReadonly<WorkObject>): boolean {
   const hold = holdOf(job);
   return hold.kind === 'Hold' && hold.held === true;
 }

@@ -1,18 +1,19 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { AuditLog } from './audit-log.ts';
 import { changeInWords, jobChanges, type JobChange } from './job-changes.ts';
 
 /** A write of a Job that the webhook lets pass. */
 export type PassedWrite = {
   readonly user: KubeUser;
-  readonly job: DeepReadonly<Job>;
-  readonly oldJob: DeepReadonly<Job>;
+  readonly job: DeepReadonly<WorkObject>;
+  readonly oldJob: DeepReadonly<WorkObject>;
   /** From which the webhook was asked. */
   readonly address: string | undefined;
 };
@@ -20,12 +21,13 @@ export type PassedWrite = {
 /** Notes in the audit log which user held, released, suspended or moved a Job by a write of the Job itself. */
 export interface WriteAudit {
   passed(write: PassedWrite): void;
-  readonly handler: EventHandler<Job>;
+  readonly handler: EventHandler<WorkObject>;
 }
 
 export type WriteAuditDeps = {
+  readonly kind: WorkKind;
   readonly log: Pick<AuditLog, 'note'>;
-  readonly jobs: Pick<Lister<Job>, 'get'>;
+  readonly jobs: Pick<Lister<WorkObject>, 'get'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 };
 
@@ -48,7 +50,7 @@ const CLAIMS_PER_JOB_MAX = 8;
  * noted once the watch shows the Job with it. Several users who claim the same change are noted all, as of an outcome that is not known: of
  * those that ask for the version that was changed, if there are any. Add the handler before the informer runs.
  */
-export function createWriteAudit({ log, jobs, clock }: WriteAuditDeps): WriteAudit {
+export function createWriteAudit({ kind, log, jobs, clock }: WriteAuditDeps): WriteAudit {
   /** Claims by UID of the Job; the Job that was claimed last is at the end. */
   const claims = new Map<string, Claim[]>();
 
@@ -59,7 +61,7 @@ export function createWriteAudit({ log, jobs, clock }: WriteAuditDeps): WriteAud
     }
   }
 
-  function note(job: DeepReadonly<Job>, change: JobChange, { user, address }: Claim, isContested: boolean): void {
+  function note(job: DeepReadonly<WorkObject>, change: JobChange, { user, address }: Claim, isContested: boolean): void {
     const { namespace, name, uid } = job.metadata;
     log.note({
       user,
@@ -75,7 +77,7 @@ export function createWriteAudit({ log, jobs, clock }: WriteAuditDeps): WriteAud
   return {
     passed({ user, job, oldJob, address }) {
       const { uid, resourceVersion } = oldJob.metadata;
-      const open = new Set(jobChanges(oldJob, job).map(changeInWords));
+      const open = new Set(jobChanges(kind, oldJob, job).map(changeInWords));
       if (open.size === 0 || jobs.get(objectKey(oldJob))?.metadata.uid !== uid) return;
       const earlier = claims.get(uid) ?? [];
       claims.delete(uid);
@@ -88,7 +90,7 @@ export function createWriteAudit({ log, jobs, clock }: WriteAuditDeps): WriteAud
         const { uid } = next.metadata;
         const of = claims.get(uid)?.filter(({ untilMs }) => untilMs > clock.monotonic());
         if (of === undefined) return;
-        for (const change of jobChanges(previous, next)) {
+        for (const change of jobChanges(kind, previous, next)) {
           const words = changeInWords(change);
           const asked = of.filter(({ open }) => open.has(words));
           const exact = asked.filter(({ from }) => from === previous.metadata.resourceVersion);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CANARY_LABEL, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { prepared, type JobManifest } from '../policy/prepare-job.ts';
+import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** The options of all canaries. */
 export type CanaryOptions = {
@@ -27,8 +28,13 @@ const NAME_MAX = 63;
  * A Job that does nothing, on this cluster alone. It requests no resources, so that a queue admits it whatever its quota and use, and has
  * no rights that pods of users lack.
  */
-export const canaryJob = (cluster: string, name: string, { namespace, queue, image, ttlSeconds }: CanaryOptions): JobManifest =>
-  prepared({
+export const canaryJob = (
+  kind: WorkKind,
+  cluster: string,
+  name: string,
+  { namespace, queue, image, ttlSeconds }: CanaryOptions,
+): Unsaved<Job> =>
+  kind.prepared({
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {

@@ -1,6 +1,5 @@
 import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { CANARY_FIELD_MANAGER, CANARY_LABEL, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
@@ -16,6 +15,7 @@ import { canaryJob, canaryName } from './canary-job.ts';
 import type { CanaryMetrics } from './canary-metrics.ts';
 import { stageSeconds } from './canary-stages.ts';
 import { CANARY_OUTCOMES, decideCanary, type CanaryOutcome, type CanarySeen } from './decide-canary.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type CanaryConfig = {
   readonly namespace: string;
@@ -36,6 +36,7 @@ export interface Canary {
 }
 
 export type CanaryDeps = {
+  readonly kind: WorkKind<Job>;
   readonly config: CanaryConfig;
   readonly client: Pick<WriteClient, 'create' | 'delete'>;
   readonly jobs: Lister<Job> & Synced;
@@ -65,7 +66,7 @@ type CanaryState = {
 };
 
 /** Add its handler before the informers run. */
-export function createCanary({ config, client, jobs, workerClusters, metrics, clock, log }: CanaryDeps): Canary {
+export function createCanary({ kind, config, client, jobs, workerClusters, metrics, clock, log }: CanaryDeps): Canary {
   const { namespace, intervalMs } = config;
   const options = { ...config, ttlSeconds: Math.ceil((TTL_INTERVALS * intervalMs + TTL_MS) / 1_000) };
   const states = new Map<string, CanaryState>();
@@ -157,7 +158,9 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     const submittedMs = clock.now();
     state.dueMs = submittedMs + intervalMs;
     try {
-      const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: CANARY_FIELD_MANAGER });
+      const made = await client.create(kind.resource, canaryJob(kind, cluster, canaryName(cluster), options), {
+        fieldManager: CANARY_FIELD_MANAGER,
+      });
       state.uid = made.metadata.uid;
       state.story = { submittedMs };
       // The cache may be ahead of the answer.
@@ -180,7 +183,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     // The deletion may be observed before its answer.
     forget(state);
     try {
-      await client.delete(JOBS, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
+      await client.delete(kind.resource, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) {
         log.warn('a canary could not be deleted', { cluster, error });

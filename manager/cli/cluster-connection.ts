@@ -1,3 +1,4 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import type { ClusterAccess, Credentials } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient, StreamClient } from '../../shared/kube/client.ts';
@@ -7,6 +8,8 @@ import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.t
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { FlagError } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
+import { JOB_KIND } from '../work-kind/job/job-kind.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 const USER_AGENT = 'switchyard-cli';
 
@@ -14,12 +17,17 @@ export type ClusterChoice = { readonly kubeconfig: string | undefined; readonly 
 
 export type ClusterConnection = {
   readonly client: KubeClient & StreamClient;
+  /** The kind of work that the commands list, create and read there. */
+  readonly kind: WorkKind<Job>;
   /** That of the context. */
   readonly namespace: string;
   readonly server: string;
   /** Who we are there, and whom we trust. */
   readonly credentials: () => Promise<Credentials>;
 };
+
+/** A client of the manager cluster, and the kind of work that commands read and write with it. */
+export type JobClient = Pick<ClusterConnection, 'client' | 'kind'>;
 
 /** A connection to the cluster that the flags name, or kubectl would take. Throws FlagError where no kubeconfig can be used. */
 export function connect({ kubeconfig, context }: ClusterChoice): ClusterConnection {
@@ -32,7 +40,7 @@ export const connectWith = (source: KubeconfigSource): ClusterConnection => conn
 function connectBy(access: ClusterAccess): ClusterConnection {
   const transport = createHttpTransport(access, silentLogger);
   const client = createKubeClient(transport, { userAgent: USER_AGENT, clock: systemClock });
-  return { client, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
+  return { client, kind: JOB_KIND, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
 }
 
 function accessTo({ kubeconfig, context }: ClusterChoice) {

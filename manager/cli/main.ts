@@ -1,65 +1,8 @@
 #!/usr/bin/env node
-/** The program `switchyard`, also as `kubectl switchyard`: chooses a command of commands.ts and runs it. */
+/** The program `switchyard`, also as `kubectl switchyard`. */
 import path from 'node:path';
-import { CommanderError } from 'commander';
-import { FlagError } from '../../shared/runtime/flags.ts';
-import { CommandError } from './command-error.ts';
-import { commandTree, type Chosen } from './command-tree.ts';
-import { COMMANDS } from './commands.ts';
-import { complaintOf } from './complaint.ts';
-import { COMPLETE_WORD } from './completion/scripts.ts';
-import { ExitCode } from './exit-codes.ts';
-import { plain } from './plain-text.ts';
 import { processSession } from './process-session.ts';
-import packageFile from '../../package.json' with { type: 'json' };
+import { runSwitchyard } from './switchyard.ts';
 
-process.exit(await main(process.argv.slice(2)));
-
-/** Resolves with the exit code. */
-async function main(args: readonly string[]): Promise<number> {
-  const session = processSession();
-  if (args[0] === COMPLETE_WORD) {
-    const { complete } = await import('./completion/complete.ts');
-    await complete(COMMANDS, args.slice(1), session);
-    return ExitCode.Done;
-  }
-  const name = path.basename(process.argv[1] ?? '').startsWith('kubectl-') ? 'kubectl switchyard' : 'switchyard';
-  const said: string[] = [];
-  const choices: Chosen[] = [];
-  const tree = commandTree(
-    COMMANDS,
-    {
-      name,
-      version: packageFile.version,
-      width: Math.min(session.output.isTerminal ? session.output.width : 80, 100),
-      write: (text) => void said.push(text),
-      complain: (text) => void said.push(text),
-    },
-    (choice) => void choices.push(choice),
-  );
-  try {
-    tree.parse([...args], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Without a command, help is what was asked for, though nothing was done.
-    if (error.code === 'commander.help') return failed(said.join(''), ExitCode.Usage);
-    if (error.exitCode !== 0) return failed(`${name}: ${plain(complaintOf(error.message, name))}\n`, ExitCode.Usage);
-    await session.output.write(said.join(''));
-    return ExitCode.Done;
-  }
-  const [chosen] = choices;
-  if (chosen === undefined) throw new Error('no command was chosen, and nothing was said about it');
-  const called = `${name} ${chosen.command.words}`;
-  try {
-    return await chosen.command.run(chosen.given, chosen.operands, session);
-  } catch (error) {
-    if (error instanceof FlagError) return failed(`${called}: ${plain(error.message)}\n`, ExitCode.Usage);
-    if (error instanceof CommandError) return failed(`${called}: ${plain(error.message)}\n`, error.exitCode);
-    throw error;
-  }
-
-  async function failed(text: string, code: number): Promise<number> {
-    await session.errors.write(text);
-    return code;
-  }
-}
+const name = path.basename(process.argv[1] ?? '').startsWith('kubectl-') ? 'kubectl switchyard' : 'switchyard';
+process.exit(await runSwitchyard(process.argv.slice(2), name, processSession()));

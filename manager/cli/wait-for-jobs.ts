@@ -1,6 +1,5 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { JOBS } from '../../shared/api/resources.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
+import type { JobClient } from './cluster-connection.ts';
 import { followObjects } from './follow-objects.ts';
 import { continued, progressLine, lifecycleLine, type JobProgress } from '../api/job-progress.ts';
 import { plain } from './plain-text.ts';
@@ -20,7 +19,7 @@ const LINES_MAX = 20;
  * told of each Job before anything is said of it, and of its end as such.
  */
 export async function waitForJobs(
-  client: KubeClient,
+  { client, kind }: JobClient,
   jobs: readonly Job[],
   submittedMs: number,
   session: Session,
@@ -43,7 +42,7 @@ export async function waitForJobs(
     followObjects(
       client,
       {
-        resource: JOBS,
+        resource: kind.resource,
         namespace,
         seen: jobs.filter(({ metadata }) => metadata.namespace === namespace),
         ...(fieldSelector === undefined ? {} : { fieldSelector }),

@@ -1,7 +1,9 @@
-import { durationMs, FlagError, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
+import { durationMs, FlagError, oneOf, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 import { durationShape, shaped, type ValueShape } from '../../shared/runtime/value-shape.ts';
 import { FairStrategy, type FairSharingConfig } from '../admission/fair-sharing/fair-strategy.ts';
 import type { UsagePolicy } from '../admission/fair-sharing/local-queue-usage.ts';
+import type { PlacementPolicy } from '../api/cluster-queue.ts';
+import { PLACEMENT_POLICIES } from '../api/schema/cluster-queue.ts';
 
 /** What flags of the manager say about who goes first and who is preempted. */
 export type AdmissionFlags = {
@@ -9,6 +11,8 @@ export type AdmissionFlags = {
   readonly fairSharing: FairSharingConfig | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; undefined: it does not. */
   readonly admissionFairSharing: UsagePolicy | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it. */
+  readonly defaultPlacement: PlacementPolicy;
 };
 
 const FAIR_STRATEGIES = Object.values(FairStrategy);
@@ -30,6 +34,13 @@ export const ADMISSION_FLAGS = {
     fallback: Object.values(FairStrategy).join(),
     about: `when a Job may be preempted to share fairly: ${Object.values(FairStrategy).join(', ')}, or both in this order`,
     parse: shaped({ enum: [FAIR_STRATEGIES.slice(0, 1), FAIR_STRATEGIES.slice(1), FAIR_STRATEGIES] }, fairStrategies),
+  },
+  'default-placement': {
+    value: 'POLICY',
+    fallback: 'LeastRoom',
+    about:
+      'which cluster with room a Job goes to where its ClusterQueue has no placement: LeastRoom fills one cluster after the other, MostRoom spreads Jobs',
+    parse: oneOf(PLACEMENT_POLICIES),
   },
   'admission-fair-sharing-half-life': {
     value: 'DURATION',
@@ -54,6 +65,7 @@ export const ADMISSION_FLAGS = {
 export function admissionFlagsOf(flags: FlagValues<typeof ADMISSION_FLAGS>): AdmissionFlags {
   const halfLifeMs = flags['admission-fair-sharing-half-life'];
   return {
+    defaultPlacement: flags['default-placement'],
     fairSharing: flags['fair-sharing'] ? { preemptionStrategies: flags['fair-sharing-preemption-strategies'] } : undefined,
     admissionFairSharing:
       halfLifeMs === undefined

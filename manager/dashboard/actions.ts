@@ -1,6 +1,5 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
@@ -18,6 +17,7 @@ import type { JobIndex } from './job-index.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import type { ActionRequest, ActionResult, JobAction } from './views.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /**
  * Carries out the action of a viewer whose own rights allow it. The rights are checked for each object at that moment, and each result is
@@ -26,6 +26,7 @@ import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 export type Act = (user: KubeUser, request: ActionRequest, address: string | undefined) => Promise<ActionResult | Refused>;
 
 export type ActionsDeps = {
+  readonly kind: WorkKind;
   /** The manager's own client: the rights of the viewer are checked before. */
   readonly client: Pick<WriteClient, 'patch' | 'delete'>;
   readonly index: Pick<JobIndex, 'get'>;
@@ -43,7 +44,7 @@ type Result = ActionResult['results'][number];
 const CONCURRENCY = 8;
 const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
 
-export function createActions({ client, index, jobs, rights, audit, clock, log }: ActionsDeps): Act {
+export function createActions({ kind, client, index, jobs, rights, audit, clock, log }: ActionsDeps): Act {
   const audited = (by: By, action: ActionRequest['action'], on: AuditedObject, result: Result): Result => {
     const { user, address } = by;
     const { name, outcome, message } = result;
@@ -72,8 +73,8 @@ export function createActions({ client, index, jobs, rights, audit, clock, log }
         ...(action === 'Cancel' ? {} : { [HOLD_ANNOTATION]: action === 'Hold' ? 'true' : null }),
       };
       // The annotation is written before the deletion, because history records it.
-      await client.patch(JOBS, parseKey(name), { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
-      if (action === 'Cancel') await client.delete(JOBS, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
+      await client.patch(kind.resource, parseKey(name), { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
+      if (action === 'Cancel') await client.delete(kind.resource, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
     });
   };
 

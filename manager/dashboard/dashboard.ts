@@ -23,8 +23,10 @@ import { createRightsReader } from './rights-reader.ts';
 import { createSessions, type KeptJobs, type OpenSession, type SessionDeps } from './session.ts';
 import { createTimeLines } from './time-line-reading.ts';
 import { clusterId, cohortId, localQueueId, queueId } from './overview.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type DashboardDeps = {
+  readonly kind: WorkKind<Job>;
   readonly informers: {
     readonly jobs: Informer<Job>;
     readonly workerClusters: Informer<WorkerCluster>;
@@ -111,7 +113,9 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       turns,
       clock,
     }),
-    act: deps.writer && createActions({ client: deps.writer, index, jobs: informers.jobs, rights, audit: deps.audit, clock, log }),
+    act:
+      deps.writer &&
+      createActions({ kind: deps.kind, client: deps.writer, index, jobs: informers.jobs, rights, audit: deps.audit, clock, log }),
     readJob: deps.readJob,
     readEvents: deps.readEvents,
     traceUrl: deps.traceUrl,

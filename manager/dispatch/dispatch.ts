@@ -1,7 +1,7 @@
-import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, KubeObject, Namespace, WorkObject } from '../../shared/api/kubernetes.ts';
 import { leaseNamespaces } from '../../shared/api/fence-leases.ts';
 import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { JOBS, type Resource } from '../../shared/api/resources.ts';
+import type { Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -14,7 +14,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import { fencedJob, graceSecondsOf, judgeLoss, reportInMs } from '../api/fenced-off.ts';
+import { fencedJob, judgeLoss, reportInMs } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
@@ -38,15 +38,18 @@ import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './cluster/namespace-labe
 import { runOrphanCollector } from './controller/orphan-collector.ts';
 import { createRemoteCluster } from './connection/remote-cluster.ts';
 import type { RemoteCluster } from './connection/remote-cluster-contract.ts';
-import type { Tracing } from './copy/remote-job.ts';
+import type { Tracing } from '../work-kind/copy-options.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { recordIn } from './mirror/mirror-group.ts';
 import { recordedPlace } from './mirror/recorded-place.ts';
 import { shownCopy } from './mirror/shown-copies.ts';
 
 export type DispatchDeps = {
+  /** The kind of work that is dispatched. */
+  readonly kind: WorkKind;
   /** The manager cluster. */
   readonly home: KubeClient;
-  readonly jobs: Informer<Job>;
+  readonly jobs: Informer<WorkObject>;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly flavors: Informer<ResourceFlavor>;
   readonly clusterQueues: Informer<ClusterQueue>;
@@ -87,7 +90,7 @@ export type DispatchDeps = {
   /** Image of the sidecar of pod fences. */
   readonly podFenceImage: string;
   /** Whether the submission intake has stored this Job durably; absent: true of all Jobs. */
-  readonly isNoted?: (job: DeepReadonly<Job>) => boolean;
+  readonly isNoted?: (job: DeepReadonly<WorkObject>) => boolean;
 };
 
 /** Mirrors admitted Jobs to their clusters and brings their status home. */
@@ -115,7 +118,8 @@ const HOME_ANSWER_MS = 5_000;
 
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } = deps;
+  const { kind, home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } =
+    deps;
   const homeUID = (): string | undefined => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid;
   const { keys, renewIntervalMs } = deps;
   const homeVersion = (): string => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion);
@@ -126,7 +130,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     async ask(signal) {
       const ask = (resource: Resource<KubeObject>): Promise<{ readonly resourceVersion: string }> =>
         withDeadline(clock, HOME_ANSWER_MS, signal, (each) => home.list(resource, { limit: 1, signal: each }));
-      const lists = await Promise.all([JOBS, WORKER_CLUSTERS].map(ask));
+      const lists = await Promise.all([kind.resource, WORKER_CLUSTERS].map(ask));
       return lists.map(({ resourceVersion }) => resourceVersion).reduce(laterVersion);
     },
     clusters: () =>
@@ -157,6 +161,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         spec,
       } = workerCluster;
       return createRemoteCluster({
+        kind,
         name,
         client,
         metrics,
@@ -205,6 +210,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });
   const resolve = (record: AdmissionRecord, namespace: string): string | undefined => unresolved(record, namespace, world);
   const mirror: MirrorController = createMirrorController({
+    kind,
     home,
     jobs,
     flavors,
@@ -216,7 +222,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
       const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
-      return { ...judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs), reportInMs: reportInMs(lost) };
+      return {
+        ...judgeLoss(lost, fencedJob(kind.graceSeconds(job), record, queue), deps.workerLostTimeoutMs),
+        reportInMs: reportInMs(lost),
+      };
     },
     origin,
     clock,
@@ -264,7 +273,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         : new Set(),
     heardMs: (cluster) => clusters.get(cluster)?.heardMs(),
     shownCopies: (localKey) =>
-      clusters.all().flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(copy, isShown(cluster, localKey)) ?? [])),
+      clusters
+        .all()
+        .flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(kind, copy, isShown(cluster, localKey)) ?? [])),
     *copiedKeys() {
       for (const cluster of clusters.all()) yield* cluster.localKeys();
     },
@@ -308,7 +319,7 @@ function namespacePolicy(
 }
 
 /** False when `signal` aborted first. */
-async function allSynced(informers: readonly Pick<Informer<Job>, 'waitForSync'>[], signal: AbortSignal): Promise<boolean> {
+async function allSynced(informers: readonly Pick<Informer<WorkObject>, 'waitForSync'>[], signal: AbortSignal): Promise<boolean> {
   try {
     await Promise.all(informers.map((informer) => informer.waitForSync(signal)));
     return true;

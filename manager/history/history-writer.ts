@@ -2,7 +2,7 @@
  * Writes history in the background: Jobs when they end, and endings of pods before their copies are deleted. Entries are batched. Only a
  * copy whose log tails are still to be stored waits for the store, for a moment.
  */
-import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Job, WorkObject } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
@@ -20,6 +20,7 @@ import type { HistoryMetrics } from './history-metrics.ts';
 import { podsEntry, recordEntries, tailEntry, type History } from './history.ts';
 import { historyRecord, type HistoryPods } from './history-record.ts';
 import type { Entry } from './key-value-store.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** A copy that is about to be deleted. */
 export type CopyEnding = {
@@ -27,7 +28,7 @@ export type CopyEnding = {
   readonly originUid: string;
   readonly cluster: string;
   readonly epoch: number;
-  readonly copy: DeepReadonly<Job>;
+  readonly copy: DeepReadonly<WorkObject>;
   /** Reads the log tails of the copy; undefined where there are none. */
   readonly tails: () => Promise<ConfigMap | undefined>;
 };
@@ -41,6 +42,7 @@ export interface HistoryWriter {
 }
 
 export type HistoryWriterDeps = {
+  readonly kind: WorkKind;
   readonly history: History;
   readonly jobs: Lister<Job>;
   /** Synced before `run`. */
@@ -71,7 +73,7 @@ const FORBIDDEN_TOLD_EVERY_MS = 10 * 60_000;
 type Waiting = { readonly entries: readonly Entry[]; readonly bytes: number; readonly written: (() => void) | undefined };
 
 export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
-  const { history, jobs, namespaces, readRecord, limits, clock, random, log, metrics } = deps;
+  const { kind, history, jobs, namespaces, readRecord, limits, clock, random, log, metrics } = deps;
   const waiting: Waiting[] = [];
   let waitingBytes = 0;
   let wake = Promise.withResolvers<void>();
@@ -98,7 +100,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 
   function ended(job: DeepReadonly<Job>): void {
     const { uid } = job.metadata;
-    if (!leading || job.spec.managedBy !== MANAGER_CONTROLLER_NAME || known.has(uid)) return;
+    if (!leading || kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME || known.has(uid)) return;
     const record = recordOf(job);
     // A Job that was never admitted and is deleted has no history.
     if (!isFinished(job.status) && record === undefined) return;
@@ -179,7 +181,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     }
   }
 
-  function reportUnreadable(cluster: string, { metadata }: DeepReadonly<Job>, error: unknown): void {
+  function reportUnreadable(cluster: string, { metadata }: DeepReadonly<WorkObject>, error: unknown): void {
     const nowMs = clock.monotonic();
     const fields = { cluster, namespace: metadata.namespace, copy: metadata.name, error };
     if (!isForbidden(error)) return log.info('the ends of logs of a copy cannot be read', fields);

@@ -21,7 +21,10 @@ export async function openStore(
     }
     case 'S3': {
       const { openS3Store } = await import('./s3-store.ts');
-      if (credentials === undefined) throw new Error('object storage needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+      if (credentials === undefined)
+        throw new Error(
+          'object storage needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or in the files of --history-credentials-directory of the manager',
+        );
       return openS3Store(address, credentials);
     }
   }

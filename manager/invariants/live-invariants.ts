@@ -1,6 +1,5 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
@@ -17,15 +16,17 @@ import type { RecordReader } from '../api/records.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import { type Account, findingsOfJob, JOB_GRACE_MS, type JobInvariant, type JobSeen, type LocalJobSeen } from './job-invariants.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** Checks the invariants of Jobs on the leader, by the caches of admission and dispatch. */
 export type LiveInvariants = InvariantWatch & {
   /** Handles the Jobs of the manager cluster. */
-  readonly handler: EventHandler<Job>;
+  readonly handler: EventHandler<WorkObject>;
 };
 
 export type LiveInvariantsDeps = {
-  readonly jobs: Lister<Job>;
+  readonly kind: WorkKind;
+  readonly jobs: Lister<WorkObject>;
   /** When the manager cluster last sent an event or bookmark, on the clock's `monotonic`. */
   readonly homeHeardMs: () => number;
   readonly workerClusters: Lister<WorkerCluster>;
@@ -61,7 +62,7 @@ const SETTLING_MS = 240_000;
 const HOME_UNHEARD_MS = 90_000;
 
 export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
-  const { jobs, homeHeardMs, workerClusters, readRecord, accountOf, dispatch, events, metrics, patience, clock, log } = deps;
+  const { kind, jobs, homeHeardMs, workerClusters, readRecord, accountOf, dispatch, events, metrics, patience, clock, log } = deps;
   /** Since when each cluster has been in sight without a gap, on the clock's `monotonic`. */
   const shownSinceMs = new Map<string, number>();
 
@@ -74,14 +75,14 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
   const isInSight = (cluster: string): boolean =>
     clock.monotonic() - (shownSinceMs.get(cluster) ?? clock.monotonic()) >= patience * SETTLING_MS;
 
-  const localSeen = (key: string, job: DeepReadonly<Job>): LocalJobSeen => {
+  const localSeen = (key: string, job: DeepReadonly<WorkObject>): LocalJobSeen => {
     const parsed = readRecord(job);
     const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
     const place = dispatch.placeOf(key);
     const told = findCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
     return {
       uid: job.metadata.uid,
-      suspended: job.spec.suspend === true,
+      suspended: kind.isSuspended(job),
       finished: isFinished(job.status),
       deleting: job.metadata.deletionTimestamp !== undefined,
       record,
@@ -95,7 +96,7 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
   const see = (key: string): JobSeen => {
     const job = jobs.get(parseKey(key));
     return {
-      job: job?.spec.managedBy === MANAGER_CONTROLLER_NAME ? localSeen(key, job) : undefined,
+      job: job !== undefined && kind.controllerOf(job) === MANAGER_CONTROLLER_NAME ? localSeen(key, job) : undefined,
       copies: dispatch.shownCopies(key).map((copy) => ({ ...copy, inSight: copy.inSight && isInSight(copy.cluster) })),
     };
   };
@@ -103,7 +104,7 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
   const onViolation = ({ subject, invariant, message }: Violation<JobInvariant>): void => {
     const text = `${invariant}: ${message}`;
     const job = jobs.get(parseKey(subject));
-    if (job !== undefined) return events.event(JOBS, job, 'Warning', JobEventReason.InvariantViolated, text);
+    if (job !== undefined) return events.event(kind.resource, job, 'Warning', JobEventReason.InvariantViolated, text);
     for (const { cluster } of dispatch.shownCopies(subject)) {
       const workerCluster = workerClusters.get({ namespace: '', name: cluster });
       if (workerCluster !== undefined)
@@ -117,7 +118,7 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
     begin,
     findingsOf: (key) => findingsOfJob(see(key)),
     *subjects() {
-      for (const job of jobs.list()) if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) yield keyOfObject(job);
+      for (const job of jobs.list()) if (kind.controllerOf(job) === MANAGER_CONTROLLER_NAME) yield keyOfObject(job);
       yield* dispatch.copiedKeys();
     },
     seen: (key) => ({ ...jsonOf(see(key)), cached: jobs.get(parseKey(key))?.metadata.resourceVersion }),
@@ -126,8 +127,8 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
     clock,
     log,
   });
-  const changed = (job: DeepReadonly<Job>): void => {
-    if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) watch.changed(keyOfObject(job));
+  const changed = (job: DeepReadonly<WorkObject>): void => {
+    if (kind.controllerOf(job) === MANAGER_CONTROLLER_NAME) watch.changed(keyOfObject(job));
   };
   return { ...watch, handler: { added: changed, updated: changed, deleted: changed } };
 }

@@ -1,6 +1,5 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../shared/api/json-value.ts';
-import { CONTROLLER_UID_LABEL, JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
+import { JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -17,10 +16,6 @@ export type CopyPod = {
 
 const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 type Phase = (typeof PHASES)[number];
-
-const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const LABEL_NAME = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const LABELS_MAX = 16;
 
 /** The pods of a list that this copy controls: labels and names prove nothing. */
 export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[] =>
@@ -46,18 +41,6 @@ export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[
   });
 
 export const hasEnded = ({ phase }: Pick<CopyPod, 'phase'>): boolean => phase === 'Succeeded' || phase === 'Failed';
-
-/** The label selector of a copy's pods; undefined where the copy has no usable one. */
-export function selectorOfPods({ metadata, spec }: DeepReadonly<Job>): string | undefined {
-  // With a manual selector, pods have no label of the Job controller.
-  const labels = spec.manualSelector === true ? recordOf(spec.selector?.matchLabels) : { [CONTROLLER_UID_LABEL]: metadata.uid };
-  const terms = Object.entries(labels);
-  const isAskable = terms.length > 0 && terms.length <= LABELS_MAX && terms.every(isLabel);
-  return isAskable ? terms.map(([name, value]) => `${name}=${String(value)}`).join(',') : undefined;
-}
-
-const isLabel = ([name, value]: [string, unknown]): boolean =>
-  LABEL_NAME.test(name) && typeof value === 'string' && LABEL_VALUE.test(value);
 
 function indexOf(said: unknown): number | undefined {
   return typeof said === 'string' && /^\d{1,9}$/.test(said) ? Number(said) : undefined;

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { JOBS, PODS } from '../../shared/api/resources.ts';
+import { PODS } from '../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { createTrafficPace } from '../../shared/kube/traffic-pace.ts';
@@ -12,15 +12,16 @@ import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { Answered, LiveLogs, LogEvent, LogReading } from '../dashboard/live-logs.ts';
 import type { LivePods } from '../dashboard/views.ts';
-import { copyIdentity } from '../dispatch/copy/copy-marks.ts';
-import { copyName } from '../dispatch/copy/remote-job.ts';
+import { copyIdentity, copyName } from '../work-kind/copy-marks.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
-import { hasEnded, podsOfCopy, selectorOfPods, type CopyPod } from './copy-pods.ts';
+import { hasEnded, podsOfCopy, type CopyPod } from './copy-pods.ts';
 import { followLog } from './follow-log.ts';
 import { parsePosition } from './log-position.ts';
 import type { WorkerReader, WorkerReaders } from './worker-readers.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type LiveLogsDeps = {
+  readonly kind: WorkKind;
   readonly readers: WorkerReaders;
   readonly workerClusters: Lister<WorkerCluster>;
   readonly clock: Clock;
@@ -62,7 +63,7 @@ class NotShown extends Error {
 }
 
 /** Reads pods and logs with the manager's own rights on worker clusters: the rights of viewers are checked before. */
-export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogsDeps): LiveLogs {
+export function createLiveLogs({ kind, readers, workerClusters, clock, log }: LiveLogsDeps): LiveLogs {
   const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_TTL_MS);
   const lists = createShared<LivePods>(clock, PODS_TTL_MS);
   const paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
@@ -95,8 +96,8 @@ export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogs
     const client = await readerOf(cluster);
     const isLocal = workerClusters.get({ namespace: '', name: cluster })?.spec.local === true;
     const found = await copies.of(keyOf(job), async () => {
-      const copy = await timed((signal) => client.get(JOBS, { namespace, name: copyName(job, isLocal) }, { signal }));
-      const selector = copyIdentity(copy)?.originUid === uid ? selectorOfPods(copy) : undefined;
+      const copy = await timed((signal) => client.get(kind.resource, { namespace, name: copyName(job, isLocal) }, { signal }));
+      const selector = copyIdentity(copy)?.originUid === uid ? kind.podSelector(copy) : undefined;
       if (selector === undefined) throw new NotShown({ kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` });
       return { uid: copy.metadata.uid, selector };
     });

@@ -115,7 +115,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     ...own(
       'annotations',
       CREATED_BY_ANNOTATION,
-      'The user who created the Job, as the API server knew him. The webhook writes it into a new Job with a queue, whatever stood there; nobody else is ever named.',
+      'The user who created the Job, as the API server knew them. The webhook writes it into a new Job with a queue, and replaces any other value.',
     ),
     rules: [CREATOR_IS_WHO_CREATES],
   },
@@ -226,7 +226,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish(
     'annotations',
     TRACEPARENT_ANNOTATION,
-    'The trace of whoever submits it (W3C); what is no such text means nothing. Its copy carries what its pods are told.',
+    'The trace of the submitter (W3C); any other text has no effect. Its copy carries what its pods get.',
   ),
   wish('annotations', TRACE_PODS_ANNOTATION, 'A wish: `on` or `off`; other words mean nothing.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
@@ -234,7 +234,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish(
     'annotations',
     FENCING_ANNOTATION,
-    'A wish, `on` or `off`; the ClusterQueue’s word counts where it is absent. Its copy carries `off`, whoever said it.',
+    'A wish, `on` or `off`; the ClusterQueue’s word counts where it is absent. Its copy carries `off`, from either of them.',
   ),
   wish(
     'annotations',
@@ -250,7 +250,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     ...wish(
       'annotations',
       HOLD_ANNOTATION,
-      'Users may set it to `true` or `false` and remove it at any time. The manager sets it to `true` when somebody suspends an admitted Job, and removes it when it admits the Job.',
+      'Users may set it to `true` or `false` and remove it at any time. The manager sets it to `true` when a user suspends an admitted Job, and removes it when it admits the Job.',
     ),
     owner: 'both',
   },

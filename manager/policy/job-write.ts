@@ -1,16 +1,16 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
-import { podsAtOnce } from '../api/pod-count.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { Writer } from './writer.ts';
 
 /** A write of a Job, or of its status, under review. */
 export type JobWrite = {
   /** `status`, or '' for the Job itself. A write of the status may contain metadata. */
   readonly subresource: string;
-  readonly job: DeepReadonly<Job>;
+  readonly job: DeepReadonly<WorkObject>;
   /** Undefined for a new Job. */
-  readonly oldJob: DeepReadonly<Job> | undefined;
+  readonly oldJob: DeepReadonly<WorkObject> | undefined;
   readonly writer: Writer;
   /** The name of the writing user, by the API server; '' where it is absent. */
   readonly username: string;
@@ -34,24 +34,24 @@ export type WriteView = JobWrite & {
   readonly oldPods: number;
 };
 
-export function viewOf(write: JobWrite): WriteView {
+export function viewOf(kind: WorkKind, write: JobWrite): WriteView {
   const { job, oldJob } = write;
+  const isManaged = (each: DeepReadonly<WorkObject>): boolean => kind.controllerOf(each) === MANAGER_CONTROLLER_NAME;
   const managed = isManaged(job) || (oldJob !== undefined && isManaged(oldJob));
-  const oldSuspended = oldJob?.spec.suspend === true;
+  const oldSuspended = oldJob !== undefined && kind.isSuspended(oldJob);
   return {
     ...write,
     managed,
     copy: !managed && (hasOrigin(job) || (oldJob !== undefined && hasOrigin(oldJob))),
-    runByWorker: job.spec.managedBy === WORKER_CONTROLLER_NAME,
+    runByWorker: kind.controllerOf(job) === WORKER_CONTROLLER_NAME,
     admitted: oldJob?.metadata.annotations?.[ADMISSION_ANNOTATION] !== undefined && !oldSuspended,
-    suspended: job.spec.suspend === true,
+    suspended: kind.isSuspended(job),
     oldSuspended,
     queue: queueNameOf(job) ?? '',
     oldQueue: oldJob === undefined ? '' : (queueNameOf(oldJob) ?? ''),
-    pods: podsAtOnce(job),
-    oldPods: oldJob === undefined ? 0 : podsAtOnce(oldJob),
+    pods: kind.podsAtOnce(job),
+    oldPods: oldJob === undefined ? 0 : kind.podsAtOnce(oldJob),
   };
 }
 
-const isManaged = ({ spec }: DeepReadonly<Job>): boolean => spec.managedBy === MANAGER_CONTROLLER_NAME;
-const hasOrigin = ({ metadata }: DeepReadonly<Job>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;
+const hasOrigin = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;

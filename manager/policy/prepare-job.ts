@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   KUEUE_MAX_EXEC_TIME_LABEL,
@@ -15,17 +15,18 @@ import {
   SUBMITTED_AT_ANNOTATION,
   SUBMITTED_BY_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { apiVersionOf } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '../api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { unmetPodFence } from '../api/unmet-wishes.ts';
-import { podsAtOnce } from '../api/pod-count.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
 import { fieldOf, hasName } from './write-rule.ts';
 
 /** A Job that is not stored yet. */
-export type JobManifest = Unsaved<Job>;
+export type JobManifest<O extends WorkObject = Job> = Unsaved<O>;
 
 export type Preparation<J> =
   | { readonly kind: 'Prepared'; readonly job: J }
@@ -35,11 +36,11 @@ export type Preparation<J> =
  * Prepares a Job for the manager: suspended until its admission, and managed by the manager. `spec.managedBy` is immutable, so this must
  * happen before the Job exists; webhook and submission consumer share this function. The argument is not changed.
  */
-export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
+export function prepareJob<J extends Unsaved<WorkObject>>(kind: WorkKind, given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
   const job = withSwitchyardNames(given, rules);
-  const problems = preparationProblems(job);
+  const problems = preparationProblems(kind, job);
   if (problems.length > 0) return { kind: 'Refused', problems };
-  return { kind: 'Prepared', job: prepared(job) };
+  return { kind: 'Prepared', job: kind.prepared(job) };
 }
 
 /**
@@ -47,7 +48,7 @@ export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRule
  * allows it and Switchyard's are absent. From then on only Switchyard's count: Kueue's belong to the user, and may be on Jobs of other
  * controllers.
  */
-export function withSwitchyardNames<J extends JobManifest | Job>(job: J, rules: JobRules): J {
+export function withSwitchyardNames<J extends Unsaved<WorkObject>>(job: J, rules: JobRules): J {
   return namesFromKueue(job, rules).reduce(
     (all, { place, name, value }) => ({ ...all, metadata: { ...all.metadata, [place]: { ...all.metadata[place], [name]: value } } }),
     job,
@@ -55,7 +56,7 @@ export function withSwitchyardNames<J extends JobManifest | Job>(job: J, rules: 
 }
 
 /** The names that such a Job gets. Where a name of Switchyard is absent, that of Kueue is there. */
-export function namesFromKueue({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): TranslatedName[] {
+export function namesFromKueue({ metadata }: DeepReadonly<Unsaved<WorkObject>>, { kueueQueueLabel }: JobRules): TranslatedName[] {
   const queue = metadata.labels?.[KUEUE_QUEUE_NAME_LABEL] ?? '';
   if (!kueueQueueLabel || queue === '' || metadata.labels?.[QUEUE_NAME_LABEL] !== undefined) return [];
   return KUEUE_NAMES.flatMap(({ place, kueues, ours }) => {
@@ -71,28 +72,24 @@ const KUEUE_NAMES: readonly { readonly place: TranslatedName['place']; readonly 
   { place: 'annotations', kueues: KUEUE_MIN_PARALLELISM_ANNOTATION, ours: MIN_PARALLELISM_ANNOTATION },
 ];
 
-/** The Job in the form that the manager runs, without validation. */
-export const prepared = <J extends JobManifest | Job>(job: J): J => ({
-  ...job,
-  spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME },
-});
-
 /** Why the manager cannot run a Job. */
-const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [...ownershipProblems(job), ...wishProblems(job)];
+const preparationProblems = (kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] => [
+  ...ownershipProblems(kind, job),
+  ...wishProblems(kind, job),
+];
 
 /** Checks that a submitted manifest of any shape is a Job that may be created. Pass the result to {@link prepareJob}. */
-export function readJobManifest(
+export function readJobManifest<O extends WorkObject>(
+  kind: WorkKind<O>,
   manifest: unknown,
-):
-  | { readonly kind: 'Manifest'; readonly manifest: JobManifest }
-  | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] } {
-  const problems = shapeProblems(manifest);
-  if (problems.length === 0 && isJobManifest(manifest)) return { kind: 'Manifest', manifest: withoutServerFields(manifest) };
+): { readonly kind: 'Manifest'; readonly manifest: Unsaved<O> } | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] } {
+  const problems = shapeProblems(kind, manifest);
+  if (problems.length === 0 && isJobManifest<O>(manifest)) return { kind: 'Manifest', manifest: withoutServerFields(manifest) };
   return { kind: 'Refused', problems };
 }
 
-function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
-  const problems = [...controllerProblems(job), ...problemsOfNames(job)];
+function ownershipProblems(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] {
+  const problems = [...controllerProblems(kind, job), ...problemsOfNames(job)];
   if (queueNameOf(job) === undefined) {
     problems.push({
       field: `metadata.labels[${QUEUE_NAME_LABEL}]`,
@@ -103,9 +100,9 @@ function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[]
 }
 
 /** Whether the Job names another controller than the manager. */
-export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+export function controllerProblems(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const { managedBy } = job.spec;
+  const managedBy = kind.controllerOf(job);
   // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
   if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
     problems.push({
@@ -117,7 +114,7 @@ export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldP
 }
 
 /** Names reserved for Switchyard in a new Job, except for those of submissions, which the consumer sets. */
-const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
+const problemsOfNames = (job: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] =>
   SWITCHYARDS_NAMES.filter(({ place, name }) => !OF_THE_CONSUMER.includes(name) && hasName(job, place, name)).map(({ place, name }) => ({
     field: fieldOf(place, name),
     problem: 'is written by Switchyard only; remove it',
@@ -133,34 +130,30 @@ const OF_THE_CONSUMER = [
 ];
 
 /** Problems of settings that are malformed or cannot be met. */
-export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
-  wrongWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
+export const wishProblems = (kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] =>
+  wrongWishes(kind, job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
 
 /** Settings that are malformed or cannot be met. */
-export function wrongWishes(job: DeepReadonly<JobManifest | Job>): UnreadableWish[] {
+export function wrongWishes(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>>): UnreadableWish[] {
   const wishes = wishesOf(job);
-  const unreadable = [...unreadableWishes(wishes), ...unmetPodFence(job, wishes)];
+  const unreadable = [...unreadableWishes(wishes), ...unmetPodFence(kind.podFenceProblem(job), wishes)];
   const { minParallelism: least } = wishes;
-  const pods = podsAtOnce(job);
+  const pods = kind.podsAtOnce(job);
   if (least.kind === 'Invalid' || least.pods === undefined || least.pods < pods) return unreadable;
   const problem = `is ${least.pods}; it must be less than the ${pods} pods that the Job may have at once, or be left out`;
   return [...unreadable, { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
 }
 
-function shapeProblems(manifest: unknown): FieldProblem[] {
-  if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];
+function shapeProblems({ resource, specProblems }: WorkKind, manifest: unknown): FieldProblem[] {
+  const apiVersion = apiVersionOf(resource);
+  if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: `must be a ${apiVersion} ${resource.kind} as a JSON object` }];
   const problems: FieldProblem[] = [];
-  if (manifest['apiVersion'] !== 'batch/v1') problems.push({ field: 'apiVersion', problem: 'must be batch/v1' });
-  if (manifest['kind'] !== 'Job') problems.push({ field: 'kind', problem: 'must be Job' });
+  if (manifest['apiVersion'] !== apiVersion) problems.push({ field: 'apiVersion', problem: `must be ${apiVersion}` });
+  if (manifest['kind'] !== resource.kind) problems.push({ field: 'kind', problem: `must be ${resource.kind}` });
   const metadata = manifest['metadata'];
   if (!isJsonObject(metadata)) problems.push({ field: 'metadata', problem: 'is missing; name at least a queue in its labels' });
   else problems.push(...metadataProblems(metadata));
-  const spec = manifest['spec'];
-  if (!isJsonObject(spec)) problems.push({ field: 'spec', problem: 'is missing' });
-  else if (!isJsonObject(spec['template'])) problems.push({ field: 'spec.template', problem: 'is missing' });
-  else if (!isJsonObject(spec['template']['spec'])) problems.push({ field: 'spec.template.spec', problem: 'is missing' });
-  else problems.push(...podProblems(spec['template']['spec']));
-  return problems;
+  return [...problems, ...specProblems(manifest['spec'])];
 }
 
 const NAMESPACE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -194,16 +187,8 @@ function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
   return problems;
 }
 
-function podProblems(pod: Record<string, unknown>): FieldProblem[] {
-  return ['containers', 'initContainers'].flatMap((field) => {
-    const containers = pod[field] ?? [];
-    const isList = Array.isArray(containers) && containers.every(isJsonObject);
-    return isList ? [] : [{ field: `spec.template.spec.${field}`, problem: 'must be a list of objects' }];
-  });
-}
-
 /** Drops the fields that an API server adds to every object. A manifest read from a cluster has them; a new Job must not. */
-function withoutServerFields(manifest: JobManifest): JobManifest {
+function withoutServerFields<O extends WorkObject>(manifest: Unsaved<O>): Unsaved<O> {
   const { status: _status, ...job } = manifest;
   const {
     uid: _uid,
@@ -215,9 +200,9 @@ function withoutServerFields(manifest: JobManifest): JobManifest {
     deletionGracePeriodSeconds: _deletionGracePeriodSeconds,
     ...metadata
   } = manifest.metadata;
-  return { ...job, metadata };
+  return { ...job, metadata } as unknown as Unsaved<O>;
 }
 
 /** The API server validates the rest of the shape. */
-const isJobManifest = (value: unknown): value is JobManifest =>
+const isJobManifest = <O extends WorkObject>(value: unknown): value is Unsaved<O> =>
   isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job, KubeObject } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import type { ReflectorOptions } from '../../shared/kube/reflector-options.ts';
@@ -9,9 +9,8 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { AdmissionInformers } from '../admission/controllers/setup-watcher.ts';
 import { CLUSTER_QUEUES } from '../api/cluster-queue.ts';
 import { COHORTS } from '../api/cohort.ts';
-import { compactJob } from '../api/compact-job.ts';
 import { formatProblems } from '../api/field-problem.ts';
-import { ruleProblems, type JobRules } from '../api/job-rules.ts';
+import type { JobRules } from '../api/job-rules.ts';
 import { LIMIT_RANGES } from '../api/limit-range.ts';
 import { RUNTIME_CLASSES } from '../api/runtime-class.ts';
 import { LOCAL_QUEUES } from '../api/local-queue.ts';
@@ -20,9 +19,11 @@ import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission
 import { RESOURCE_FLAVORS } from '../api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../api/workload-priority-class.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** Caches of all objects that the manager reads on its own cluster. Nothing starts before they run. */
 export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log' | 'onRestart'> & {
+  readonly kind: WorkKind<Job>;
   readonly rules: JobRules;
   /** User labels that are cached of a Job that waits or has ended; absent: none. */
   readonly usersLabelsMax?: number;
@@ -34,14 +35,17 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
   readonly course: RevisionTracker;
 };
 
-export type HomeInformers = Required<AdmissionInformers> & { readonly submissionQueues: Informer<SubmissionQueueObject> };
+export type HomeInformers = Required<Omit<AdmissionInformers, 'jobs'>> & {
+  readonly jobs: Informer<Job>;
+  readonly submissionQueues: Informer<SubmissionQueueObject>;
+};
 
 export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
-  const { client, clock, random, log, onWentBack, course, onRestart } = options;
+  const { kind, client, clock, random, log, onWentBack, course, onRestart } = options;
   const common = { client, clock, random, log, onWentBack, course, ...omitUndefined({ onRestart }) };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
-    jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, options) }),
+    jobs: createInformer({ ...common, resource: kind.resource, transform: (job) => cachedJob(job, options) }),
     namespaces: of(NAMESPACES),
     workerClusters: of(WORKER_CLUSTERS),
     resourceFlavors: of(RESOURCE_FLAVORS),
@@ -65,21 +69,15 @@ export function createHomeInformers(options: HomeInformersOptions): HomeInformer
  */
 export function cachedJob(
   job: Job,
-  { rules, isAdmitted, usersLabelsMax }: Pick<HomeInformersOptions, 'rules' | 'isAdmitted' | 'usersLabelsMax'>,
+  { kind, rules, isAdmitted, usersLabelsMax }: Pick<HomeInformersOptions, 'kind' | 'rules' | 'isAdmitted' | 'usersLabelsMax'>,
 ): Job {
-  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) {
-    const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
-    return {
-      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      spec: { ...omitUndefined({ managedBy: job.spec.managedBy }), template: {} },
-    }; // 1
-  }
+  if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME) return kind.cache.identity(job); // 1
   const labels = omitUndefined({ usersLabelsMax });
-  if (isFinished(job.status)) return compactJob(job, labels); // 3
+  if (isFinished(job.status)) return kind.cache.compact(job, labels); // 3
   if (isAdmitted(job)) {
     delete job.metadata.managedFields;
     return job; // 2
   }
-  const problems = ruleProblems(job, rules);
-  return compactJob(job, problems.length === 0 ? labels : { ...labels, problem: formatProblems(problems) }); // 3
+  const problems = kind.ruleProblems(job, rules);
+  return kind.cache.compact(job, problems.length === 0 ? labels : { ...labels, problem: formatProblems(problems) }); // 3
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { EVENTS, JOBS } from '../../shared/api/resources.ts';
+import { EVENTS } from '../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import type { RawClient, ReadClient, WriteClient } from '../../shared/kube/client.ts';
@@ -24,6 +24,7 @@ import { createLiveLogs } from '../live-logs/live-logs.ts';
 import { createWorkerReaders, type WorkerReadersDeps } from '../live-logs/worker-readers.ts';
 import { redactExplanation, type VisibleNames } from '../dashboard/redact-explanation.ts';
 import { redactWhatIf } from '../dashboard/redact-what-if.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** User labels by which a waiting or ended Job can be found: all of them are cached for every Job. */
 export const SHOWN_LABELS_MAX = 32;
@@ -44,7 +45,11 @@ export type DashboardService = {
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
-export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
+export type ManagerDashboardDeps = Pick<
+  ManagerFlags,
+  'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing' | 'defaultPlacement'
+> & {
+  readonly kind: WorkKind<Job>;
   readonly informers: HomeInformers;
   readonly identities: NamespaceIdentities;
   readonly client: ReadClient & WriteClient;
@@ -61,6 +66,7 @@ export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'f
 export function createManagerDashboard(
   service: DashboardService,
   {
+    kind,
     informers,
     identities,
     client,
@@ -71,6 +77,7 @@ export function createManagerDashboard(
     workerLostTimeoutMs,
     fairSharing,
     admissionFairSharing,
+    defaultPlacement,
   }: ManagerDashboardDeps,
 ): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
@@ -89,7 +96,7 @@ export function createManagerDashboard(
       limitRanges: informers.limitRanges?.list() ?? [],
       runtimeClasses: informers.runtimeClasses?.list() ?? [],
     }),
-    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
+    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing, defaultPlacement }),
     clock,
     log,
   });
@@ -107,6 +114,7 @@ export function createManagerDashboard(
     service.liveLogs && createWorkerReaders({ ...service.liveLogs, workerClusters, secretsNamespace: clusterSecretsNamespace, clock });
 
   const dashboard = createDashboard({
+    kind,
     informers,
     identities,
     reviewer: service.reviewer,
@@ -136,7 +144,7 @@ export function createManagerDashboard(
     },
     async readJob(key) {
       try {
-        const job = await client.get(JOBS, key);
+        const job = await client.get(kind.resource, key);
         const { managedFields: _managedFields, ...metadata } = job.metadata as Job['metadata'] & { managedFields?: unknown };
         return { apiVersion: 'batch/v1', kind: 'Job', ...job, metadata };
       } catch (error) {
@@ -145,7 +153,7 @@ export function createManagerDashboard(
       }
     },
     kept: history && createNamespaceHistory(createHistory(history.store), identities),
-    live: readers && createLiveLogs({ readers, workerClusters, clock, log }),
+    live: readers && createLiveLogs({ kind, readers, workerClusters, clock, log }),
     writer: service.actions === true ? client : undefined,
     audit: service.audit,
     newId: () => randomBytes(9).toString('base64url'),

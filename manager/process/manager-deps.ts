@@ -1,3 +1,4 @@
+import type { PlacementPolicy } from '../api/cluster-queue.ts';
 import type { Registry } from 'prom-client';
 import type { ObjectKey } from '../../shared/api/kubernetes.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -14,7 +15,7 @@ import type { JobRules } from '../api/job-rules.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { CanaryConfig } from '../canary/canary.ts';
 import type { CertificateKeeper } from '../certificates/certificate-keeper.ts';
-import type { Tracing } from '../dispatch/copy/remote-job.ts';
+import type { Tracing } from '../work-kind/copy-options.ts';
 import type { KeyValueStore } from '../history/key-value-store.ts';
 import type { NamespaceHistory } from '../history/namespace-history.ts';
 import type { ApiMetrics } from '../http/api-metrics.ts';
@@ -73,6 +74,8 @@ export type ManagerDeps = {
   /** How idle quota and ClusterQueues are shared; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
   readonly admissionFairSharing?: UsagePolicy | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** Where all that admission sees and decides is written down; absent: nowhere. The caller closes it. */
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
   /** Says who did what; absent: none is kept. The caller closes it. */

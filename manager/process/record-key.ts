@@ -40,12 +40,12 @@ export async function recordKeys(deps: RecordKeyDeps, signal: AbortSignal): Prom
 
 /** The keys, or a message with what is missing. */
 async function readOrMake(deps: RecordKeyDeps, signal: AbortSignal): Promise<RecordKeys | string> {
-  const { client, secret, origin, log } = deps;
+  const { kind, client, secret, origin, log } = deps;
   const present = await read(client, secret, signal);
   const problem = present && (await sealedByOther(deps, present, signal));
   if (problem !== undefined) return problem;
   if (present !== undefined && Object.keys(present.data ?? {}).length > 0) return keysOf(present);
-  const sealed = present === undefined ? await sealedJob(client, signal) : undefined;
+  const sealed = present === undefined ? await sealedJob(kind, client, signal) : undefined;
   if (sealed !== undefined) {
     return `${named(secret)} with the key of admission records is gone, and Jobs are sealed with it (${sealed}): restore the Secret, or create an empty one to have all Jobs suspended and admitted anew`;
   }

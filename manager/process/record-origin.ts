@@ -1,6 +1,6 @@
-import type { DeepReadonly, Job, ObjectKey, Secret } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, ObjectKey, Secret, WorkObject } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, MANAGER_ID_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { SECRETS } from '../../shared/api/resources.ts';
 import { isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
@@ -8,8 +8,10 @@ import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { writtenRecordOf } from '../api/records.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type RecordKeyDeps = {
+  readonly kind: WorkKind;
   readonly client: ReadClient & WriteClient;
   /** The Secret with the keys. */
   readonly secret: ObjectKey;
@@ -29,13 +31,13 @@ const PAGE = 500;
  * would not be seen, and would be created a second time. Undefined where it may use them.
  */
 export async function sealedByOther(
-  { client, secret, origin }: Pick<RecordKeyDeps, 'client' | 'secret' | 'origin'>,
+  { kind, client, secret, origin }: Pick<RecordKeyDeps, 'kind' | 'client' | 'secret' | 'origin'>,
   { metadata }: Pick<Secret, 'metadata'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const other = metadata.annotations?.[MANAGER_ID_ANNOTATION];
   if (other === undefined || other === origin) return undefined;
-  const job = await sealedJob(client, signal);
+  const job = await sealedJob(kind, client, signal);
   if (job === undefined) return undefined;
   return (
     `this manager has the id "${origin}", and a manager of the id "${other}" has sealed the records of Jobs (${job}), whose copies have its mark: start it with ` +
@@ -77,18 +79,18 @@ export async function claimRecords(deps: RecordKeyDeps, signal: AbortSignal): Pr
 /**
  * Name of an unfinished Job with a sealed record; undefined when there is none. Reads a few pages, and only when the Secret has a problem.
  */
-export async function sealedJob(client: ReadClient, signal: AbortSignal): Promise<string | undefined> {
+export async function sealedJob(kind: WorkKind, client: ReadClient, signal: AbortSignal): Promise<string | undefined> {
   let continueToken: string | undefined;
   do {
-    const page = await client.list(JOBS, { limit: PAGE, signal, ...omitUndefined({ continueToken }) });
-    const sealed = page.items.find(isSealedAndUnfinished);
+    const page = await client.list(kind.resource, { limit: PAGE, signal, ...omitUndefined({ continueToken }) });
+    const sealed = page.items.find((job) => isSealedAndUnfinished(kind, job));
     if (sealed !== undefined) return `${sealed.metadata.namespace}/${sealed.metadata.name}`;
     continueToken = page.continueToken;
   } while (continueToken !== undefined && continueToken !== '');
   return undefined;
 }
 
-const isSealedAndUnfinished = (job: DeepReadonly<Job>): boolean =>
-  job.spec.managedBy === MANAGER_CONTROLLER_NAME && !isFinished(job.status) && writtenRecordOf(job).kind === 'Record';
+const isSealedAndUnfinished = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
+  kind.controllerOf(job) === MANAGER_CONTROLLER_NAME && !isFinished(job.status) && writtenRecordOf(job).kind === 'Record';
 
 const named = ({ namespace, name }: ObjectKey): string => `Secret ${namespace}/${name}`;

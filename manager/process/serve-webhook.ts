@@ -11,6 +11,7 @@ import { mayDoEverything, ownUsername } from './identity.ts';
 import type { WebhookMetrics } from '../webhook/webhook-metrics.ts';
 import type { Identities } from '../policy/writer.ts';
 import { createWebhookServer } from '../webhook/server.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type WebhookListener = {
   readonly address: string;
@@ -22,6 +23,7 @@ export type WebhookListener = {
 };
 
 export type ServeWebhookDeps = {
+  readonly kind: WorkKind;
   readonly client: RawClient;
   /** Absent: the webhook is not served. */
   readonly webhook?: WebhookListener;
@@ -50,6 +52,7 @@ export async function serveWebhook(
   const username = await ownUsername(deps, signal);
   if (username === undefined) return;
   const server = createWebhookServer({
+    kind: deps.kind,
     certificate: webhook.certificate,
     identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
     onSharedIdentity: (...by) => alarm.sharedBy(...by),

@@ -5,7 +5,7 @@ import { findCondition, finishedCondition } from '../../shared/kube/conditions.t
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Span } from '../../shared/runtime/span.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
-import type { SeenJob } from './story-events.ts';
+import { isAdmitted, type SeenJob } from './story-events.ts';
 
 /**
  * Times on the wire have whole seconds; an observer knows more precise ones. `ended` takes an event that is observed now, `began` returns
@@ -21,8 +21,8 @@ export type Instants = {
  * once or again.
  */
 export function jobSpans(before: SeenJob, after: SeenJob, ratio: number, instants: Instants): readonly Span[] {
-  const { job } = after;
-  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
+  const { kind, job } = after;
+  if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
   const begin = beginner(after);
   return [
     ...untilAdmitted(before, after, begin, instants),
@@ -34,8 +34,8 @@ export function jobSpans(before: SeenJob, after: SeenJob, ratio: number, instant
 
 /** The span of a Job that is deleted before its end. */
 export function deletedSpans(seen: SeenJob, ratio: number, instants: Instants, nowMs: number): readonly Span[] {
-  const { job } = seen;
-  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
+  const { kind, job } = seen;
+  if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
   if (finishedCondition(job.status) !== undefined) return [];
   const begin = beginner(seen);
   return [begin('job', 'job', submittedMs(seen, instants), nowMs, { error: 'deleted before it had ended' })];
@@ -86,8 +86,6 @@ function submittedMs(seen: SeenJob, instants: Instants): number {
   const saidMs = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   return saidMs <= madeMs && saidMs >= madeMs - SUBMITTED_BEFORE_MAX_MS ? saidMs : madeMs;
 }
-
-const isAdmitted = ({ job, record }: SeenJob): boolean => record !== undefined && record.evicted !== true && job.spec.suspend !== true;
 
 /** Submit: until the creation of the Job. Queued: until each admission. */
 function untilAdmitted(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
@@ -141,15 +139,16 @@ function untilStarted(before: SeenJob, after: SeenJob, begin: Begin, instants: I
 
 /** Pods: until the last pod has ended, or the Job is evicted. Home: until the end is known at home. Job: all of it. */
 function untilEnded(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
-  const { job } = after;
+  const { kind, job } = after;
   const end = finishedCondition(job.status);
   if (end === undefined) return evictedSpans(before, after, begin, instants);
   if (finishedCondition(before.job.status) !== undefined) return [];
   // The clock is that of the worker cluster, and may be wrong.
-  const thereMs = parseWireTime(job.status?.completionTime ?? end.lastTransitionTime) ?? 0;
+  const { completionTime, succeeded, failed } = kind.progress(job);
+  const thereMs = parseWireTime(completionTime ?? end.lastTransitionTime) ?? 0;
   const homeMs = instants.ended('home', thereMs);
   const error = end.type === 'Failed' ? `${end.reason ?? 'Failed'}: ${end.message ?? ''}` : undefined;
-  const pods = { 'switchyard.pods.succeeded': job.status?.succeeded ?? 0, 'switchyard.pods.failed': job.status?.failed ?? 0 };
+  const pods = { 'switchyard.pods.succeeded': succeeded, 'switchyard.pods.failed': failed };
   const more = { attributes: pods, ...omitUndefined({ error }) };
   const whole = begin('job', 'job', submittedMs(after, instants), homeMs, more);
   const { record } = after;

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
@@ -7,10 +7,11 @@ import type { SpanExporter } from '../../shared/runtime/span-exporter.ts';
 import type { RecordReader } from '../api/records.ts';
 import { deletedSpans, jobSpans, type Instants } from './job-spans.ts';
 import type { SeenJob } from './story-events.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** Exports the life of each Job as spans while this manager leads. */
 export interface JobTracer {
-  readonly handler: EventHandler<Job>;
+  readonly handler: EventHandler<WorkObject>;
   /** Exports until `signal` aborts. */
   lead(signal: AbortSignal): void;
 }
@@ -21,12 +22,13 @@ const REMEMBERED_MAX = 20_000;
 const LATE_MS = 2_000;
 
 export function createJobTracer(deps: {
+  readonly kind: WorkKind;
   readonly exporter: Pick<SpanExporter, 'export'>;
   readonly ratio: number;
   readonly readRecord: RecordReader;
   readonly clock: Pick<Clock, 'now'>;
 }): JobTracer {
-  const { exporter, ratio, readRecord, clock } = deps;
+  const { kind, exporter, ratio, readRecord, clock } = deps;
   let leading: AbortSignal | undefined;
   const seenMs = new Map<string, Map<string, number>>();
 
@@ -47,11 +49,11 @@ export function createJobTracer(deps: {
     },
   });
 
-  const isTold = (job: DeepReadonly<Job>): boolean =>
-    leading !== undefined && !leading.aborted && job.spec.managedBy === MANAGER_CONTROLLER_NAME;
-  const seen = (job: DeepReadonly<Job>): SeenJob => {
+  const isTold = (job: DeepReadonly<WorkObject>): boolean =>
+    leading !== undefined && !leading.aborted && kind.controllerOf(job) === MANAGER_CONTROLLER_NAME;
+  const seen = (job: DeepReadonly<WorkObject>): SeenJob => {
     const read = readRecord(job);
-    return { job, record: read.kind === 'Record' ? read.record : undefined };
+    return { kind, job, record: read.kind === 'Record' ? read.record : undefined };
   };
 
   return {

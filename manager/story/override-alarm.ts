@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { OVERRIDE_FIELD_MANAGER } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { actInWords, actsOn } from '../api/job-acts.ts';
 import { JobEventReason } from '../api/reasons.ts';
 import type { StoryMetrics } from './story-metrics.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** Reports, while this manager leads, each user who bypassed the policies of Jobs: in the log, in an Event on the Job, and in a metric. */
 export interface OverrideAlarm {
-  readonly handler: EventHandler<Job>;
+  readonly handler: EventHandler<WorkObject>;
   /** Reports until `signal` aborts. */
   lead(signal: AbortSignal): void;
 }
@@ -21,16 +21,18 @@ export interface OverrideAlarm {
  * can claim any name. Writes of one user within one second count once.
  */
 export function createOverrideAlarm({
+  kind,
   events,
   metrics,
   log,
 }: {
+  readonly kind: WorkKind;
   readonly events: EventRecorder;
   readonly metrics: Pick<StoryMetrics, 'overrides'>;
   readonly log: Logger;
 }): OverrideAlarm {
   let leading: AbortSignal | undefined;
-  const check = (job: DeepReadonly<Job>, before: DeepReadonly<Job> | undefined): void => {
+  const check = (job: DeepReadonly<WorkObject>, before: DeepReadonly<WorkObject> | undefined): void => {
     if (leading === undefined || leading.aborted) return;
     const known = before === undefined ? [] : actsOn(before);
     const overrides = actsOn(job).filter((act) => act.what === 'Override' && !known.some((each) => isDeepStrictEqual(each, act)));
@@ -39,7 +41,7 @@ export function createOverrideAlarm({
       metrics.overrides.inc();
       log.warn('a write of a Job passed by the rules', { namespace, name, user: act.user, at: act.at });
       const message = `${actInWords(act)}: as field manager ${OVERRIDE_FIELD_MANAGER}, past the rules of who may write what`;
-      events.event(JOBS, job, 'Warning', JobEventReason.Overridden, message);
+      events.event(kind.resource, job, 'Warning', JobEventReason.Overridden, message);
     }
   };
   return {

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, JobCondition, WorkObject } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
@@ -7,12 +7,13 @@ import { actInWords, actsOn } from '../api/job-acts.ts';
 import { readLastFailure, failedPodMessage, failureMessage, type LastFailure } from '../api/last-failure.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** One Event in the life of a Job, as shown by `kubectl describe job`. */
 export type StoryEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: JobEventReason; readonly message: string };
 
 /** An observed Job with the record of admission, if it has one. */
-export type SeenJob = { readonly job: DeepReadonly<Job>; readonly record: AdmissionRecord | undefined };
+export type SeenJob = { readonly kind: WorkKind; readonly job: DeepReadonly<WorkObject>; readonly record: AdmissionRecord | undefined };
 
 /**
  * The Events between two states of a Job, oldest first. An eviction is not among them: its controller writes an Event of its own, which
@@ -30,7 +31,7 @@ export function storyEvents(before: SeenJob, after: SeenJob): readonly StoryEven
 }
 
 /** The Event of a new Job that was submitted over HTTP; undefined for other Jobs. */
-export function submittedEvent(job: DeepReadonly<Job>): StoryEvent | undefined {
+export function submittedEvent(job: DeepReadonly<WorkObject>): StoryEvent | undefined {
   const user = submitterOf(job);
   return user === undefined ? undefined : normal(JobEventReason.Submitted, `submitted over HTTP by ${user}`);
 }
@@ -62,7 +63,8 @@ function actedOn(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   return normal(JobEventReason.ActedOn, actInWords(last));
 }
 
-const isAdmitted = ({ job, record }: SeenJob): boolean => record !== undefined && record.evicted !== true && job.spec.suspend !== true;
+export const isAdmitted = ({ kind, job, record }: SeenJob): boolean =>
+  record !== undefined && record.evicted !== true && !kind.isSuspended(job);
 
 function admitted(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const { record } = after;
@@ -106,8 +108,8 @@ function dispatchedAndStarted(before: SeenJob, after: SeenJob): readonly (StoryE
 
 /** The ending of the last failed pod may be known later than the number of failed pods: it is then reported later. */
 function podsFailed(before: SeenJob, after: SeenJob): StoryEvent | undefined {
-  const all = after.job.status?.failed ?? 0;
-  const more = all - (before.job.status?.failed ?? 0);
+  const all = after.kind.progress(after.job).failed;
+  const more = all - before.kind.progress(before.job).failed;
   const failure = latestFailure(before, after);
   const told = (message: string): StoryEvent => ({ type: 'Warning', reason: JobEventReason.PodFailed, message });
   if (more <= 0) return failure === undefined ? undefined : told(failureMessage(failure));
@@ -126,15 +128,16 @@ function latestFailure(before: SeenJob, after: SeenJob): LastFailure | undefined
 function finished(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const end = finishedCondition(after.job.status);
   if (end === undefined || finishedCondition(before.job.status) !== undefined) return undefined;
-  const { metadata, status } = after.job;
+  const { kind, job } = after;
+  const { startTime, completionTime, succeeded, failed } = kind.progress(job);
   const where = after.record === undefined ? '' : ` on cluster "${after.record.cluster}"`;
-  const ended = status?.completionTime ?? end.lastTransitionTime;
+  const ended = completionTime ?? end.lastTransitionTime;
   const parts: readonly (readonly [string, number | undefined])[] = [
-    ['in', span(metadata.creationTimestamp, ended)],
-    ['of which it ran', span(status?.startTime, ended)],
+    ['in', span(job.metadata.creationTimestamp, ended)],
+    ['of which it ran', span(startTime, ended)],
   ];
   const times = parts.flatMap(([what, ms]) => (ms === undefined ? [] : [`${what} ${inSeconds(ms)}`])).join(', ');
-  const pods = `${status?.succeeded ?? 0} succeeded, ${status?.failed ?? 0} failed`;
+  const pods = `${succeeded} succeeded, ${failed} failed`;
   const story = `${where}${times === '' ? '' : ` ${times}`}; pods: ${pods}`;
   if (end.type !== 'Failed') return normal(JobEventReason.Finished, `complete${story}`);
   return { type: 'Warning', reason: JobEventReason.Finished, message: `failed${story}; ${end.reason ?? 'Failed'}: ${end.message ?? ''}` };

@@ -1,6 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
 import { ApiError, hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
@@ -32,8 +31,10 @@ import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
 import type { WithdrawnJobs } from './withdrawn-jobs.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type ConsumerDeps = {
+  readonly kind: WorkKind<Job>;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly rules?: JobRules;
   /** Creates Jobs, as whoever the tenant says. */
@@ -122,11 +123,11 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
 }
 
 /** Once: a cancellation may be repeated. */
-async function noteCancel({ home, clock }: ConsumerDeps, job: DeepReadonly<Job>, user: string): Promise<void> {
+async function noteCancel({ kind, home, clock }: ConsumerDeps, job: DeepReadonly<Job>, user: string): Promise<void> {
   if (actsOn(job).some((act) => act.what === 'Cancel' && act.user === user)) return;
   const annotations = { [ACTS_ANNOTATION]: withAct(job, { what: 'Cancel', user }, clock.now()) };
   const patch = { type: 'merge', body: { metadata: { uid: job.metadata.uid, annotations } } } as const;
-  await home.patch(JOBS, objectKey(job), patch, { fieldManager: MANAGER_FIELD_MANAGER }).catch((error: unknown) => {
+  await home.patch(kind.resource, objectKey(job), patch, { fieldManager: MANAGER_FIELD_MANAGER }).catch((error: unknown) => {
     // It goes, or is another one by now.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   });
@@ -139,12 +140,15 @@ const hasEnded = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): en
  * The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal
  * says.
  */
-async function parkedJob({ jobs, client }: ConsumerDeps, { job: key, uid }: ParkedSubmission): Promise<DeepReadonly<Job> | undefined> {
+async function parkedJob(
+  { kind, jobs, client }: ConsumerDeps,
+  { job: key, uid }: ParkedSubmission,
+): Promise<DeepReadonly<Job> | undefined> {
   if (!isNamed(key) || typeof uid !== 'string' || uid === '') return undefined;
   const cached = jobs.get(key);
   if (cached?.metadata.uid === uid) return cached;
   // It may be too new for the cache.
-  const job = await client.get(JOBS, key).catch((error: unknown) => {
+  const job = await client.get(kind.resource, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
@@ -198,11 +202,11 @@ const conflict = ({ job }: LedgerEntry): SubmissionRefused =>
   );
 
 /** Undefined while the Job is there and has not ended. */
-async function outcomeOfMade({ jobs, client }: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
+async function outcomeOfMade({ kind, jobs, client }: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
   const cached = jobs.get(key);
   if (cached?.metadata.uid === uid) return outcomeOf(cached);
   // It may be too new for the cache.
-  const job = await client.get(JOBS, key).catch((error: unknown) => {
+  const job = await client.get(kind.resource, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
@@ -220,7 +224,7 @@ async function make(
   delivery: Delivery,
   begun: number | LedgerEntry,
 ): Promise<boolean> {
-  const { clock, rules, keys } = deps;
+  const { kind, clock, rules, keys } = deps;
   const { key } = submission;
   const ledger = deps.ledger.of(tenant.id);
   const attempt = typeof begun === 'number' ? begun : begun.attempt;
@@ -235,7 +239,7 @@ async function make(
   }
   // 2. The intent.
   const user = callerOf(keys, { tenant: tenant.id, key, data: submission.data });
-  const manifest = sealed(manifestOf(tenant, { ...submission, made, user }, rules), sealedAs, keys);
+  const manifest = sealed(manifestOf(kind, tenant, { ...submission, made, user }, rules), sealedAs, keys);
   const name = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
   const isSame = intended !== undefined && formatKey(intended) === formatKey(name);
   await (isSame ? ledger.written(key) : ledger.put(key, intendedEntry(delivery, attempt, name, clock.now())));
@@ -258,21 +262,27 @@ function sealed(manifest: JobManifest, submission: SealedSubmission, keys: Recor
 }
 
 async function createJob(
-  { client, keys }: ConsumerDeps,
+  { kind, client, keys }: ConsumerDeps,
   manifest: JobManifest,
   submission: SealedSubmission,
 ): Promise<{ readonly job: Job; readonly isNew: boolean }> {
   try {
-    return { job: await client.create(JOBS, manifest, { fieldManager: MANAGER_FIELD_MANAGER }), isNew: true };
+    return { job: await client.create(kind.resource, manifest, { fieldManager: MANAGER_FIELD_MANAGER }), isNew: true };
   } catch (error) {
-    if (isAlreadyExists(error)) return { job: await earlierDelivery(client, keys, manifest, submission), isNew: false };
+    if (isAlreadyExists(error)) return { job: await earlierDelivery(kind, client, keys, manifest, submission), isNew: false };
     throw isFinal(error) ? new SubmissionRefused(codeOf(error), error.message, { cause: error }) : error;
   }
 }
 
-async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: JobManifest, submission: SealedSubmission): Promise<Job> {
+async function earlierDelivery(
+  kind: WorkKind<Job>,
+  client: ReadClient,
+  keys: RecordKeys,
+  manifest: JobManifest,
+  submission: SealedSubmission,
+): Promise<Job> {
   const key = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
-  const job = await client.get(JOBS, key);
+  const job = await client.get(kind.resource, key);
   // Somebody who guessed the name may have been there first.
   if (isOf(job, submission, keys)) return job;
   throw new SubmissionRefused(

@@ -1,4 +1,4 @@
-import type { ConfigMap, DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Job, ObjectKey, WorkObject } from '../../shared/api/kubernetes.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -25,7 +25,7 @@ export type TailedCopy = {
   readonly job: ObjectKey;
   readonly originUid: string;
   readonly cluster: string;
-  readonly copy: DeepReadonly<Job>;
+  readonly copy: DeepReadonly<WorkObject>;
   readonly tails: () => Promise<ConfigMap | undefined>;
 };
 

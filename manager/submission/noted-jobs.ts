@@ -1,6 +1,5 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
@@ -17,9 +16,11 @@ import type { SubmissionLedger } from './ledger-store.ts';
 import { submissionOf } from './outcome.ts';
 import { isSealedSubmission } from './submission-seal.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type NotedJobsDeps = {
-  readonly jobs: Informer<Job>;
+  readonly kind: WorkKind;
+  readonly jobs: Informer<WorkObject>;
   readonly client: Pick<WriteClient, 'patch'>;
   /** Undefined: no submissions are taken, and nothing is noted. */
   readonly ledger: SubmissionLedger | undefined;
@@ -40,7 +41,7 @@ export type NotedJobsDeps = {
  */
 export interface NotedJobs {
   /** Whether the finalizer may go, with whatever is written of the Job. Has it noted where it is not. */
-  isNoted(job: DeepReadonly<Job>): boolean;
+  isNoted(job: DeepReadonly<WorkObject>): boolean;
   /**
    * Takes the finalizer off Jobs that have ended or are being deleted, where nobody else writes to them any more, until `signal` aborts.
    */
@@ -53,7 +54,7 @@ const LOOK_AGAIN_MS = 250;
 const SHORT_TTL_SECONDS = 30;
 
 /** Call before the informer runs. */
-export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metrics }: NotedJobsDeps): NotedJobs {
+export function createNotedJobs({ kind, jobs, client, ledger, keys, clock, log, metrics }: NotedJobsDeps): NotedJobs {
   const queue = createWorkqueue({
     name: 'noted-jobs',
     clock,
@@ -61,12 +62,12 @@ export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metric
     metrics: metrics.workqueues.of('noted-jobs'),
   });
   let [leading, loaded] = [false, ledger === undefined];
-  const seen = (job: DeepReadonly<Job>): void => {
+  const seen = (job: DeepReadonly<WorkObject>): void => {
     if (leading && isLeftOver(job)) queue.add(keyOfObject(job));
   };
   jobs.addHandler({ added: seen, updated: seen });
 
-  function isNoted(job: DeepReadonly<Job>): boolean {
+  function isNoted(job: DeepReadonly<WorkObject>): boolean {
     const of = submissionOf(job);
     if (of === undefined || ledger === undefined || !isSealedSubmission(keys, job, of)) return true;
     if (!loaded) return false;
@@ -76,7 +77,7 @@ export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metric
     if (entry === undefined || entry.attempt !== of.made.attempt) return true;
     if (entry.state === 'Intended') ours.mark(of.key, created(entry.attempt, objectKey(job), job.metadata.uid, clock.now()));
     const noted = ours.get(of.key);
-    if (noted?.state === 'Created' && noted.uid === job.metadata.uid && goesByItself(job)) return false;
+    if (noted?.state === 'Created' && noted.uid === job.metadata.uid && goesByItself(kind, job)) return false;
     return ours.isWritten(of.key);
   }
 
@@ -87,7 +88,7 @@ export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metric
     const { uid, resourceVersion, finalizers = [] } = job.metadata;
     const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter((each) => each !== SUBMISSION_FINALIZER) } };
     try {
-      await client.patch(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      await client.patch(kind.resource, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
     } catch (error) {
       // The newer version is on its way into the cache.
       if (isConflict(error)) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -110,11 +111,12 @@ export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metric
 }
 
 /** Soon after its end, by its TTL: not one that somebody deletes before, whose end is its deletion. */
-const goesByItself = ({ metadata: { deletionTimestamp }, spec: { ttlSecondsAfterFinished: ttl }, status }: DeepReadonly<Job>): boolean =>
-  typeof ttl === 'number' && ttl < SHORT_TTL_SECONDS && (deletionTimestamp === undefined || isFinished(status));
+const goesByItself = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
+  (kind.ttlSeconds(job) ?? SHORT_TTL_SECONDS) < SHORT_TTL_SECONDS &&
+  (job.metadata.deletionTimestamp === undefined || isFinished(job.status));
 
 /** It goes, or has ended, and dispatch has written to it for the last time. */
-const isLeftOver = ({ metadata: { finalizers = [], deletionTimestamp }, status }: DeepReadonly<Job>): boolean =>
+const isLeftOver = ({ metadata: { finalizers = [], deletionTimestamp }, status }: DeepReadonly<WorkObject>): boolean =>
   finalizers.includes(SUBMISSION_FINALIZER) &&
   !finalizers.includes(COPIES_FINALIZER) &&
   (deletionTimestamp !== undefined || isFinished(status));

@@ -1,5 +1,4 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
@@ -14,8 +13,10 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, isJobOf, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type OutcomeReporterDeps = {
+  readonly kind: WorkKind<Job>;
   /** By tenant id, those that are served now. */
   readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly jobs: Informer<Job>;
@@ -140,7 +141,7 @@ export const endedAttempt = ({ made, ...ref }: SealedSubmission): EndedAttempt =
 
 /** The outcome of a parked submission whose Job ended, or is gone; undefined while its Job is there. */
 async function outcomeOfParked(
-  { jobs, client, keys }: OutcomeReporterDeps,
+  { kind, jobs, client, keys }: OutcomeReporterDeps,
   tenant: string,
   { ref, job: key, uid }: ParkedSubmission,
 ): Promise<Outcome | undefined> {
@@ -151,7 +152,7 @@ async function outcomeOfParked(
   if (cached?.metadata.uid === uid) return endOf(cached);
   // It may be too new for the cache.
   try {
-    return endOf(await client.get(JOBS, key));
+    return endOf(await client.get(kind.resource, key));
   } catch (error) {
     if (isNotFound(error)) return deletedOutcome(`Job ${formatKey(key)}`);
     throw error;

@@ -38,7 +38,7 @@ export const deletedOutcome = (job: string): Outcome => ({
 });
 
 /** The submission that a Job says it came from; undefined when it did not come through a queue. */
-export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Job>): SealedSubmission | undefined {
+export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Pick<Job, 'metadata'>>): SealedSubmission | undefined {
   const id = annotations[SUBMISSION_ANNOTATION];
   const submittedAt = Number(annotations[SUBMITTED_AT_ANNOTATION]);
   const tenant = annotations[SUBMISSION_TENANT_ANNOTATION] ?? SHARED_TENANT;

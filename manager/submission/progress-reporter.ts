@@ -14,8 +14,10 @@ import { progressOf } from './progress.ts';
 import { isSealedSubmission } from './submission-seal.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type ProgressReporterDeps = {
+  readonly kind: WorkKind;
   /** By tenant id, those that are served now. */
   readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly jobs: Informer<Job>;
@@ -41,7 +43,15 @@ const TOLD_QPS = 300;
  * Watches Jobs that came through a queue, and tells what has changed: at most once a second of each, and of what changed more often the
  * latest. What it is told again the queue knows, so whoever leads next tells all. Call before the informer runs.
  */
-export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, log, metrics }: ProgressReporterDeps): ProgressReporter {
+export function createProgressReporter({
+  kind,
+  queues,
+  jobs,
+  keys: sealKeys,
+  clock,
+  log,
+  metrics,
+}: ProgressReporterDeps): ProgressReporter {
   const changed = createWorkqueue({
     name: 'progress',
     clock,
@@ -59,9 +69,9 @@ export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, lo
   }
 
   jobs.addHandler({
-    added: (job) => telling && mayBeTold(job) && seen(job),
+    added: (job) => telling && mayBeTold(kind, job) && seen(job),
     updated: (job, previous) =>
-      telling && submissionOf(job) !== undefined && !isDeepStrictEqual(progressOf(job), progressOf(previous)) && seen(job),
+      telling && submissionOf(job) !== undefined && !isDeepStrictEqual(progressOf(kind, job), progressOf(kind, previous)) && seen(job),
     deleted: () => undefined,
   });
 
@@ -75,7 +85,7 @@ export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, lo
     toldAtMs.delete(key); // It moves to the end.
     toldAtMs.set(key, clock.now());
     forgetOlder();
-    await queue.report(ref, progressOf(job));
+    await queue.report(ref, progressOf(kind, job));
   }
 
   function forgetOlder(): void {
@@ -90,11 +100,12 @@ export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, lo
       onAbort(signal, () => changed.shutDown());
       if (signal.aborted) return;
       telling = true;
-      for (const job of jobs.list()) if (mayBeTold(job)) seen(job);
+      for (const job of jobs.list()) if (mayBeTold(kind, job)) seen(job);
       await runController({ name: 'progress', queue: changed, concurrency: CONCURRENCY, reconcile, log });
     },
   };
 }
 
 /** What has ended when it is first seen has been told, or its outcome tells it. */
-const mayBeTold = (job: DeepReadonly<Job>): boolean => submissionOf(job) !== undefined && progressOf(job).phase !== 'Finished';
+const mayBeTold = (kind: WorkKind, job: DeepReadonly<Job>): boolean =>
+  submissionOf(job) !== undefined && progressOf(kind, job).phase !== 'Finished';

@@ -1,13 +1,15 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { SubmissionPhase, type SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** Where a Job stands, for its submitter. */
-export function progressOf(job: DeepReadonly<Job>): SubmissionProgress {
-  const { active = 0, succeeded = 0, failed = 0, startTime, conditions } = job.status ?? {};
+export function progressOf(kind: WorkKind, job: DeepReadonly<WorkObject>): SubmissionProgress {
+  const { active, succeeded, failed, startTime } = kind.progress(job);
+  const conditions = job.status?.conditions;
   const parsed = writtenRecordOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : undefined;
   const pods = { active, succeeded, failed };
@@ -17,8 +19,8 @@ export function progressOf(job: DeepReadonly<Job>): SubmissionProgress {
     const reason = end.type === 'Failed' ? (end.reason ?? 'Failed') : 'Complete';
     return { phase: SubmissionPhase.Finished, reason, ...place, ...pods };
   }
-  if (record !== undefined && record.evicted !== true && job.spec.suspend !== true) {
-    const running = active > 0 || (startTime !== undefined && startTime !== null);
+  if (record !== undefined && record.evicted !== true && !kind.isSuspended(job)) {
+    const running = active > 0 || startTime !== undefined;
     return { phase: running ? SubmissionPhase.Running : SubmissionPhase.Admitted, ...place, ...pods };
   }
   const waiting = findCondition(conditions, SwitchyardCondition.QuotaReserved);

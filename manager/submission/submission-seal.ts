@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { SHARED_TENANT, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionRef } from './submission-queue.ts';
@@ -18,7 +18,7 @@ export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submissio
   digest(current, job, submission).toString('base64url');
 
 /** Whether the manager made this Job of this submission. Whoever may create Jobs may write the annotations, but not the seal. */
-export function isSealedSubmission({ current, others }: RecordKeys, { metadata }: DeepReadonly<Job>, submission: SealedBy): boolean {
+export function isSealedSubmission({ current, others }: RecordKeys, { metadata }: DeepReadonly<WorkObject>, submission: SealedBy): boolean {
   const given = Buffer.from(metadata.annotations?.[SUBMISSION_SEAL_ANNOTATION] ?? '', 'base64url');
   return [current, ...others].some((key) => {
     const wanted = digest(key, metadata, submission);

@@ -33,6 +33,7 @@ import type { Tenant, TenantRules } from './tenant.ts';
 import { watchUnadmittableJobs } from './unadmittable-jobs.ts';
 import { countUnendedJobs } from './unended-jobs.ts';
 import { createWithdrawnJobs } from './withdrawn-jobs.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type SubmissionSource = {
   /** Opens the queue of a tenant. The manager closes it. */
@@ -57,6 +58,7 @@ export type SubmissionSource = {
 };
 
 export type SubmissionsDeps = {
+  readonly kind: WorkKind<Job>;
   /** Undefined: none are taken. */
   readonly source: SubmissionSource | undefined;
   /** The manager cluster. */
@@ -88,15 +90,24 @@ const DEFAULT_TURNS_MAX = 50;
 
 /** Call before the informers run. */
 export function createSubmissions(deps: SubmissionsDeps): Submissions {
-  const { source, jobs, home, clock, log, metrics } = deps;
+  const { kind, source, jobs, home, clock, log, metrics } = deps;
   const notedJobs = (ledger: SubmissionLedger | undefined): NotedJobs =>
-    createNotedJobs({ jobs, client: home, ledger, keys: deps.keys, clock, log: log.with({ part: 'intake' }), metrics: metrics.submission });
+    createNotedJobs({
+      kind,
+      jobs,
+      client: home,
+      ledger,
+      keys: deps.keys,
+      clock,
+      log: log.with({ part: 'intake' }),
+      metrics: metrics.submission,
+    });
   // Jobs of submissions may be there from when some were taken.
   return source === undefined ? notedJobs(undefined) : fromQueues(deps, source, notedJobs);
 }
 
 function fromQueues(
-  { home, fenced, jobs, objects, ledgerNamespace, keys, rules, tenantRules, redisTroubles, clock, log, metrics }: SubmissionsDeps,
+  { kind, home, fenced, jobs, objects, ledgerNamespace, keys, rules, tenantRules, redisTroubles, clock, log, metrics }: SubmissionsDeps,
   source: SubmissionSource,
   notedJobs: (ledger: SubmissionLedger) => NotedJobs,
 ): Submissions {
@@ -131,7 +142,7 @@ function fromQueues(
     objects,
     consume: (tenant, queue, each) => {
       const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-      return runConsumer({ rules, client: clientFor(tenant), home, jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
+      return runConsumer({ kind, rules, client: clientFor(tenant), home, jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
     },
     tenantRules,
     clock,
@@ -141,7 +152,7 @@ function fromQueues(
   const onEnded = ({ tenant, key, attempt }: EndedAttempt, uid: string, outcome: Outcome): void =>
     ledger.of(tenant).mark(key, ended({ uid, attempt }, outcome, clock.now()));
   const { queues, tenants } = intake;
-  const withdrawnJobs = createWithdrawnJobs({ jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
+  const withdrawnJobs = createWithdrawnJobs({ kind, jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
   const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });
   const queueReporter = createQueueReporter({
     objects,
@@ -157,8 +168,8 @@ function fromQueues(
     log: intakeLog,
     metrics: metrics.submission,
   });
-  const reporter = createOutcomeReporter({ queues, jobs, client: home, onEnded, ...common });
-  const progress = createProgressReporter({ queues, jobs, ...common });
+  const reporter = createOutcomeReporter({ kind, queues, jobs, client: home, onEnded, ...common });
+  const progress = createProgressReporter({ kind, queues, jobs, ...common });
   return {
     isNoted: noted.isNoted,
     endings: createLogTailReporter({ queues, jobs, keys, clock, log: intakeLog }),

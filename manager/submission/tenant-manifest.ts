@@ -1,3 +1,4 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
 import { createHash } from 'node:crypto';
 import {
   PRIORITY_CLASS_LABEL,
@@ -14,11 +15,12 @@ import {
 import { parseTraceparent } from '../../shared/api/trace-context.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
-import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { prepareJob, readJobManifest, withSwitchyardNames, type JobManifest } from '../policy/prepare-job.ts';
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** What is to become a Job. `user`: who submitted it over HTTP. */
 export type SubmittedAttempt = Submission & { readonly made: MadeOf; readonly user?: string | undefined };
@@ -27,18 +29,24 @@ export type SubmittedAttempt = Submission & { readonly made: MadeOf; readonly us
  * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it:
  * Invalid where nobody could submit this, Forbidden where the tenant may not.
  */
-export function manifestOf(tenant: Tenant, submission: SubmittedAttempt, rules: JobRules = DEFAULT_JOB_RULES): JobManifest {
+export function manifestOf(
+  kind: WorkKind<Job>,
+  tenant: Tenant,
+  submission: SubmittedAttempt,
+  rules: JobRules = DEFAULT_JOB_RULES,
+): JobManifest {
   if (submission.id.length > ID_LENGTH_MAX) {
     throw new SubmissionRefused(
       'Invalid',
       `the id of the submission has ${submission.id.length} characters, and at most ${ID_LENGTH_MAX} are taken; give it a shorter one`,
     );
   }
-  const read = readJobManifest(manifestIn(submission.data));
+  const read = readJobManifest(kind, manifestIn(submission.data));
   if (read.kind === 'Refused') throw invalid(read.problems);
   const placed = inNamespace(tenant, read.manifest);
   const { generateName: _generateName, ...metadata } = placed.metadata;
   const prepared = prepareJob(
+    kind,
     withPriorityClass(
       tenant,
       submission.priority ?? 0,
@@ -47,7 +55,7 @@ export function manifestOf(tenant: Tenant, submission: SubmittedAttempt, rules: 
     rules,
   );
   if (prepared.kind === 'Refused') throw invalid(prepared.problems);
-  const problems = ruleProblems(prepared.job, rules);
+  const problems = kind.ruleProblems(prepared.job, rules);
   if (problems.length > 0) throw invalid(problems);
   checkQueue(tenant, prepared.job);
   return prepared.job;

@@ -1,5 +1,4 @@
 import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
@@ -17,8 +16,10 @@ import { submissionOf } from './outcome.ts';
 import { isSealedSubmission } from './submission-seal.ts';
 import { ImpersonationRefused } from './tenant-client.ts';
 import type { Tenant } from './tenant.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type WithdrawnJobsDeps = {
+  readonly kind: WorkKind;
   readonly jobs: Informer<Job>;
   readonly ledger: SubmissionLedger;
   /** By id, those whose queues are served now. */
@@ -54,7 +55,17 @@ const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 300_000;
 
 /** Call before the informer runs. */
-export function createWithdrawnJobs({ jobs, ledger, tenants, clientFor, keys, clock, log, metrics }: WithdrawnJobsDeps): WithdrawnJobs {
+export function createWithdrawnJobs({
+  kind,
+  jobs,
+  ledger,
+  tenants,
+  clientFor,
+  keys,
+  clock,
+  log,
+  metrics,
+}: WithdrawnJobsDeps): WithdrawnJobs {
   const queue = createWorkqueue({
     name: 'withdrawn-jobs',
     clock,
@@ -104,7 +115,7 @@ export function createWithdrawnJobs({ jobs, ledger, tenants, clientFor, keys, cl
     // Its SubmissionQueue is gone, or is not served: there is nobody as whom the Job could be deleted.
     if (tenant === undefined) return { requeueAfterMs: RETRY_MAX_MS };
     try {
-      await clientFor(tenant).delete(JOBS, parseKey(key), { uid, propagationPolicy: 'Background' });
+      await clientFor(tenant).delete(kind.resource, parseKey(key), { uid, propagationPolicy: 'Background' });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) {
         const message = refusalOf(error, tenant, withdrawn.job);

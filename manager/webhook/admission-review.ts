@@ -1,4 +1,4 @@
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { WorkObject } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { changeInWords, jobChanges } from '../audit/job-changes.ts';
@@ -8,7 +8,8 @@ import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
-import { controllerProblems, prepared, namesFromKueue } from '../policy/prepare-job.ts';
+import { controllerProblems, namesFromKueue } from '../policy/prepare-job.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** The fields of an admission.k8s.io/v1 AdmissionReview that concern Jobs. */
@@ -21,8 +22,8 @@ export type AdmissionRequest = {
   readonly dryRun?: true;
   /** The field manager of the writer, if it names one. */
   readonly fieldManager?: string;
-  readonly object: Job | undefined;
-  readonly oldObject: Job | undefined;
+  readonly object: WorkObject | undefined;
+  readonly oldObject: WorkObject | undefined;
 };
 export type AdmissionResponse = {
   readonly uid: string;
@@ -74,19 +75,17 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
  * Prepares a new Job with a queue for the manager, and records its creator. Problems are reported by the validating webhook, which knows
  * the writer.
  */
-export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
+export function mutate(kind: WorkKind, request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
   const words = namesFromKueue(object, rules);
-  if (isCopy(object) || (queueNameOf(object) === undefined && words.length === 0) || controllerProblems(object).length > 0)
+  if (isCopy(kind, object) || (queueNameOf(object) === undefined && words.length === 0) || controllerProblems(kind, object).length > 0)
     return { uid, allowed: true };
-  const { suspend, managedBy } = prepared(object).spec;
   const operations = [
     // Where Switchyard's name is absent, Kueue's is there, and so the map exists.
     ...words.map(({ place, name, value }) => ({ op: 'add', path: pathOf(place, name), value })),
     ...creatorOperations(request.userInfo.username, object),
-    ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
-    ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
+    ...kind.preparation(object),
   ];
   return operations.length === 0 ? { uid, allowed: true } : patched(uid, operations);
 }
@@ -105,13 +104,13 @@ export function noteOverride({ uid, object, oldObject, userInfo: { username } }:
 }
 
 /** The creator by the API server; the manifest's own value is ignored. */
-function creatorOperations(username: string | undefined, { metadata }: Job): object[] {
+function creatorOperations(username: string | undefined, { metadata }: WorkObject): object[] {
   const name = CREATED_BY_ANNOTATION;
   return username === undefined || metadata.annotations?.[name] === username ? [] : [annotationOperation({ metadata }, name, username)];
 }
 
 /** An empty map is not sent. */
-const annotationOperation = ({ metadata }: Pick<Job, 'metadata'>, name: string, value: string): object =>
+const annotationOperation = ({ metadata }: Pick<WorkObject, 'metadata'>, name: string, value: string): object =>
   metadata.annotations === undefined
     ? { op: 'add', path: '/metadata/annotations', value: { [name]: value } }
     : { op: 'add', path: pathOf('annotations', name), value };
@@ -124,14 +123,19 @@ const patched = (uid: string, operations: readonly object[]): AdmissionResponse 
 });
 
 /** Judges a write of a Job or of its status. */
-export function validate(request: AdmissionRequest, identities: Identities, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
+export function validate(
+  kind: WorkKind,
+  request: AdmissionRequest,
+  identities: Identities,
+  rules: JobRules = DEFAULT_JOB_RULES,
+): AdmissionResponse {
   const { uid, operation, object: job, oldObject: oldJob, userInfo, fieldManager, subResource: subresource = '' } = request;
   if (job === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return { uid, allowed: true };
   if (operation === 'UPDATE' && oldJob === undefined) return denied(uid, [{ field: 'oldObject', problem: 'is missing in the review' }]);
   const { writer } = recognize(userInfo.username, fieldManager, identities, userInfo.extra);
-  const problems = validateJob({ subresource, job, oldJob, writer, username: userInfo.username ?? '' }, rules);
+  const problems = validateJob(kind, { subresource, job, oldJob, writer, username: userInfo.username ?? '' }, rules);
   if (problems.length > 0) return denied(uid, problems);
-  const changes = oldJob === undefined || subresource !== '' ? [] : jobChanges(oldJob, job).map(changeInWords);
+  const changes = oldJob === undefined || subresource !== '' ? [] : jobChanges(kind, oldJob, job).map(changeInWords);
   return { uid, allowed: true, ...omitUndefined({ auditAnnotations: changes.length === 0 ? undefined : { changes: changes.join(', ') } }) };
 }
 
@@ -142,4 +146,5 @@ const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionRespon
 });
 
 /** The API server validates the rest. */
-const isJob = (value: unknown): value is Job => isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);
+const isJob = (value: unknown): value is WorkObject =>
+  isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

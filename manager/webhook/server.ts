@@ -10,6 +10,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { PassedWrite } from '../audit/write-audit.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { WebhookMetrics } from './webhook-metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from './admission-review.ts';
 
 export type WebhookDeps = {
+  readonly kind: WorkKind;
   readonly certificate: CertificateSource;
   readonly identities: Identities;
   /** Called for every write by another program as the manager's user, with its field manager, '' for none. */
@@ -78,6 +80,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 const HANDSHAKE_TIMEOUT_MS = API_SERVER_WAIT_MS;
 
 export function createWebhookServer({
+  kind,
   certificate,
   identities,
   onSharedIdentity,
@@ -88,14 +91,14 @@ export function createWebhookServer({
   log,
 }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, Webhook>> = {
-    '/mutate': (request) => mutate(request, rules),
+    '/mutate': (request) => mutate(kind, request, rules),
     '/override': (request) => noteOverride(request, clock.now()),
     '/validate': (request, address) => {
       const { userInfo, fieldManager, object: job, oldObject: oldJob } = request;
       const { username, uid, groups } = userInfo;
       const { writer, sharesIdentity } = recognize(username, fieldManager, identities);
       if (sharesIdentity) onSharedIdentity(username ?? '', fieldManager ?? '');
-      const response = validate(request, identities, rules);
+      const response = validate(kind, request, identities, rules);
       const isStored = response.allowed && request.dryRun !== true && request.subResource === undefined && writer !== 'Manager';
       if (isStored && request.operation === 'UPDATE' && username !== undefined && job !== undefined && oldJob !== undefined)
         onPassed?.({ user: { username, ...omitUndefined({ uid, groups }) }, job, oldJob, address });

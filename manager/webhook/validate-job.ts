@@ -1,8 +1,9 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
-import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
 import { fieldOf } from '../policy/write-rule.ts';
@@ -17,33 +18,33 @@ import { controllerProblems, wishProblems, wrongWishes } from '../policy/prepare
  * 4. Changed settings must be well-formed, and possible to meet.
  * 5. The Job must satisfy the administrator's rules: a new Job, and a changed one unless it broke them before.
  */
-export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES): FieldProblem[] {
+export function validateJob(kind: WorkKind, write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES): FieldProblem[] {
   const { subresource, job, oldJob, writer } = write;
   if (writer === 'Manager') return []; // 1
-  const problems = judgeWrite(write); // 2
+  const problems = judgeWrite(kind, write); // 2
   if (oldJob === undefined)
     return queueNameOf(job) === undefined
       ? problems
-      : [...problems, ...unpreparedProblems(job), ...wishProblems(job), ...ruleProblems(job, rules)]; // 3, 5
-  if (oldJob.spec.managedBy !== MANAGER_CONTROLLER_NAME) return problems;
-  const mayBreakRules = subresource !== '' || ruleProblems(oldJob, rules).length > 0;
-  return [...problems, ...changedWishProblems(job, oldJob), ...(mayBreakRules ? [] : ruleProblems(job, rules))]; // 4, 5
+      : [...problems, ...unpreparedProblems(kind, job), ...wishProblems(kind, job), ...kind.ruleProblems(job, rules)]; // 3, 5
+  if (kind.controllerOf(oldJob) !== MANAGER_CONTROLLER_NAME) return problems;
+  const mayBreakRules = subresource !== '' || kind.ruleProblems(oldJob, rules).length > 0;
+  return [...problems, ...changedWishProblems(kind, job, oldJob), ...(mayBreakRules ? [] : kind.ruleProblems(job, rules))]; // 4, 5
 }
 
 /** A copy on a cluster that is its own worker cluster. A Job of the manager with the origin label is no copy. */
-export const isCopy = ({ metadata, spec }: DeepReadonly<Job>): boolean =>
-  metadata.labels?.[ORIGIN_LABEL] !== undefined && spec.managedBy !== MANAGER_CONTROLLER_NAME;
+export const isCopy = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
+  job.metadata.labels?.[ORIGIN_LABEL] !== undefined && kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME;
 
 /** The mutating webhook prepares Jobs: a difference means that it was bypassed, or that another webhook undid its work. */
-function unpreparedProblems(job: DeepReadonly<Job>): FieldProblem[] {
-  const problems = controllerProblems(job);
-  if ((job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME) === BUILT_IN_JOB_CONTROLLER_NAME) {
+function unpreparedProblems(kind: WorkKind, job: DeepReadonly<WorkObject>): FieldProblem[] {
+  const problems = controllerProblems(kind, job);
+  if ((kind.controllerOf(job) ?? BUILT_IN_JOB_CONTROLLER_NAME) === BUILT_IN_JOB_CONTROLLER_NAME) {
     problems.push({ field: 'spec.managedBy', problem: `must be ${MANAGER_CONTROLLER_NAME} for a Job with the label ${QUEUE_NAME_LABEL}` });
   }
   return problems;
 }
 
-const changedWishProblems = (job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): FieldProblem[] =>
-  wrongWishes(job)
+const changedWishProblems = (kind: WorkKind, job: DeepReadonly<WorkObject>, oldJob: DeepReadonly<WorkObject>): FieldProblem[] =>
+  wrongWishes(kind, job)
     .filter(({ place, name }) => job.metadata[place]?.[name] !== oldJob.metadata[place]?.[name])
     .map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));

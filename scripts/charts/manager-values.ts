@@ -158,6 +158,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
       about:
         "How often each worker is shown that the manager is in reach. At most a third of the workers' config.fenceAfter (docs/fencing.md).",
     }),
+    defaultPlacement: flagValue(FLAGS, 'default-placement', {
+      default: 'LeastRoom',
+      about:
+        'Which cluster with room a Job goes to where its ClusterQueue has no placement: LeastRoom packs, MostRoom spreads (docs/packing.md).',
+    }),
     fairSharing: group('How ClusterQueues share what their cohorts lend (docs/fair-sharing.md).', {
       enabled: flagValue(FLAGS, 'fair-sharing', {
         default: false,
@@ -378,4 +383,6 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'decision-log-max-size': 'the decision log of a pod goes to standard output',
   'decision-log-max-files': 'likewise',
   'history-store': 'history.store, history.storeSecret or the volume',
+  'history-store-file': 'history.storeSecret, which is mounted',
+  'history-credentials-directory': 'history.credentialsSecret, which is mounted',
 };

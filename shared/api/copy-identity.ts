@@ -4,7 +4,7 @@
  * template be changed then).
  */
 import { isJsonObject } from './json-value.ts';
-import type { DeepReadonly, Job } from './kubernetes.ts';
+import type { DeepReadonly, WorkObject } from './kubernetes.ts';
 import { EPOCH_VARIABLE, JOB_UID_VARIABLE, JOB_VARIABLE, MANAGER_VARIABLE, ORIGIN_LABEL } from './names.ts';
 
 export type TemplateIdentity = {
@@ -43,7 +43,7 @@ export function podIdentity(pod: unknown): TemplateIdentity | undefined {
 }
 
 /** The manager whose copy a Job is; undefined: it is no copy. The template counts, and the label where it says nothing. */
-export const originOf = ({ metadata, spec }: DeepReadonly<Pick<Job, 'metadata' | 'spec'>>): string | undefined =>
+export const originOf = ({ metadata, spec }: DeepReadonly<Pick<WorkObject, 'metadata' | 'spec'>>): string | undefined =>
   templateIdentity(spec)?.manager ?? metadata.labels?.[ORIGIN_LABEL];
 
 function identityIn(env: readonly unknown[]): TemplateIdentity | undefined {

@@ -92,6 +92,15 @@ export type CronJobSpec = Wire<V1CronJobSpec>;
 export type CronJobStatus = Wire<V1CronJobStatus>;
 
 export type Job = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: JobSpec; status?: JobStatus };
+/** An object of any kind of work, of which only its kind reads the spec, and more of the status than its conditions. */
+export type WorkObject = {
+  apiVersion?: string;
+  kind?: string;
+  metadata: NamespacedMeta;
+  spec: object;
+  status?: WorkStatus;
+};
+export type WorkStatus = { conditions?: JobCondition[]; [field: string]: unknown };
 export type CronJob = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: CronJobSpec; status?: CronJobStatus };
 export type Pod = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: PodSpec; status?: PodStatus };
 export type Namespace = Omit<Wire<V1Namespace>, 'metadata'> & { metadata: ObjectMeta };

@@ -6,6 +6,7 @@ import type { FairSharingConfig } from '../../manager/admission/fair-sharing/fai
 import { createPendingQueues } from '../../manager/admission/queues/pending-queues.ts';
 import { nextMost, runCycle } from '../../manager/admission/queues/scheduling-cycle.ts';
 import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot/snapshot.ts';
+import type { Workload } from '../../manager/admission/workload/workload.ts';
 import { parseRequests, UNLIMITED } from '../../manager/api/amount.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
 import { waitingWorkload } from '../support/waiting-workload.ts';
@@ -44,6 +45,7 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   tryingSinceMs: undefined,
   unsteady: false,
   draining: false,
+  preference: 0,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,
   priorityClasses: undefined,
@@ -84,6 +86,9 @@ export function createAdmissionCore(
   let arrivals = 0;
   let most = 1;
 
+  const add = (clusterQueue: string, workload: Workload, priority = 0): void =>
+    queues.add(clusterQueue, false, { workload, priority, arrival: arrivals++ });
+
   const release = (key: string): void => {
     running.delete(key);
     const gone = cache.forget(key);
@@ -109,16 +114,19 @@ export function createAdmissionCore(
     cache,
     queues,
     running,
+    add,
     arrive: (clusterQueue: string, name: string, cpu: string, priority = 0, createdMs = arrivals): void => {
       const workloadClass = `class-${priority}`;
       priorities.set(workloadClass, priority);
       const parts = { createdMs, shape: 'shape', schedulingHash: cpu, ...(priority === 0 ? {} : { priorityWish: { workloadClass } }) };
-      const workload = waitingWorkload(name, { cpu, pods: '1' }, parts);
-      queues.add(clusterQueue, false, { workload, priority, arrival: arrivals++ });
+      add(clusterQueue, waitingWorkload(name, { cpu, pods: '1' }, parts), priority);
     },
     release,
     /** One cycle: of how many heads it decided, and how many of them it admitted; undefined when nothing was left to decide. */
-    cycle: (nowMs: number, admitted?: (key: string, clusterQueue: string) => void): { decided: number; admitted: number } | undefined => {
+    cycle: (
+      nowMs: number,
+      admitted?: (key: string, clusterQueue: string, cluster: string) => void,
+    ): { decided: number; admitted: number } | undefined => {
       const result = runCycle(
         {
           cache,
@@ -128,7 +136,7 @@ export function createAdmissionCore(
             queues.delete(key);
             cache.assume(head.queued.workload, record);
             running.set(key, head);
-            admitted?.(key, record.clusterQueue);
+            admitted?.(key, record.clusterQueue, record.cluster);
             return true;
           },
           at: () => undefined,

@@ -8,7 +8,7 @@ import type { LineSink } from '../../manager/admission/decision-log/decision-rec
 import type { FairSharingConfig } from '../../manager/admission/fair-sharing/fair-strategy.ts';
 import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
-import { compactJob } from '../../manager/api/compact-job.ts';
+import { compactJob } from '../../manager/work-kind/job/compact-job.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { createLostClusters } from '../../manager/api/lost-clusters.ts';
 import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
@@ -29,6 +29,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { TEST_RECORD_KEYS } from '../support/jobs.ts';
 import { meta } from './admission-core.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const NAMESPACE = 'team';
 
@@ -52,11 +53,12 @@ export function createAdmissionWhole(
   };
   const running = new Set<string>();
   const admission = createAdmission({
+    kind: JOB_KIND,
     client: takingClient(informers, ({ name }) => running.add(name)),
     events: { event: () => undefined, flush: () => Promise.resolve() },
     storyEvents: { event: () => undefined, flush: () => Promise.resolve() },
     informers,
-    records: createRecordKeeper(TEST_RECORD_KEYS),
+    records: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND),
     lostClusters: createLostClusters(systemClock),
     workerLostTimeoutMs: 0,
     fairSharing,

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { CLUSTER_QUEUES, type ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
@@ -30,6 +30,7 @@ import { WorkerProgram } from './job-controller/worker-program.ts';
 import { cpuSecondsOf, peakResidentBytesOf } from './process-figures.ts';
 import { parseSamples, type Sample } from './prometheus-text.ts';
 import { defineSuite } from './suite.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const WORKERS = ['east', 'west'];
@@ -180,14 +181,16 @@ export async function setUpQueues(client: KubeClient): Promise<void> {
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   await client.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
   const group = { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '100k' }] }] };
-  await client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups: [group] } });
+  // All clusters are to work, and no node is ever full.
+  const spec: ClusterQueueSpec = { namespaceSelector: {}, resourceGroups: [group], placement: 'MostRoom' };
+  await client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec });
   await client.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
 }
 
 /** `clusters`: where it may run; absent: anywhere. */
 export function aJob(name: string, clusters?: string): Job {
   const annotations = clusters === undefined ? {} : { annotations: { [CLUSTERS_ANNOTATION]: clusters } };
-  const prepared = prepareJob({
+  const prepared = prepareJob(JOB_KIND, {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, ...annotations },

@@ -21,6 +21,7 @@ import { aHomeJob, anAdmittedJob, TEST_RECORD_KEYS } from '../support/jobs.ts';
 import { threadCpuMs } from './cpu-time.ts';
 import { watchTurns } from './longest-turn.ts';
 import { defineSuite } from './suite.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const FLAGS = {
   waiting: { value: 'N', fallback: '100000', about: 'Jobs that wait', parse: wholeNumber(0) },
@@ -50,16 +51,17 @@ export const invariantsSuite = defineSuite(FLAGS, ({ waiting, running, clusters,
   const metrics = createInvariantMetrics(new Registry());
   const charges: Account = { kind: 'Charges', held: parseRequests({ pods: '1' }) };
   const watch = createLiveInvariants({
+    kind: JOB_KIND,
     jobs,
     homeHeardMs: () => clock.monotonic(),
     workerClusters: createObjectCache<WorkerCluster>(),
-    readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
+    readRecord: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND).read,
     accountOf: (key) => (key.includes('/runs-') ? charges : { kind: 'Waits' }),
     dispatch: {
       shown: () => new Set(names),
       shownCopies: (key) =>
         [...copies].flatMap(([cluster, cache]) =>
-          cache.byIndex('key', key).flatMap((job) => shownCopy({ cluster, job, deleting: false }, true) ?? []),
+          cache.byIndex('key', key).flatMap((job) => shownCopy(JOB_KIND, { cluster, job, deleting: false }, true) ?? []),
         ),
       *copiedKeys() {
         for (const cache of copies.values()) yield* new Set(cache.list().map(keyOfObject));

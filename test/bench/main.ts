@@ -63,6 +63,14 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'packing',
+    {
+      about:
+        'how full clusters stay and how long Jobs wait where some ask for most of a cluster; beside it EASY and conservative backfilling',
+      load: async () => (await import('./packing.ts')).packingSuite,
+    },
+  ],
+  [
     'intake',
     {
       about: 'submissions: accepted, parked and settled a second, what parked ones cost, accepted to created, Jobs made of a backlog',

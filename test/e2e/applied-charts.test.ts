@@ -12,10 +12,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CHARTS, type Chart } from '../support/helm.ts';
 import { createKubectl, findKubectls } from '../support/kubectl.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 300_000;
 const NAMESPACE = 'switchyard';
-const kubectls = findKubectls(process.env).slice(-1);
+/** Half a minute of processor time: npm test applies each chart twice without kubectl (`test/scenario/charts.test.ts`). */
+const kubectls = isSlow ? findKubectls(process.env).slice(-1) : [];
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-applied-'));
 /**
  * `kubectl apply` sends a map whose patchStrategy is `replace` each time, such as the selector of a PodDisruptionBudget, and says
@@ -32,7 +34,9 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test.runIf(kubectls.length === 0)('kubectl', ({ skip }) => skip('no kubectl on the PATH, and $KUBECTL_BINARIES names none'));
+test.runIf(kubectls.length === 0)('kubectl', ({ skip }) =>
+  skip('run npm run test:operations, with a kubectl on the PATH or named by $KUBECTL_BINARIES'),
+);
 
 describe.each(kubectls)('kubectl $version', { timeout: LIMIT_MS }, (binary) => {
   const kubeconfig = path.join(directory, 'kubeconfig');

@@ -3,12 +3,11 @@ import { DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { combinations, type Combination } from '../support/chart-matrix.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { FOREIGN_KINDS } from '../support/foreign-kinds.ts';
-import { CHARTS, findHelms, setting, templateArguments, type Rendered } from '../support/helm.ts';
+import { CHARTS, findHelms, parseRendered, setting, templateArguments, type Rendered } from '../support/helm.ts';
 import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 600_000;
@@ -94,13 +93,11 @@ async function objectionsTo(helm: string, { chart, values }: Combination): Promi
   const { stdout } = await promisify(execFile)(helm, [...templateArguments(chart), ...values.flatMap(setting)], {
     maxBuffer: 64 * 1024 * 1024,
   });
-  const documents = parseAllDocuments(stdout);
-  const repeated = documents.flatMap(({ errors }) => errors.map(({ message }) => message));
-  const objects = documents.map((document) => document.toJS() as Rendered | null).filter((object) => object !== null);
+  const objects = parseRendered(stdout);
   const names = objects.map(({ kind: of, metadata }) => `${of}/${metadata.namespace ?? ''}/${metadata.name}`);
   const twice = names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${name} is there twice`);
   const objections = await Promise.all([...objects, ...podsOf(objects)].map(objection));
-  return [...repeated, ...twice, ...objections.filter((each) => each !== undefined)];
+  return [...twice, ...objections.filter((each) => each !== undefined)];
 }
 
 async function linted(helm: string, { chart, values }: Combination): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * Goal: one command tells whether every cluster takes a Job and brings its end home, as `helm test` runs it, by the real program against
+ * Goal: one command tells whether every cluster takes a Job and brings its end home, as `helm test` runs it, by the program against
  * real managers and workers.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const setState = (name: string, state: string) =>
 const left = async (): Promise<number> => (await home().list(JOBS, { namespace: NAMESPACE, labelSelector: CANARY_LABEL })).items.length;
 
 test('a canary goes through every cluster, is told in a table, and leaves nothing behind', { timeout: LIMIT_MS }, async () => {
-  const { code, stdout } = await cli.run(['canary', '-n', NAMESPACE]);
+  const { code, stdout } = await cli.runProcess(['canary', '-n', NAMESPACE]);
   expect(stdout).toMatch(/^CLUSTER +OUTCOME +QUEUED +SENT +STARTED +RAN +IN ALL\neast +Complete +.*\nwest +Complete +.*\n$/);
   expect(code).toBe(0);
   await cli.until(async () => (await left()) === 0);

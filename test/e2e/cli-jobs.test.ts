@@ -1,6 +1,6 @@
 /**
- * Goal: a person with a terminal submits Jobs, follows them, stops them and sees who uses what, by the real program against a real manager
- * and worker.
+ * Goal: a person with a terminal submits Jobs, follows them, stops them and sees who uses what, by the program against a real manager and
+ * worker.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,7 @@ const exists = async (name: string): Promise<boolean> => {
 describe('submit', { timeout: LIMIT_MS }, () => {
   test('makes the Jobs of a file, waits, and tells how each has gone', async () => {
     const jobs = file('two', manifest('one'), { ...manifest('two'), metadata: { name: 'two' } });
-    const { code, stdout, stderr } = await cli.run(inTeam('submit', jobs, '--queue', 'main', '--wait'));
+    const { code, stdout, stderr } = await cli.runProcess(inTeam('submit', jobs, '--queue', 'main', '--wait'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'team/one submitted\nteam/two submitted\n' });
     expect(stderr).toMatch(/^team\/one finished on east in \d+\.\d s \(queued \d+\.\d, dispatched \d+\.\d, pod start \d+\.\d\)$/m);
     expect(stderr).toMatch(/^team\/two finished on east /m);
@@ -91,7 +91,9 @@ describe('run', { timeout: LIMIT_MS }, () => {
   });
 
   test('ends with the exit code of the container that fails, and deletes the Job with --rm', async () => {
-    const { code, stderr } = await cli.run(inTeam('run', '--image', 'busybox', '--name', 'three', '--rm', '--', 'sh', '-c', 'exit 3'));
+    const { code, stderr } = await cli.runProcess(
+      inTeam('run', '--image', 'busybox', '--name', 'three', '--rm', '--', 'sh', '-c', 'exit 3'),
+    );
     expect({ code, stderr }).toEqual({
       code: 3,
       stderr: expect.stringMatching(/team\/three failed on east in .*: PodFailurePolicy, .* exit code 3 /),
@@ -115,7 +117,7 @@ describe('get, queues and top', { timeout: LIMIT_MS }, () => {
     const table = await cli.run(['get', 'jobs', '-A']);
     expect(table.stdout).toMatch(/^NAMESPACE +NAME +QUEUE +CLUSTER +STATE +ACTIVE +OK +FAILED +AGE$/m);
     expect(table.stdout).toMatch(/^team +listed +main +east +Running +1 +0 +0 +\d+\w*$/m);
-    const way = (await cli.runHere(inTeam('explain', 'listed', '--kubeconfig', cli.kubeconfig))).stdout;
+    const way = (await cli.run(inTeam('explain', 'listed'))).stdout;
     expect(way).toMatch(
       /^Its way:\n  \S+Z  made\n  \S+Z  admitted to cluster east by cluster queue main \(after .*\)\n  \S+Z  its copy was made there /m,
     );
@@ -137,7 +139,7 @@ describe('get, queues and top', { timeout: LIMIT_MS }, () => {
   });
 
   test('follow changes with -w until they are interrupted', async () => {
-    const watching = cli.start(inTeam('get', 'jobs', 'listed', '-w'));
+    const watching = cli.startProcess(inTeam('get', 'jobs', 'listed', '-w'));
     await cli.until(() => watching.said().stdout.includes('listed'));
     expect((await cli.run(inTeam('hold', 'listed'))).stdout).toBe('team/listed held\n');
     await cli.until(() => /listed .* Held /.test(watching.said().stdout));

@@ -1,5 +1,5 @@
 /**
- * Goal: a person reads logs and exit codes of Jobs while they run and when nothing of them is left, by the real program, of containers that
+ * Goal: a person reads logs and exit codes of Jobs while they run and when nothing of them is left, by the program, of containers that
  * are real processes.
  */
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { CONFIG_MAPS } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { HOLD_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { NAMESPACE } from '../scenario/whole-world.ts';
-import type { Outcome, RunningSwitchyard } from '../support/switchyard-process.ts';
+import type { Outcome } from '../support/switchyard-process.ts';
 import { createCliWorld, type CliWorld } from './cli-world.ts';
 
 const LIMIT_MS = 300_000;
@@ -48,7 +48,7 @@ const run = (script: string, ...flags: readonly string[]): string[] => {
 /** A script waits until the test has seen something. */
 const until = (what: string): string => `while [ ! -e ${path.join(cli.folder, what)} ]; do sleep 0.05; done`;
 const happened = (what: string): void => writeFileSync(path.join(cli.folder, what), '');
-async function over({ outcome }: RunningSwitchyard): Promise<Outcome> {
+async function over({ outcome }: { readonly outcome: Promise<Outcome> }): Promise<Outcome> {
   let isOver = false;
   const end = outcome.finally(() => (isOver = true));
   await cli.until(() => isOver);
@@ -84,7 +84,7 @@ describe('a Job that has failed', { timeout: LIMIT_MS }, () => {
   });
 
   test('shows `run` what its pod writes, and ends it with its exit code and the last line', async () => {
-    const running = cli.start(run(`echo begun; ${until('seen')}; echo no such file; exit 42`));
+    const running = cli.startProcess(run(`echo begun; ${until('seen')}; echo no such file; exit 42`));
     await cli.until(() => running.said().stdout === 'begun\n');
     happened('seen');
     const { code, stdout, stderr } = await over(running);
@@ -248,7 +248,7 @@ test('every command prints JSON that can be read', { timeout: LIMIT_MS }, async 
   expect([...Object.keys(lines), ...Object.keys(SHOWN_ELSEWHERE)].toSorted()).toEqual(COMMANDS.map(({ words }) => words).toSorted());
   for (const [words, args] of Object.entries(lines)) {
     const [own, ...behind] = args.join('\n').split('\n--\n');
-    const { code, stdout } = await cli.runHere([
+    const { code, stdout } = await cli.run([
       ...words.split(' '),
       ...(own ?? '').split('\n'),
       '-o',

@@ -13,7 +13,8 @@ import { sharedTenant } from '../../manager/submission/tenant.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { done, failed, QUEUE_NAME, refOf, startQueue, type QueueUnderTest } from '../support/queue-under-test.ts';
-import { startSwitchyard, switchyard, type Outcome } from '../support/switchyard-process.ts';
+import { startSwitchyardHere, switchyardHere } from '../support/switchyard-here.ts';
+import type { Outcome } from '../support/switchyard-process.ts';
 
 const MANIFEST = { apiVersion: 'batch/v1', kind: 'Job', metadata: { generateName: 'sum-' }, spec: { template: { spec: {} } } };
 
@@ -71,8 +72,8 @@ afterEach(async () => {
   await world.renew();
 });
 
-const run = (args: readonly string[]): Promise<Outcome> => switchyard(args, { kubeconfig: path.join(folder, 'kubeconfig'), environment });
-const start = (args: readonly string[]) => startSwitchyard(args, { kubeconfig: path.join(folder, 'kubeconfig'), environment });
+const run = (args: readonly string[]): Promise<Outcome> => start(args).outcome;
+const start = (args: readonly string[]) => startSwitchyardHere(args, { kubeconfig: path.join(folder, 'kubeconfig'), environment });
 const WAYS = { redis: ['--via', 'redis', '--submission-queue', QUEUE_NAME], http: ['--via', 'http', '--submission-queue', 'nightly'] };
 const parked = async (key: string): Promise<Job> => {
   await expect.poll(async () => (await world.users.getJob(key))?.getState(), { timeout: 30_000 }).toBe('delayed');
@@ -153,7 +154,7 @@ test('by HTTP the stream is taken up again where it broke', { timeout: 120_000 }
 test('what is missing or not allowed is said with its remedy', { timeout: 120_000 }, async () => {
   const nobody = { SWITCHYARD_SERVER: '', SWITCHYARD_REDIS_URL: '' };
   const say = async (args: readonly string[], own: Record<string, string> = {}): Promise<string> => {
-    const { code, stderr } = await switchyard(args, {
+    const { code, stderr } = await switchyardHere(args, {
       kubeconfig: path.join(folder, 'kubeconfig'),
       environment: { ...environment, ...own },
     });

@@ -4,14 +4,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
-import { COMMANDS } from '../../manager/cli/commands.ts';
-import { commandTree, type Chosen } from '../../manager/cli/command-tree.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { createWholeWorld, HOME, type WholeWorld } from '../scenario/whole-world.ts';
 import { createCrds } from '../support/crds.ts';
+import { startSwitchyardHere } from '../support/switchyard-here.ts';
 import { startSwitchyard, type Outcome, type RunningSwitchyard, type SwitchyardOptions } from '../support/switchyard-process.ts';
+
+type OptionsHere = Omit<SwitchyardOptions, 'input'>;
 
 export type CliWorld = {
   readonly world: WholeWorld;
@@ -20,13 +20,14 @@ export type CliWorld = {
   readonly folder: string;
   /** Serves a cluster on a port, and writes its kubeconfig. */
   listen(cluster: string): Promise<string>;
-  /** Runs a command while time goes on. */
-  run(args: readonly string[], options?: SwitchyardOptions): Promise<Outcome>;
-  /** The same in this process: as good where the process is not what is looked at, and much sooner done. */
-  runHere(args: readonly string[]): Promise<Outcome>;
+  /** Runs a command in this process while time goes on. */
+  run(args: readonly string[], options?: OptionsHere): Promise<Outcome>;
+  /** The same in a process of its own: slow, where that is what is looked at. */
+  runProcess(args: readonly string[]): Promise<Outcome>;
   /** Time goes on until this holds. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
-  start(args: readonly string[], options?: SwitchyardOptions): RunningSwitchyard;
+  start(args: readonly string[]): Omit<RunningSwitchyard, 'child'>;
+  startProcess(args: readonly string[]): RunningSwitchyard;
   close(): Promise<void>;
 };
 
@@ -62,8 +63,9 @@ export async function createCliWorld(
   world.startManager('manager', store && { parts: { history: { store, limits: { ageMs: 1e12, bytesMax: 1e9 } } } });
   for (const cluster of clusters) world.startWorker(cluster, `worker-${cluster}`, keepsLogs ? { podLogs: '' } : {});
   await world.clock.advance(5_000);
-  const start = (args: readonly string[], options?: SwitchyardOptions): RunningSwitchyard =>
-    startSwitchyard(args, { kubeconfig, ...options });
+  const start = (args: readonly string[], options?: OptionsHere): Omit<RunningSwitchyard, 'child'> =>
+    startSwitchyardHere(args, { kubeconfig, ...options });
+  const startProcess = (args: readonly string[]): RunningSwitchyard => startSwitchyard(args, { kubeconfig });
   const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
     // A step of the world's clock, and a turn for whatever comes over the sockets.
     while (!(await holds())) {
@@ -86,42 +88,14 @@ export async function createCliWorld(
     folder,
     listen,
     start,
+    startProcess,
     until,
     run: (args, options) => whileTimeGoesOn(start(args, options).outcome),
-    runHere: (args) => whileTimeGoesOn(commandHere(args)),
+    runProcess: (args) => whileTimeGoesOn(startProcess(args).outcome),
     async close() {
       await world.close();
       await store?.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** A command as main.ts runs it. */
-async function commandHere(args: readonly string[]): Promise<Outcome> {
-  const said = { stdout: '', stderr: '' };
-  const to = (stream: 'stdout' | 'stderr') => ({
-    isTerminal: false,
-    width: Number.POSITIVE_INFINITY,
-    colours: false,
-    write: async (text: string) => void (said[stream] += text),
-  });
-  const choices: Chosen[] = [];
-  const none = (): void => undefined;
-  commandTree(
-    COMMANDS,
-    { name: 'switchyard', version: '', width: 80, write: none, complain: none },
-    (choice) => void choices.push(choice),
-  ).parse([...args], { from: 'user' });
-  const [chosen] = choices;
-  if (chosen === undefined) throw new Error(`no command was chosen by ${args.join(' ')}`);
-  const code = await chosen.command.run(chosen.given, chosen.operands, {
-    output: to('stdout'),
-    errors: to('stderr'),
-    input: Readable.from([]),
-    environment: {},
-    signal: new AbortController().signal,
-    now: Date.now,
-  });
-  return { code, ...said };
 }

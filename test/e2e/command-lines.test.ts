@@ -54,11 +54,11 @@ describe('nothing done is no success:', () => {
     ['test/simulation/main.ts --seeds x', 'simulate: --seeds: "x" cannot be used; write a whole number from 1 to 4294967296'],
     [
       'test/bench/main.ts',
-      'bench: no suite is named; write npm run bench -- SUITE with one of job-controller, dispatch, restart, hostile-cluster, dark-cluster, flapping-clusters, many-clusters, admission, intake, control-plane, memory, scrape, dashboard, invariants, start-up',
+      'bench: no suite is named; write npm run bench -- SUITE with one of job-controller, dispatch, restart, hostile-cluster, dark-cluster, flapping-clusters, many-clusters, admission, packing, intake, control-plane, memory, scrape, dashboard, invariants, start-up',
     ],
     [
       'test/bench/main.ts constructor',
-      'bench: there is no suite "constructor"; write npm run bench -- SUITE with one of job-controller, dispatch, restart, hostile-cluster, dark-cluster, flapping-clusters, many-clusters, admission, intake, control-plane, memory, scrape, dashboard, invariants, start-up',
+      'bench: there is no suite "constructor"; write npm run bench -- SUITE with one of job-controller, dispatch, restart, hostile-cluster, dark-cluster, flapping-clusters, many-clusters, admission, packing, intake, control-plane, memory, scrape, dashboard, invariants, start-up',
     ],
     ['test/bench/main.ts control-plane --writes 0', 'bench: --writes: "0" cannot be used; write a whole number of at least 1'],
     [

@@ -5,7 +5,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+import { createDashboardWorld, START_LIMIT_MS, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`nothing is done in a browser: ${NO_CHROMIUM}`);
 
@@ -14,7 +14,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     [dashboard, browser] = await Promise.all([createDashboardWorld({ actions: true }), openBrowser()]);
-  });
+  }, START_LIMIT_MS);
   afterAll(async () => {
     await browser?.close();
     await dashboard?.close();
@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
 
   test('a Job is held, released and cancelled on its page', async () => {
     await dashboard.submit('reports', 'monthly', { seconds: 3_600 });
-    const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
     await page.goto(`${dashboard.url}/#/jobs/reports/monthly`);
     await shows(page, '.state', 'running');
     const stored = () => dashboard.world.home.get(JOBS, { namespace: 'reports', name: 'monthly' });
@@ -55,12 +55,11 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Cancel 1 Job' }).click();
     await dashboard.until(async () => (await jobs('reports')).length === 0);
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
-    await context.close();
   });
 
   test('many Jobs are cancelled by whoever types how many they are, and by nobody else', async () => {
     for (const name of ['old-1', 'old-2', 'new-1']) await dashboard.submit('language', name, { seconds: 3_600 });
-    const { page, context } = await openPage(browser, dashboard.url, { token: 'admin' });
+    const { page } = await openPage(browser, dashboard.url, { token: 'admin' });
     await page.goto(`${dashboard.url}/#/jobs?text=old-`);
     await shows(page, '[role=status]', '2 Jobs');
     await page.getByRole('button', { name: 'Cancel …' }).click();
@@ -71,14 +70,13 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await sure.click();
     await shows(page, 'dialog', 'Done with 2 of 2');
     await dashboard.until(async () => (await jobs('language')).join() === 'new-1');
-    await context.close();
   });
 
   test('a cluster is drained, and its Jobs go elsewhere', async () => {
     await dashboard.submit('vision', 'moves', { seconds: 36_000 });
     await dashboard.until(async () => (await clusterOf('moves')) !== undefined);
     const before = (await clusterOf('moves')) ?? expect.unreachable();
-    const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
     await page.goto(`${dashboard.url}/#/clusters/${before}`);
     await shows(page, '.wagon', 'moves');
     await page.getByRole('button', { name: 'Drain …' }).click();
@@ -90,12 +88,11 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await page.getByRole('button', { name: `Uncordon ${before}` }).click();
     await shows(page, 'article > header', 'Ready');
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
-    await context.close();
   });
 
   test('whoever may not do it is offered nothing for one Job, is told so of those that he chooses, and nothing is done', async () => {
     await dashboard.submit('vision', 'hers', { seconds: 3_600 });
-    const { page, context } = await openPage(browser, dashboard.url, { token: 'ann' });
+    const { page } = await openPage(browser, dashboard.url, { token: 'ann' });
     await page.goto(`${dashboard.url}/#/jobs/vision/hers`);
     await shows(page, '.state', 'running');
     expect(await page.getByRole('button', { name: /^(Cancel|Hold)/ }).count()).toBe(0);
@@ -115,6 +112,5 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     expect((await forged({})).status).toBe(403);
     expect((await forged({ 'x-switchyard-dashboard': '1', 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect(await jobs('vision')).toContain('hers');
-    await context.close();
   });
 });

@@ -14,6 +14,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { aHomeJob } from '../support/jobs.ts';
 import { isSlow } from '../support/slow.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const JOBS = 100_000;
 const ROOT = path.join(import.meta.dirname, '..', '..');
@@ -84,6 +85,7 @@ test.skipIf(CHROMIUM === undefined || !isSlow)(
       submissionQueues: fullCache([]),
     };
     const dashboard = createDashboard({
+      kind: JOB_KIND,
       informers,
       identities: { of: () => undefined, onGone: () => () => undefined, gone: 0 },
       reviewer: everybodyIsAdmin,

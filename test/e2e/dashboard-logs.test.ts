@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PODS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+import { createDashboardWorld, START_LIMIT_MS, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`logs are not followed in a browser: ${NO_CHROMIUM}`);
 
@@ -15,7 +15,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the log of a pod that runs
   let browser: Browser;
   beforeAll(async () => {
     [dashboard, browser] = await Promise.all([createDashboardWorld(), openBrowser()]);
-  });
+  }, START_LIMIT_MS);
   afterAll(async () => {
     await browser?.close();
     await dashboard?.close();

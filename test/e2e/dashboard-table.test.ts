@@ -138,7 +138,6 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(asked).toHaveLength(1);
-    await page.context().close();
   });
 
   test('follows the log of a pod over a break without a gap and without a line twice, to its end', async () => {
@@ -167,7 +166,6 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();
     expect((await saved).suggestedFilename()).toBe('trainer-x1.log');
-    await page.context().close();
   });
 
   test('shows what takes longer to find out than until the next change', async () => {
@@ -201,7 +199,6 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     });
     await page.getByRole('heading', { name: 'What waits, in its order' }).waitFor();
     expect(await page.getByRole('link', { name: 'team/job-0' }).getAttribute('href')).toBe('#/jobs/team/job-0');
-    await page.context().close();
   });
 
   test('shows what is submitted by tenant, and says why where it may not', async () => {
@@ -232,6 +229,5 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
       submissions: (route) => route.fulfill({ status: 403, json: { message: 'you may not list submissionqueues' } }),
     });
     await refused.getByText('you may not list submissionqueues').waitFor();
-    await refused.context().close();
   });
 });

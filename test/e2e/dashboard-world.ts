@@ -22,10 +22,13 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createWholeWorld, HOME, manifest, type JobParts, type WholeWorld } from '../scenario/whole-world.ts';
 import { createCrds } from '../support/crds.ts';
 import { createPodLogBook, type PodLogBook } from '../support/pod-log-book.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 export const CLUSTERS = ['frankfurt', 'oregon', 'tokyo'] as const;
 const TEAMS = ['vision', 'language', 'reports'] as const;
+/** The page may have to be built, and the browser is started beside that. */
+export const START_LIMIT_MS = 300_000;
 const STEP_MS = 100;
 const LONG_STEPS = 1_000;
 const TURN_MS = 5;
@@ -110,7 +113,7 @@ export async function createDashboardWorld({ actions = false }: { readonly actio
     async submit(namespace, name, { labels = {}, user, ...parts } = {}) {
       const job = manifest(name, parts);
       const metadata = { ...job.metadata, namespace, labels: { [QUEUE_NAME_LABEL]: namespace, ...labels } };
-      const prepared = prepareJob({ ...job, metadata } as typeof job);
+      const prepared = prepareJob(JOB_KIND, { ...job, metadata } as typeof job);
       if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
       const { annotations, ...words } = prepared.job.metadata;
       const noted = user === undefined ? {} : { [CREATED_BY_ANNOTATION]: user };

@@ -5,7 +5,7 @@ import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-import { CLUSTERS, createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+import { CLUSTERS, createDashboardWorld, START_LIMIT_MS, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`the dashboard is not looked at in a browser: ${NO_CHROMIUM}`);
 
@@ -18,7 +18,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
   let browser: Browser;
   beforeAll(async () => {
     [dashboard, browser] = await Promise.all([createDashboardWorld(), openBrowser()]);
-  });
+  }, START_LIMIT_MS);
   afterAll(async () => {
     await browser?.close();
     await dashboard?.close();
@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     const whileItRan = dashboard.world.clock.now() + 5_000;
     await dashboard.until(async () => !(await running()));
     await dashboard.world.clock.advance(30_000);
-    const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
     await page.locator('.time-line .chart canvas').waitFor();
     await page.getByText('as a table').click();
     await shows(page, '.time-line td', '1');
@@ -128,7 +128,6 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await page.mouse.click(box.x + 5, box.y + 20);
     await shows(page, '.clusters', 'Nothing ran that you may see');
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
-    await context.close();
   });
 
   test('shows each of two tenants his own alone', async () => {
@@ -257,7 +256,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     });
 
     test('to who may see nothing that it is so, and no name', async () => {
-      const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'nobody' });
+      const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'nobody' });
       for (const [place, told] of [
         ['yard', 'There is nothing here that you may see'],
         ['jobs', 'No Job is like that'],
@@ -273,7 +272,6 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
       }
       expect(await accessibilityProblems(page)).toEqual([]);
       expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
-      await context.close();
     });
   });
 

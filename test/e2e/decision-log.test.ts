@@ -11,7 +11,6 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/policy/prepare-job.ts';
 import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
@@ -21,7 +20,9 @@ import { ChildProgram } from '../support/child-program.ts';
 import { startClusterProgram } from '../support/cluster-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
 import { isServerReal } from '../support/server-under-test.ts';
+import { switchyardHere } from '../support/switchyard-here.ts';
 import { switchyard } from '../support/switchyard-process.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 300_000;
 const POLL_MS = 100;
@@ -70,7 +71,7 @@ async function aDay(): Promise<void> {
   await home.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
   await home.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: queueOf(1) });
   await home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
-  for (const name of NAMES) await home.create(JOBS, prepared(aJob(name)));
+  for (const name of NAMES) await home.create(JOBS, JOB_KIND.prepared(aJob(name)));
   await joinCluster(home, 'east', eastCluster.kubeconfig);
   start('worker', 'worker/main.ts', [`--kubeconfig=${eastCluster.kubeconfigFile}`]);
   const manager = start('manager', 'manager/main.ts', [`--kubeconfig=${homeCluster.kubeconfigFile}`, `--decision-log=${LOG}`]);
@@ -95,7 +96,7 @@ describe('a day that a manager has written down', { timeout: LIMIT_MS }, () => {
 
   test('is told as it would have been with quota for all of its Jobs at once', async () => {
     writeFileSync(file('more.yaml'), manifest(queueOf(3)));
-    const { code, stdout } = await switchyard(['replay', LOG, '--queues', file('more.yaml'), '-o', 'json']);
+    const { code, stdout } = await switchyardHere(['replay', LOG, '--queues', file('more.yaml'), '-o', 'json']);
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
     expect(report).toMatchObject({ isOtherPolicy: true, replaced: ['ClusterQueue main'], jobs: 3 });
@@ -109,7 +110,7 @@ describe('a day that a manager has written down', { timeout: LIMIT_MS }, () => {
 
   test('with quota for none, nobody would have run', async () => {
     writeFileSync(file('none.yaml'), manifest(queueOf(0)));
-    const { stdout } = await switchyard(['replay', LOG, '--queues', file('none.yaml')]);
+    const { stdout } = await switchyardHere(['replay', LOG, '--queues', file('none.yaml')]);
     expect(stdout).toMatch(/with others: ClusterQueue main\n/);
     expect(stdout).toMatch(/\n {2}replayed +0 +0 +3 /);
   });
@@ -117,7 +118,7 @@ describe('a day that a manager has written down', { timeout: LIMIT_MS }, () => {
   test('with a queue that contradicts itself is not replayed: the rule of the definition says why', async () => {
     const preemption = { borrowWithinCohort: { policy: 'LowerPriority' } };
     writeFileSync(file('wrong.yaml'), manifest(queueOf(3, { preemption })));
-    expect(await switchyard(['replay', LOG, '--queues', file('wrong.yaml')])).toMatchObject({
+    expect(await switchyardHere(['replay', LOG, '--queues', file('wrong.yaml')])).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(

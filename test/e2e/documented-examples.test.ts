@@ -12,6 +12,7 @@ import { SUBMISSION_QUEUE } from '../../shared/api/names.ts';
 import { done, running, startQueue, type QueueUnderTest } from '../support/queue-under-test.ts';
 import { testTenant } from '../support/submission-source.ts';
 import { FIRST_MADE } from '../support/submissions.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 120_000;
@@ -42,7 +43,7 @@ beforeAll(async () => {
   symlinkSync(path.join(ROOT, 'package.json'), path.join(installed, 'package.json'));
   world = await startQueue(5, SUBMISSION_QUEUE);
   world.consume((submission) => {
-    manifestOf(testTenant(), { ...submission, made: FIRST_MADE });
+    manifestOf(JOB_KIND, testTenant(), { ...submission, made: FIRST_MADE });
     const accepted = running(submission);
     const runAndEnd = async (): Promise<void> => {
       await world.queue.report(submission, { phase: 'Running', cluster: 'west', active: 1, succeeded: 0, failed: 0 });

@@ -1,8 +1,8 @@
-/** Several quick starts beside one another, and what is left of one whose processes are killed without warning. */
+/** What is left of a quick start whose processes are killed without warning. */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Pod } from '../../shared/api/kubernetes.ts';
 import { PODS } from '../../shared/api/resources.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
@@ -38,31 +38,6 @@ async function startContainer(kubeconfigFile: string, directory: string): Promis
   await client.close();
   return readFileSync(file, 'utf8').trim().split(' ').map(Number);
 }
-
-describe('quick starts in one checkout', () => {
-  test('live side by side, each with a directory and ports of its own, and none takes that of another', { timeout: LIMIT_MS }, async () => {
-    const cwd = scratch();
-    const start = (number: number, ...args: string[]): LocalRun =>
-      new LocalRun({ cwd, directory: path.join(cwd, '.switchyard', String(number)), args });
-    await using first = start(1, '--keep');
-    await first.waitFor(UP);
-    expect(first.output).toContain('in .switchyard/1\n');
-    await using second = start(2);
-    onTestFailed(() => console.error(first.output, second.output));
-    await second.waitFor(UP);
-    expect(second.output).toContain('in .switchyard/2\n');
-    const ofFirst = Object.values(first.pids());
-    expect(await second.exitCode, second.output).toBe(0);
-    await first.waitFor(/export KUBECONFIG=\S*\.switchyard\/1\/kubeconfig/);
-    expect(first.output).toContain('Every Job ended as expected');
-
-    const inUse = path.join(cwd, '.switchyard', '1');
-    await using third = new LocalRun({ cwd, directory: inUse, args: ['--dir', inUse] });
-    expect(await third.exitCode).toBe(2);
-    expect(third.output).toBe(`npm start: --dir ${inUse} is used by the run of process ${first.pid}\n`);
-    expect(ofFirst.filter(isAlive)).toEqual(ofFirst);
-  });
-});
 
 /** `npm start`, then of its descendants the one whose command line contains `part`, as a user would find it with ps. */
 async function descendant(of: number, part: string): Promise<number> {

@@ -10,7 +10,6 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/policy/prepare-job.ts';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, JOB_NAME_LABEL, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
@@ -28,6 +27,7 @@ import { startRealEtcd } from '../support/real-control-plane.ts';
 import { isServerReal } from '../support/server-under-test.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { createRunRecorder, type RunRecorder } from './run-recorder.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 export interface PartitionWorld extends AsyncDisposable {
   side(name: string): WorkerSide;
@@ -185,7 +185,7 @@ export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Pr
     },
     recorder,
     submit: async (name, { command = recorder.command(name), ...options } = {}) =>
-      void (await home.create(JOBS, prepared(aJob(name, { ...options, command })))),
+      void (await home.create(JOBS, JOB_KIND.prepared(aJob(name, { ...options, command })))),
     job: (name) => home.get(JOBS, { namespace: NAMESPACE, name }),
     cluster: (name) => home.get(WORKER_CLUSTERS, { namespace: '', name }),
     drain: async (name) =>

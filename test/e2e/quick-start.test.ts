@@ -39,21 +39,6 @@ function expectTheSummary(output: string): void {
 }
 
 describe('npm start', () => {
-  test('every example ends as expected, on both clusters, and nothing is left running', { timeout: RUN_LIMIT_MS }, async () => {
-    await using run = new LocalRun();
-    await run.waitFor(/are up after/);
-    const pids = Object.values(run.pids());
-    expect(await run.exitCode).toBe(0);
-    expectTheSummary(run.output);
-    expect(run.output).toMatch(/ on east/);
-    expect(run.output).toMatch(/ on west/);
-    expect(run.output).toContain('job_controller_jobs_by_external_controller_total{controller_name="switchyard.dev/manager"} 5');
-    expect(run.output).toMatch(/submitter of word-count: resolved with \{.*"succeeded":6/);
-    expect(run.output).toMatch(/submitter of failure-policy: rejected with PodFailurePolicy: .*exit code 42/);
-    expect(pids).toHaveLength(5);
-    expect(pids.filter(isAlive)).toEqual([]);
-  });
-
   test('killing Redis, the manager and every worker again and again loses nothing, as the summary tells a program', {
     timeout: RUN_LIMIT_MS,
   }, async () => {
@@ -76,55 +61,6 @@ describe('npm start', () => {
     const wanted = EXAMPLES.map(({ name, ends, succeeded }) => ({ name, state: ends, succeeded }));
     expect(jobs.map(({ name, state, succeeded }) => ({ name, state, succeeded }))).toEqual(expect.arrayContaining(wanted));
   });
-
-  test.runIf(hasKubectl)(
-    'with --keep kubectl sees what the table says, and Ctrl-C ends everything',
-    { timeout: RUN_LIMIT_MS },
-    async () => {
-      await using run = new LocalRun({ args: ['--keep'] });
-      await run.waitFor(/Everything stays up/);
-      const manager = run.file('manager.kubeconfig');
-      const jobs = kubectl(manager, 'get', 'jobs', '--no-headers');
-      expect(jobs).toMatch(/^pi +Complete +4\/4 /m);
-      expect(jobs).toMatch(/^word-count +Complete +6\/6 /m);
-      expect(jobs).toMatch(/^failure-policy +Failed +0\/3 /m);
-      expect(kubectl(manager, 'get', 'workerclusters', '--no-headers')).toMatch(/^east +Active +True +True /m);
-
-      kubectl(manager, 'delete', 'job', 'pi', '--cascade=background');
-      kubectl(manager, 'create', '-f', 'examples/pi.yaml');
-      kubectl(manager, 'wait', '--for=condition=complete', 'job/pi', '--timeout=120s');
-      for (const cluster of ['east', 'west']) {
-        // What is finished at home has no copy left anywhere.
-        kubectl(run.file(`${cluster}.kubeconfig`), 'wait', '--for=delete', 'job/pi', '--timeout=60s');
-      }
-
-      // Whoever types here is a user like any other, administrator or not: a Job that fits nowhere stays where it is.
-      kubectl(manager, 'create', '-f', HUGE_JOB);
-      const attempt = (...args: string[]): string => spawnSync('kubectl', ['--kubeconfig', manager, ...args], { encoding: 'utf8' }).stderr;
-      const patch = (body: object): string => attempt('patch', 'job/huge', '--type=merge', '--patch', JSON.stringify(body));
-      expect(patch({ spec: { suspend: false } })).toMatch(/spec\.suspend: is set to false by the manager when the Job is admitted/);
-      expect(patch({ metadata: { annotations: { 'switchyard.dev/admission': '{}' } } })).toMatch(
-        /admission\]: is written by Switchyard only/,
-      );
-      expect(attempt('patch', 'job/huge', '--subresource=status', '--type=merge', '--patch', '{"status":{"active":1}}')).toMatch(
-        /status: is written by Switchyard only/,
-      );
-      expect(kubectl(manager, 'get', 'job/huge', '--output=jsonpath={.spec.suspend}{.metadata.annotations}')).toBe(
-        'true{"switchyard.dev/created-by":"kubernetes-admin"}',
-      );
-      expect(kubectl(manager, 'auth', 'whoami', '--kubeconfig', run.file('switchyard-manager.kubeconfig'))).toContain(
-        'system:serviceaccount:switchyard-system:switchyard-manager',
-      );
-      const metrics = /^ +switchyard-manager +(http:\S+)\/metrics$/m;
-      await run.waitFor(metrics);
-      expect(await (await fetch(`${metrics.exec(run.output)?.[1]}/readyz`)).text()).toBe('ok');
-
-      const pids = Object.values(run.pids());
-      run.interrupt();
-      expect(await run.exitCode).toBe(130);
-      expect(pids.filter(isAlive)).toEqual([]);
-    },
-  );
 });
 
 /** What `--keep` prints to try: commands for a shell, in their order. */
@@ -133,7 +69,7 @@ const triesIn = (output: string): string[] =>
     .split('\n')
     .flatMap((line) => line.match(/^ {2}(.*)/)?.[1] ?? []);
 
-describe.runIf(hasKubectl)('npm start -- --keep', () => {
+describe('npm start -- --keep', () => {
   let run: LocalRun;
   beforeAll(async () => {
     run = new LocalRun({ args: ['--keep'] });
@@ -141,83 +77,163 @@ describe.runIf(hasKubectl)('npm start -- --keep', () => {
   }, RUN_LIMIT_MS);
   afterAll(() => run[Symbol.asyncDispose](), RUN_LIMIT_MS);
 
-  test('what it says to try works as it is pasted: a Job shows what it writes, and its log is there afterwards', {
+  test('another run lives beside it: every example ends as expected, on both clusters, and nothing of that run is left running', {
     timeout: RUN_LIMIT_MS,
   }, async () => {
-    const tries = triesIn(run.output);
-    const setUp = tries.filter((line) => /^(alias|export) /.test(line));
-    const commands = tries.filter((line) => line.startsWith('switchyard '));
-    expect(setUp).toHaveLength(2);
-    expect(commands[0]).toMatch(/^switchyard run /);
-    // `sh` reads an alias where it stands on a line before.
-    const paste = async (line: string): Promise<{ code: number; stdout: string; stderr: string }> => {
-      const child = execute('sh', ['-c', [...setUp, line].join('\n')], { cwd: ROOT, encoding: 'utf8' });
-      return child.then(
-        (said) => ({ code: 0, ...said }),
-        (error: { code: number; stdout: string; stderr: string }) => error,
-      );
-    };
-    for (const line of commands) {
-      const { code, stdout, stderr } = await paste(line);
-      expect(code, `${line}\n${stdout}${stderr}`).toBe(0);
-      if (line.startsWith('switchyard run ')) {
-        expect(stdout).toBe('hello, 1\nhello, 2\nhello, 3\n');
-        const name = /default\/(run-\w+) submitted/.exec(stderr)?.[1] ?? '';
-        expect(await paste(`switchyard logs ${name}`)).toMatchObject({ code: 0, stdout });
-      }
-      // Of how many of its pods is a matter of time: two seconds for each.
-      if (line === 'switchyard logs pi') expect(stdout).toMatch(/^(pi-\w+: )?3\.14159265358979323846264338327950288419/);
-    }
-    const contexts = execFileSync('kubectl', ['config', 'get-contexts', '-o', 'name', '--kubeconfig', run.file('kubeconfig')]);
-    expect(String(contexts)).toBe('east\nmanager\nwest\n');
+    const cwd = mkdtempSync(path.join(tmpdir(), 'switchyard-checkout-'));
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const ofKept = Object.values(run.pids());
+    await using beside = new LocalRun({ cwd, directory: path.join(cwd, '.switchyard', '1') });
+    await beside.waitFor(/are up after/);
+    expect(beside.output).toContain('in .switchyard/1\n');
+    const pids = Object.values(beside.pids());
+    expect(await beside.exitCode, beside.output).toBe(0);
+    expectTheSummary(beside.output);
+    expect(beside.output).toMatch(/ on east/);
+    expect(beside.output).toMatch(/ on west/);
+    expect(beside.output).toContain('job_controller_jobs_by_external_controller_total{controller_name="switchyard.dev/manager"} 5');
+    expect(beside.output).toMatch(/submitter of word-count: resolved with \{.*"succeeded":6/);
+    expect(beside.output).toMatch(/submitter of failure-policy: rejected with PodFailurePolicy: .*exit code 42/);
+    expect(pids).toHaveLength(5);
+    expect(pids.filter(isAlive)).toEqual([]);
+
+    await using third = new LocalRun({ cwd, directory: run.directory, args: ['--dir', run.directory] });
+    expect(await third.exitCode).toBe(2);
+    expect(third.output).toBe(`npm start: --dir ${run.directory} is used by the run of process ${run.pid}\n`);
+    expect(ofKept.filter(isAlive)).toEqual(ofKept);
   });
 
-  test('serves the SubmissionQueue of a tenant, and says before the first submission where it may not act for him', {
-    timeout: RUN_LIMIT_MS,
-  }, async () => {
+  test.runIf(hasKubectl)('kubectl sees what the table says', { timeout: RUN_LIMIT_MS }, async () => {
     const manager = run.file('manager.kubeconfig');
-    for (const words of [
-      'create serviceaccount switchyard-submitter',
-      'create role submit --verb=create,delete --resource=jobs.batch',
-      'create rolebinding submit --role=submit --serviceaccount=default:switchyard-submitter',
-    ])
-      kubectl(manager, ...words.split(' '));
-    const queue = (name: string, serviceAccountName: string): object => ({
-      apiVersion: 'switchyard.dev/v1alpha1',
-      kind: 'SubmissionQueue',
-      metadata: { namespace: 'default', name },
-      spec: { serviceAccountName, localQueues: ['batch'] },
-    });
-    for (const each of [queue('tenant', 'switchyard-submitter'), queue('other', 'somebody-else')])
-      execFileSync('kubectl', ['--kubeconfig', manager, 'create', '-f', '-'], { input: JSON.stringify(each) });
-    kubectl(manager, 'wait', '--for=condition=Ready', 'submissionqueue/tenant', '--timeout=60s');
-    kubectl(
-      manager,
-      'wait',
-      '--for=jsonpath={.status.conditions[0].reason}=ImpersonationForbidden',
-      'submissionqueue/other',
-      '--timeout=60s',
-    );
+    const jobs = kubectl(manager, 'get', 'jobs', '--no-headers');
+    expect(jobs).toMatch(/^pi +Complete +4\/4 /m);
+    expect(jobs).toMatch(/^word-count +Complete +6\/6 /m);
+    expect(jobs).toMatch(/^failure-policy +Failed +0\/3 /m);
+    expect(kubectl(manager, 'get', 'workerclusters', '--no-headers')).toMatch(/^east +Active +True +True /m);
 
-    const redis = /^ +redis +(redis:\S+)$/m.exec(run.output)?.[1] ?? '';
-    // Other users of the machine reach the port, and see the arguments of programs.
-    const { password, port } = new URL(redis);
-    expect(password).not.toBe('');
-    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(password);
-    const uninvited = createConnection(Number(port), '127.0.0.1');
-    uninvited.write('PING\r\n');
-    const [answer] = await once(uninvited, 'data');
-    uninvited.destroy();
-    expect(String(answer)).toMatch(/^-NOAUTH /);
-    const tenant = connect({ redis, prefix: 'switchyard:tenant:default', queue: 'tenant' });
-    onTestFinished(() => tenant.close());
-    const manifest = {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name: 'of-a-tenant' },
-      spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } } },
-    };
-    expect(await tenant.wait(await tenant.submit(manifest), { timeout: 120_000 })).toMatchObject({ name: 'of-a-tenant', succeeded: 1 });
+    kubectl(manager, 'delete', 'job', 'pi', '--cascade=background');
+    kubectl(manager, 'create', '-f', 'examples/pi.yaml');
+    kubectl(manager, 'wait', '--for=condition=complete', 'job/pi', '--timeout=120s');
+    for (const cluster of ['east', 'west']) {
+      // What is finished at home has no copy left anywhere.
+      kubectl(run.file(`${cluster}.kubeconfig`), 'wait', '--for=delete', 'job/pi', '--timeout=60s');
+    }
+
+    // Whoever types here is a user like any other, administrator or not: a Job that fits nowhere stays where it is.
+    kubectl(manager, 'create', '-f', HUGE_JOB);
+    const attempt = (...args: string[]): string => spawnSync('kubectl', ['--kubeconfig', manager, ...args], { encoding: 'utf8' }).stderr;
+    const patch = (body: object): string => attempt('patch', 'job/huge', '--type=merge', '--patch', JSON.stringify(body));
+    expect(patch({ spec: { suspend: false } })).toMatch(/spec\.suspend: is set to false by the manager when the Job is admitted/);
+    expect(patch({ metadata: { annotations: { 'switchyard.dev/admission': '{}' } } })).toMatch(
+      /admission\]: is written by Switchyard only/,
+    );
+    expect(attempt('patch', 'job/huge', '--subresource=status', '--type=merge', '--patch', '{"status":{"active":1}}')).toMatch(
+      /status: is written by Switchyard only/,
+    );
+    expect(kubectl(manager, 'get', 'job/huge', '--output=jsonpath={.spec.suspend}{.metadata.annotations}')).toBe(
+      'true{"switchyard.dev/created-by":"kubernetes-admin"}',
+    );
+    kubectl(manager, 'delete', 'job', 'huge');
+    expect(kubectl(manager, 'auth', 'whoami', '--kubeconfig', run.file('switchyard-manager.kubeconfig'))).toContain(
+      'system:serviceaccount:switchyard-system:switchyard-manager',
+    );
+    const metrics = /^ +switchyard-manager +(http:\S+)\/metrics$/m;
+    await run.waitFor(metrics);
+    expect(await (await fetch(`${metrics.exec(run.output)?.[1]}/readyz`)).text()).toBe('ok');
+  });
+
+  test.runIf(hasKubectl)(
+    'what it says to try works as it is pasted: a Job shows what it writes, and its log is there afterwards',
+    {
+      timeout: RUN_LIMIT_MS,
+    },
+    async () => {
+      const tries = triesIn(run.output);
+      const setUp = tries.filter((line) => /^(alias|export) /.test(line));
+      const commands = tries.filter((line) => line.startsWith('switchyard '));
+      expect(setUp).toHaveLength(2);
+      expect(commands[0]).toMatch(/^switchyard run /);
+      // `sh` reads an alias where it stands on a line before.
+      const paste = async (line: string): Promise<{ code: number; stdout: string; stderr: string }> => {
+        const child = execute('sh', ['-c', [...setUp, line].join('\n')], { cwd: ROOT, encoding: 'utf8' });
+        return child.then(
+          (said) => ({ code: 0, ...said }),
+          (error: { code: number; stdout: string; stderr: string }) => error,
+        );
+      };
+      for (const line of commands) {
+        const { code, stdout, stderr } = await paste(line);
+        expect(code, `${line}\n${stdout}${stderr}`).toBe(0);
+        if (line.startsWith('switchyard run ')) {
+          expect(stdout).toBe('hello, 1\nhello, 2\nhello, 3\n');
+          const name = /default\/(run-\w+) submitted/.exec(stderr)?.[1] ?? '';
+          expect(await paste(`switchyard logs ${name}`)).toMatchObject({ code: 0, stdout });
+        }
+        // Of how many of its pods is a matter of time: two seconds for each.
+        if (line === 'switchyard logs pi') expect(stdout).toMatch(/^(pi-\w+: )?3\.14159265358979323846264338327950288419/);
+      }
+      const contexts = execFileSync('kubectl', ['config', 'get-contexts', '-o', 'name', '--kubeconfig', run.file('kubeconfig')]);
+      expect(String(contexts)).toBe('east\nmanager\nwest\n');
+    },
+  );
+
+  test.runIf(hasKubectl)(
+    'serves the SubmissionQueue of a tenant, and says before the first submission where it may not act for him',
+    {
+      timeout: RUN_LIMIT_MS,
+    },
+    async () => {
+      const manager = run.file('manager.kubeconfig');
+      for (const words of [
+        'create serviceaccount switchyard-submitter',
+        'create role submit --verb=create,delete --resource=jobs.batch',
+        'create rolebinding submit --role=submit --serviceaccount=default:switchyard-submitter',
+      ])
+        kubectl(manager, ...words.split(' '));
+      const queue = (name: string, serviceAccountName: string): object => ({
+        apiVersion: 'switchyard.dev/v1alpha1',
+        kind: 'SubmissionQueue',
+        metadata: { namespace: 'default', name },
+        spec: { serviceAccountName, localQueues: ['batch'] },
+      });
+      for (const each of [queue('tenant', 'switchyard-submitter'), queue('other', 'somebody-else')])
+        execFileSync('kubectl', ['--kubeconfig', manager, 'create', '-f', '-'], { input: JSON.stringify(each) });
+      kubectl(manager, 'wait', '--for=condition=Ready', 'submissionqueue/tenant', '--timeout=60s');
+      kubectl(
+        manager,
+        'wait',
+        '--for=jsonpath={.status.conditions[0].reason}=ImpersonationForbidden',
+        'submissionqueue/other',
+        '--timeout=60s',
+      );
+
+      const redis = /^ +redis +(redis:\S+)$/m.exec(run.output)?.[1] ?? '';
+      // Other users of the machine reach the port, and see the arguments of programs.
+      const { password, port } = new URL(redis);
+      expect(password).not.toBe('');
+      expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(password);
+      const uninvited = createConnection(Number(port), '127.0.0.1');
+      uninvited.write('PING\r\n');
+      const [answer] = await once(uninvited, 'data');
+      uninvited.destroy();
+      expect(String(answer)).toMatch(/^-NOAUTH /);
+      const tenant = connect({ redis, prefix: 'switchyard:tenant:default', queue: 'tenant' });
+      onTestFinished(() => tenant.close());
+      const manifest = {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { name: 'of-a-tenant' },
+        spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } } },
+      };
+      expect(await tenant.wait(await tenant.submit(manifest), { timeout: 120_000 })).toMatchObject({ name: 'of-a-tenant', succeeded: 1 });
+    },
+  );
+
+  test('Ctrl-C ends everything', { timeout: RUN_LIMIT_MS }, async () => {
+    const pids = Object.values(run.pids());
+    run.interrupt();
+    expect(await run.exitCode).toBe(130);
+    expect(pids.filter(isAlive)).toEqual([]);
   });
 });
 

@@ -14,7 +14,6 @@ import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
-import { prepared } from '../../manager/policy/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
@@ -23,6 +22,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
 import { areControllersReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 300_000;
 const FENCE_SECONDS = 15;
@@ -132,7 +132,10 @@ describe.runIf(areControllersReal())('with the controllers of kube-controller-ma
     const spec = { restartPolicy: 'Never' as const, terminationGracePeriodSeconds: 1, containers, ...omitUndefined({ priorityClassName }) };
     const labels = { [QUEUE_NAME_LABEL]: queue };
     const annotations = { [CLUSTERS_ANNOTATION]: cluster };
-    await home.create(JOBS, prepared({ metadata: { name, namespace: NAMESPACE, labels, annotations }, spec: { template: { spec } } }));
+    await home.create(
+      JOBS,
+      JOB_KIND.prepared({ metadata: { name, namespace: NAMESPACE, labels, annotations }, spec: { template: { spec } } }),
+    );
   };
   const job = (name: string): Promise<Job> => home.get(JOBS, { namespace: NAMESPACE, name });
   const isComplete = async (name: string): Promise<boolean> => hasTrueCondition((await job(name)).status?.conditions, 'Complete');

@@ -3,6 +3,7 @@
  * None of them may count beside another one.
  */
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import { serveTestDashboard, type ServedDashboard } from '../scenario/served-dashboard.ts';
@@ -27,6 +28,16 @@ function ask(headers: readonly (readonly [string, string])[], method = 'GET', pa
   asked.once('error', reject);
   asked.end(body);
   return promise;
+}
+
+/** All that is answered to these bytes on one connection, until its end. */
+async function rawly(text: string): Promise<string> {
+  const { hostname, port } = new URL(served.server.url);
+  const socket = connect(Number(port), hostname);
+  socket.end(text);
+  let answers = '';
+  for await (const chunk of socket) answers += String(chunk);
+  return answers;
 }
 
 test('a header of groups that comes twice is refused, and no group of it counts', async () => {
@@ -59,6 +70,32 @@ test('a token that comes twice is refused, also beside the word of the proxy', a
   ] as const;
   expect(await ask(tokens)).toMatch(/^400 .*the header authorization comes 2 times/);
   expect(await ask([['x-forwarded-user', 'ann'], ...tokens])).toMatch(/^400 /);
+  expect(served.seen.asked).toBe(0);
+});
+
+test('a header of the user with underscores, or beside others that proxies know, is nobody', async () => {
+  for (const name of ['X_Forwarded_User', 'x-forwarded_user', 'X-Remote-User', 'Remote-User', 'X-Forwarded-Preferred-Username'])
+    expect(await ask([[name, 'admin']])).toMatch(/^401 /);
+  expect(
+    await ask([
+      ['x-forwarded-user', 'ann'],
+      ['X_Forwarded_User', 'admin'],
+      ['X-Remote-Group', 'system:masters'],
+    ]),
+  ).toMatch(/^200 .*"name":"ann"/);
+});
+
+test('a request with two lengths is no request, and what hides behind it is not answered', async () => {
+  const hidden = 'GET /api/v1/viewer HTTP/1.1\r\nhost: x\r\nx-forwarded-user: admin\r\n\r\n';
+  for (const lengths of [
+    ['content-length: 4', 'transfer-encoding: chunked'],
+    ['content-length: 0', `content-length: ${hidden.length}`],
+  ]) {
+    const head = ['POST /api/v1/actions HTTP/1.1', 'host: x', 'x-forwarded-user: ann', ...lengths].join('\r\n');
+    const answers = await rawly(`${head}\r\n\r\n0\r\n\r\n${hidden}`);
+    expect(answers).toMatch(/^HTTP\/1.1 400 /);
+    expect(answers).not.toContain('admin');
+  }
   expect(served.seen.asked).toBe(0);
 });
 

@@ -33,13 +33,15 @@ const kind = (group: string, name: string, plural: string, namespaced: boolean):
 });
 const CLUSTER_ROLE_BINDINGS = kind(RBAC, 'ClusterRoleBinding', 'clusterrolebindings', false);
 const CLUSTER_ROLES = kind(RBAC, 'ClusterRole', 'clusterroles', false);
+const POLICIES = kind(ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false);
+const WEBHOOKS = kind(ADMISSION, 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', false);
 const KINDS = [
   kind('', 'ServiceAccount', 'serviceaccounts', true),
   CLUSTER_ROLES,
   CLUSTER_ROLE_BINDINGS,
   kind(RBAC, 'Role', 'roles', true),
   kind(RBAC, 'RoleBinding', 'rolebindings', true),
-  kind(ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false),
+  POLICIES,
   kind(ADMISSION, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', false),
 ];
 
@@ -104,6 +106,10 @@ const patching =
   (key: { namespace: string; name: string }, patch: Patch): Attempt =>
   () =>
     thief.patch(JOBS, key, patch, AS_THE_MANAGER);
+const sending =
+  (method: 'POST' | 'DELETE', path: string, body?: object): Attempt =>
+  () =>
+    thief.raw({ method, path, ...(body === undefined ? {} : { body }) });
 const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-switchyard-manager" cannot/;
 const NOT_MANAGED = /must be switchyard.dev\/manager, and spec.suspend true/;
 const NOT_OURS = /neither changes nor deletes it/;
@@ -133,6 +139,27 @@ describe('a stolen manager token', () => {
     [
       'makes no pod',
       () => thief.create(PODS, { metadata: { namespace: 'team', name: 'mine' }, spec: { containers: [] } } as never),
+      FORBIDDEN,
+    ],
+    ['deletes no collection of Jobs', sending('DELETE', '/apis/batch/v1/namespaces/other/jobs'), FORBIDDEN],
+    ['replaces no Job', async () => thief.replace(JOBS, await thief.get(JOBS, FOREIGN), AS_THE_MANAGER), FORBIDDEN],
+    [
+      'has no token of another account issued',
+      sending('POST', '/api/v1/namespaces/switchyard/serviceaccounts/default/token', {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: {},
+      }),
+      FORBIDDEN,
+    ],
+    [
+      'takes away no policy that holds it',
+      () => thief.delete(POLICIES, { namespace: '', name: 'test-switchyard-manager-manager' }),
+      FORBIDDEN,
+    ],
+    [
+      'changes no webhook of somebody else',
+      () => thief.patch(WEBHOOKS, { namespace: '', name: 'another' }, merge({ webhooks: [] })),
       FORBIDDEN,
     ],
     ['binds no role', () => thief.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
@@ -167,6 +194,35 @@ describe('a stolen manager token', () => {
     await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
   });
 
+  test('has a server of its own asked about every pod while the managers make the certificate of the webhook, and not otherwise', async () => {
+    const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }];
+    const webhook = {
+      name: 'jobs.switchyard.dev',
+      clientConfig: { url: 'https://thief.example.com/mutate' },
+      rules,
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    };
+    await admin.create(WEBHOOKS, { metadata: { name: 'test-switchyard-manager' }, webhooks: [] } as never);
+    const own = { namespace: '', name: 'test-switchyard-manager' };
+    // No policy is asked about such objects, so RBAC alone counts.
+    await thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true });
+    const elsewhere = renderChart('manager', 'webhook.tls.certManager.enabled=true');
+    expect(JSON.stringify(ofKind(elsewhere, 'ClusterRole'))).not.toContain('webhookconfigurations');
+    for (const { metadata } of ofKind(renderChart('manager'), 'ClusterRole').filter(({ metadata: { name } }) =>
+      name.endsWith('-certificates'),
+    ))
+      await admin.delete(CLUSTER_ROLES, { namespace: '', name: metadata.name });
+    await vi.waitUntil(
+      () => thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true }).then(() => false, isForbiddenNow),
+      {
+        timeout: 60_000,
+        interval: 100,
+      },
+    );
+  });
+
   test('is still good for what the manager does: waiting Jobs, and the Secrets, records and accounts that are its own', async () => {
     await creating(aJob('team', 'mine', MANAGED, QUEUED))();
     await patching(OURS, merge({ spec: { suspend: false } }))();
@@ -178,6 +234,7 @@ describe('a stolen manager token', () => {
   });
 });
 
+const isForbiddenNow = (error: unknown): boolean => FORBIDDEN.test(String(error));
 /** False while RBAC has not heard of the wider role; another refusal is thrown. */
 const isNoRightYet = (error: unknown): boolean => {
   if (FORBIDDEN.test(String(error))) return false;

@@ -149,7 +149,14 @@ const renewing =
 const theWorker = (): KubeClient => worker;
 const theManager = (): KubeClient => manager;
 
+const EVICTION = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: 'team', name: 'web' } };
+const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+
 describe('a stolen token of the worker', () => {
+  const sending =
+    (method: 'POST' | 'DELETE', path: string, body?: object): Attempt =>
+    () =>
+      worker.raw({ method, path, ...(body === undefined ? {} : { body }) });
   const NO_JOBS_POD = /names no Job as the controller/;
   const NO_PODS_THERE = /is denied by --denied-namespaces .*, and the worker starts no pods there/;
   const patching =
@@ -201,6 +208,14 @@ describe('a stolen token of the worker', () => {
       /the worker writes no status of Jobs that others run/,
     ],
     ['reads no Secret', () => worker.get(SECRETS, at('any')), FORBIDDEN],
+    ['deletes no collection of pods', sending('DELETE', '/api/v1/namespaces/team/pods'), FORBIDDEN],
+    ['evicts no pod', sending('POST', '/api/v1/namespaces/team/pods/web/eviction', EVICTION), FORBIDDEN],
+    ['runs nothing in a pod', sending('POST', '/api/v1/namespaces/team/pods/web/exec?command=sh&container=main'), FORBIDDEN],
+    [
+      'has no token of another account issued',
+      sending('POST', '/api/v1/namespaces/team/serviceaccounts/default/token', TOKEN_REQUEST),
+      FORBIDDEN,
+    ],
     ['creates no Job', () => worker.create(JOBS, aJob('team', 'mine', BY_WORKER)), FORBIDDEN],
     ['binds no role', () => worker.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
   ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));

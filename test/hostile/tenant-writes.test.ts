@@ -42,6 +42,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startServerUnderTest } from '../support/server-under-test.ts';
 import { formatAdmissionRecord } from '../../manager/api/records.ts';
 import { aRecord } from '../support/jobs.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const TIME_LIMIT_MS = 60_000;
@@ -94,6 +95,7 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
     writeFileSync(keyFile, certificate.keyPem);
     const onSharedIdentity = (username: string, fieldManager: string): void => void shared.push(`${username} as ${fieldManager}`);
     const server = createWebhookServer({
+      kind: JOB_KIND,
       certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
       identities,
       onSharedIdentity,

@@ -32,6 +32,7 @@ import {
   type WholeWorld,
 } from '../scenario/whole-world.ts';
 import { TEST_RECORD_KEYS } from '../support/jobs.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const QUOTA = 3;
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true };
@@ -117,7 +118,7 @@ const patch = (name: string, body: object) => tenant.patch(JOBS, key(name), { ty
 
 /** Somebody honest, who takes part of the quota. */
 async function honest(name: string, parts: JobParts): Promise<void> {
-  const prepared = prepareJob(manifest(name, { seconds: 600, ...parts }));
+  const prepared = prepareJob(JOB_KIND, manifest(name, { seconds: 600, ...parts }));
   if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
   await tenant.create(JOBS, prepared.job);
   await watch(5_000);

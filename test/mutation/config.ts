@@ -9,6 +9,8 @@ export type MutationConfig = {
   readonly parallel: number;
   readonly limitMs: number;
   readonly budgetMs: number;
+  /** Writes the figures into docs/testing.md. */
+  readonly record: boolean;
 };
 
 /** Seeds have 32 bits. */
@@ -17,8 +19,7 @@ const SEED_MAX = 2 ** 32 - 1;
 const FLAGS = {
   files: {
     value: 'GLOB[;GLOB]',
-    fallback:
-      '{worker,shared/kube}/**/!(main|config|metrics).ts;manager/{,admission/,api/,dispatch/,submission/,webhook/}!(main|config|metrics).ts',
+    fallback: '{worker,manager,shared/kube}/**/!(main|config|*metrics).ts',
     about: 'files to break, as patterns from the root of the project',
     parse: (given: string) => text(given).split(';'),
   },
@@ -39,6 +40,7 @@ const FLAGS = {
     parse: durationMs,
   },
   'time-limit': { value: 'TIME', fallback: '5m', about: 'longest time for the tests of one mutant', parse: durationMs },
+  record: { about: 'write the figures, with date and seed, into the table of docs/testing.md' },
 } satisfies FlagTable;
 
 export const MUTATION_PROGRAM: Program<typeof FLAGS, MutationConfig> = {

@@ -1,13 +1,16 @@
 /** `npm run mutate`: which broken lines would no test notice? */
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCommandLine } from '../../shared/runtime/command-line.ts';
 import { EXIT_USAGE } from '../../shared/runtime/flags.ts';
 import { EQUIVALENTS } from './equivalents.ts';
 import { MUTATION_PROGRAM, type MutationConfig } from './config.ts';
+import { figuresRow, withFiguresRow } from './figures.ts';
 import { createStaticChecks } from './static-checks.ts';
 import { formatResult, runStudy, StudyError, type Result } from './study.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+const FIGURES = path.join(ROOT, 'docs', 'testing.md');
 
 async function study(config: MutationConfig): Promise<number> {
   const stop = new AbortController();
@@ -15,7 +18,9 @@ async function study(config: MutationConfig): Promise<number> {
   const checks = createStaticChecks(ROOT);
   try {
     const print = (line: string): void => console.log(line);
-    return summarize(await runStudy({ ...config, root: ROOT, equivalents: EQUIVALENTS, checks, signal: stop.signal, print }));
+    const results = await runStudy({ ...config, root: ROOT, equivalents: EQUIVALENTS, checks, signal: stop.signal, print });
+    if (config.record) record(results, config);
+    return summarize(results);
   } catch (error) {
     if (!(error instanceof StudyError)) throw error;
     console.error(error.message);
@@ -23,6 +28,11 @@ async function study(config: MutationConfig): Promise<number> {
   } finally {
     checks.close();
   }
+}
+
+function record(results: readonly Result[], config: MutationConfig): void {
+  const row = figuresRow(results, config, new Date().toISOString().slice(0, 10));
+  writeFileSync(FIGURES, withFiguresRow(readFileSync(FIGURES, 'utf8'), row));
 }
 
 function summarize(results: readonly Result[]): number {

@@ -31,6 +31,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { withKinds } from '../support/stored-kinds.ts';
 import { restingAfter, TEST_RECORD_KEYS } from '../support/jobs.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 export type AdmissionWorld = {
   readonly client: KubeClient;
@@ -147,7 +148,7 @@ export async function createAdmissionWorld(
       await client.patchStatus(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { status: { conditions: [condition] } } });
     },
     job: async (name, jobOptions = {}) => {
-      const prepared = prepareJob(jobManifest(name, jobOptions));
+      const prepared = prepareJob(JOB_KIND, jobManifest(name, jobOptions));
       if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
       await client.create(JOBS, prepared.job);
     },
@@ -234,10 +235,11 @@ function start(
   const registry = new Registry();
   const { admission: metrics, startEstimates } = createManagerMetrics(registry);
   const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
-  const records = createRecordKeeper(TEST_RECORD_KEYS);
+  const records = createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND);
   const lostClusters = createLostClusters(clock);
   informers.workerClusters.addHandler(lostClusters.handler);
   const admission = createAdmission({
+    kind: JOB_KIND,
     client,
     events,
     storyEvents: events,
@@ -251,6 +253,7 @@ function start(
     metrics,
   });
   const estimates = createStartEstimates({
+    kind: JOB_KIND,
     jobs: informers.jobs,
     readRecord: records.read,
     admission: admission.view,

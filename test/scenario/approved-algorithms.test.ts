@@ -2,8 +2,8 @@
  * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256,
  * Ed25519 (FIPS 186-5). The rest is TLS, which is left to OpenSSL and so to its provider. docs/security.md says what was tried.
  */
-import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -106,6 +106,49 @@ test('what runs asks for nothing else, but for SHA-1 where it is a name: of a ke
     'subtle.digest SHA-1',
   ]);
 });
+
+/** OpenSSL's FIPS provider, as Debian's package openssl-provider-fips or SWITCHYARD_FIPS_MODULE has it; undefined: there is none. */
+const fipsModule = [
+  process.env['SWITCHYARD_FIPS_MODULE'] ?? '',
+  '/usr/lib/x86_64-linux-gnu/ossl-modules/fips.so',
+  '/usr/lib/aarch64-linux-gnu/ossl-modules/fips.so',
+  '/usr/lib64/ossl-modules/fips.so',
+].find((file) => existsSync(file));
+const TRIES = `
+const { createHash, createCipheriv, getFips } = await import('node:crypto');
+const refused = [() => createHash('md5'), () => createCipheriv('chacha20-poly1305', Buffer.alloc(32), Buffer.alloc(12)), () => generateKeyPairSync('x25519')].filter((act) => {
+  try {
+    act();
+    return false;
+  } catch {
+    return true;
+  }
+});
+console.log('fips ' + getFips() + ', refused ' + refused.length);
+`;
+
+test.skipIf(fipsModule === undefined)(
+  'all of it works with the FIPS provider of OpenSSL, which refuses what is not approved',
+  {
+    timeout: 3 * LIMIT_MS,
+  },
+  async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-fips-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [installed, config] = [path.join(folder, 'fipsmodule.cnf'), path.join(folder, 'openssl.cnf')];
+    execFileSync('openssl', ['fipsinstall', '-module', fipsModule ?? '', '-out', installed], { stdio: 'ignore' });
+    writeFileSync(
+      config,
+      `nodejs_conf = init\n.include ${installed}\n[init]\nproviders = used\n[used]\nfips = fips_sect\nbase = base_sect\n[base_sect]\nactivate = 1\n`,
+    );
+    const env = { ...process.env, OPENSSL_CONF: config, OPENSSL_MODULES: path.dirname(fipsModule ?? '') };
+    const flags = ['--force-fips', '--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', `${WORK}${TRIES}`];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT, env });
+    expect(stdout).toContain('fips 1, refused 3');
+    for (const program of ['worker/main.ts', 'manager/main.ts', 'manager/cli/main.ts'])
+      expect(spawnSync(process.execPath, ['--force-fips', program, '--help'], { cwd: ROOT, env }).status).toBe(0);
+  },
+);
 
 test('where Node has no FIPS provider, a program that is to run with one does not start without', { timeout: LIMIT_MS }, () => {
   const { status, stderr } = spawnSync(process.execPath, ['--force-fips', 'worker/main.ts', '--help'], { cwd: ROOT, encoding: 'utf8' });

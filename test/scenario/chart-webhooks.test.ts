@@ -33,6 +33,7 @@ import { certificateFromFiles } from '../../shared/runtime/serving-certificate.t
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { ofKind, renderChart } from '../support/helm.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 /** As the chart names it. */
 const MANAGER = { name: 'system:serviceaccount:switchyard:test-switchyard-manager', groups: ['system:masters'] };
@@ -48,6 +49,7 @@ beforeAll(async () => {
   writeFileSync(certFile, certPem);
   writeFileSync(keyFile, keyPem);
   hooks = createWebhookServer({
+    kind: JOB_KIND,
     certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
     identities: { managers: [MANAGER.name], localWorkers: [] },
     onSharedIdentity: () => undefined,
@@ -125,7 +127,7 @@ test('who holds, releases and moves a Job by writing it is noted once that is st
   const running = new AbortController();
   const jobs = createInformer({ client: cluster.client, resource: JOBS, clock: systemClock, random: Math.random, log: silentLogger });
   const entries: AuditEntry[] = [];
-  const audit = createWriteAudit({ log: { note: (entry) => entries.push(entry) }, jobs, clock: systemClock });
+  const audit = createWriteAudit({ kind: JOB_KIND, log: { note: (entry) => entries.push(entry) }, jobs, clock: systemClock });
   onPassed = audit.passed;
   jobs.addHandler(audit.handler);
   const watching = jobs.run(running.signal);

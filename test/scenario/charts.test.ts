@@ -15,6 +15,7 @@ import type {
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE } from '../../shared/api/names.ts';
 import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
+import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -23,6 +24,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
 import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
 import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
@@ -75,6 +77,26 @@ function withoutRules(object: Rendered): Rendered {
 test.each<Chart>(['manager', 'worker'])('every object of the %s chart is of a kind that is applied here', (chart) => {
   const kinds = new Set(renderChart(chart).map((object) => object.kind));
   expect([...kinds].filter((each) => !KINDS.some((resource) => resource.kind === each))).toEqual([]);
+});
+
+test.each<Chart>(['manager', 'worker'])('the chart of the %s that is applied again changes nothing', async (chart) => {
+  const clock = new FakeClock();
+  await using stack = new AsyncDisposableStack();
+  const plane = stack.adopt(await createControlPlane({ clock, random: seededRandom(1), log: silentLogger, controllers: [] }), (each) =>
+    each.close(),
+  );
+  const client = createKubeClient(plane.transport(), { userAgent: 'helm', clock });
+  await client.create(NAMESPACES, { metadata: { name: 'switchyard' } });
+  const rendered = renderChart(chart);
+  const versions = async (): Promise<string[]> => {
+    const lists = await Promise.all(KINDS.map((resource) => client.list(resource)));
+    return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`));
+  };
+  await install(client, rendered);
+  const installed = await versions();
+  expect(installed.length).toBeGreaterThan(rendered.length / 2);
+  await install(client, rendered);
+  expect(await versions()).toEqual(installed);
 });
 
 const MANAGER_ACCESS = 'test-switchyard-worker-manager-access';

@@ -27,6 +27,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { withKinds } from '../support/stored-kinds.ts';
 import { announceWorker } from '../support/worker-presence.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 export const NAMESPACE = 'team';
 export const HOME = 'home';
@@ -230,7 +231,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
           ...spec,
         },
       };
-      const prepared = prepareJob(manifest);
+      const prepared = prepareJob(JOB_KIND, manifest);
       if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
       await home.create(JOBS, prepared.job);
     },

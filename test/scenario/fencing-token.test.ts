@@ -6,10 +6,11 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { remoteJob } from '../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../manager/work-kind/job/copy/remote-job.ts';
 import { prepareJob, type JobManifest } from '../../manager/policy/prepare-job.ts';
 import type { Container, Job } from '../../shared/api/kubernetes.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const MANIFEST = parse(
   readFileSync(path.join(import.meta.dirname, '..', '..', 'examples', 'fencing-token', 'job.yaml'), 'utf8'),
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 /** The container of a pod, as the copy of this placement has it. */
 function containerOf(epoch: number, uid: string): Container {
-  const prepared = prepareJob(structuredClone(MANIFEST));
+  const prepared = prepareJob(JOB_KIND, structuredClone(MANIFEST));
   if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
   const metadata = {
     ...prepared.job.metadata,

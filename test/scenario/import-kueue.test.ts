@@ -1,5 +1,5 @@
 /**
- * Goal: what is set up for Kueue is taken over by the real program into objects that our API takes, and whoever does it is told what is
+ * Goal: what is set up for Kueue is taken over by the program into objects that our API takes, and whoever does it is told what is
  * lost.
  */
 import { spawn } from 'node:child_process';
@@ -10,6 +10,8 @@ import { parseAllDocuments } from 'yaml';
 import { SWITCHYARD_KINDS } from '../../manager/api/kinds.ts';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
 import { createKindsPlane } from '../support/kinds-plane.ts';
+import { switchyardHere } from '../support/switchyard-here.ts';
+import type { Outcome as ProcessOutcome } from '../support/switchyard-process.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const FOLDER = path.join(import.meta.dirname, 'kueue');
@@ -24,20 +26,19 @@ afterAll(() => plane.close());
 
 type Outcome = { readonly code: number | null; readonly objects: readonly KubeObject[]; readonly report: readonly string[] };
 
-function importing(args: readonly string[], input = ''): Promise<Outcome> {
+/** In this process where nothing is read from standard input. */
+async function importing(args: readonly string[], input?: string): Promise<Outcome> {
+  const { code, stdout, stderr } = input === undefined ? await switchyardHere(['import', 'kueue', ...args]) : await runProgram(args, input);
+  const objects = parseAllDocuments(stdout).flatMap((document) => (document.contents === null ? [] : [document.toJS() as KubeObject]));
+  return { code, objects, report: stderr.trimEnd().split('\n') };
+}
+function runProgram(args: readonly string[], input: string): Promise<ProcessOutcome> {
   const child = spawn(process.execPath, ['manager/cli/import-kueue.ts', ...args], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
   child.stdin.end(input);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject).once('close', (code) => {
-      const objects = parseAllDocuments(output.stdout).flatMap((document) =>
-        document.contents === null ? [] : [document.toJS() as KubeObject],
-      );
-      resolve({ code, objects, report: output.stderr.trimEnd().split('\n') });
-    });
-  });
+  return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, ...output })));
 }
 const file = (name: string): string => path.join(FOLDER, `${name}.yaml`);
 const beginnings = (kind: string, { report }: Outcome): string[] =>

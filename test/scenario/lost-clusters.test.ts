@@ -10,10 +10,10 @@ import { FENCING_ANNOTATION, HOLD_ANNOTATION, ORIGIN_LABEL, POD_FENCE_ANNOTATION
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import { JOBS, LEASES } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
-import { prepared } from '../../manager/policy/prepare-job.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 import { startWorkerPresence, writeWorkerLease } from '../support/worker-presence.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const MINUTE = 60_000;
 const lastTransitionTime = '2026-01-01T00:00:03Z';
@@ -239,7 +239,7 @@ test('its queue has the pods of all Jobs fenced that can be: one that cannot run
   // Past the webhook.
   const labels = { [QUEUE_NAME_LABEL]: 'main' };
   const insisting = { name: 'insists', namespace: NAMESPACE, labels, annotations: { [POD_FENCE_ANNOTATION]: 'on' } };
-  await world.home.create(JOBS, prepared({ metadata: insisting, spec: restarts }));
+  await world.home.create(JOBS, JOB_KIND.prepared({ metadata: insisting, spec: restarts }));
   await world.settle(2_000);
   const podFences = await Promise.all(
     ['fenced', 'restarts', 'insists'].map(async (name) => {

@@ -29,6 +29,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
 import { BUILT_IN_SETTINGS, startCluster, startWorker } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const KEY = { namespace: 'team', name: 'sum' };
 
@@ -90,7 +91,7 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   expect(manager.unreadiness()).toBeUndefined();
 
   // 1, 2. The Job is created: suspended, and the manager's own (the webhook and the submission consumer both do this).
-  const prepared = prepareJob(MANIFEST);
+  const prepared = prepareJob(JOB_KIND, MANIFEST);
   if (prepared.kind === 'Refused') throw new Error(prepared.problems.join());
   const created = await home.client.create(JOBS, prepared.job);
   expect(created.spec).toMatchObject({ suspend: true, managedBy: MANAGER_CONTROLLER_NAME });
@@ -99,7 +100,12 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   // 5. A copy is on that cluster, sanitised, and marked as ours.
   await clock.advance(500);
   const admitted = await home.client.get(JOBS, KEY);
-  expect(activeAdmission(admitted)).toMatchObject({ clusterQueue: 'main', cluster: 'east', epoch: 1, flavors: { cpu: 'default' } });
+  expect(activeAdmission(admitted, JOB_KIND)).toMatchObject({
+    clusterQueue: 'main',
+    cluster: 'east',
+    epoch: 1,
+    flavors: { cpu: 'default' },
+  });
   const copy = await east.client.get(JOBS, KEY);
   expect(copy.metadata.labels).toMatchObject({ [ORIGIN_LABEL]: 'home' });
   expect(copy.metadata.annotations).toMatchObject({ [ORIGIN_UID_ANNOTATION]: created.metadata.uid, [DISPATCH_EPOCH_ANNOTATION]: '1' });

@@ -74,6 +74,44 @@ async function rest(cluster: string, name: string): Promise<void> {
   await world.settle(1_000);
 }
 
+describe('where a Job goes', () => {
+  const merge = (spec: object) => ({ type: 'merge', body: { spec } }) as const;
+  const setCluster = (name: string, spec: object) => world.home.patch(WORKER_CLUSTERS, { namespace: '', name }, merge(spec));
+  const clustersOf = async (...names: readonly string[]): Promise<unknown[]> => {
+    for (const name of names) await world.submit(name);
+    await world.settle(500);
+    return Promise.all(names.map(async (name) => (await recordOf(name))['cluster']));
+  };
+  beforeEach(async () => {
+    for (const name of ['eu-1', 'us-2']) await setCluster(name, { capacity: { cpu: '100', pods: '3' } });
+    await world.settle(500);
+  });
+
+  test('one cluster is filled after the other, so that a large Job finds one that is empty', async () => {
+    expect(await clustersOf('one', 'two', 'three', 'four')).toEqual(['eu-1', 'eu-1', 'eu-1', 'us-2']);
+  });
+
+  test('Jobs spread where their ClusterQueue says so', async () => {
+    await world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, merge({ placement: 'MostRoom' }));
+    await world.settle(500);
+    expect(await clustersOf('one', 'two', 'three', 'four')).toEqual(['eu-1', 'us-2', 'eu-1', 'us-2']);
+  });
+
+  test('the cluster with the greater preference is filled first, as soon as somebody says so', async () => {
+    expect(await clustersOf('one')).toEqual(['eu-1']);
+    await setCluster('us-2', { preference: 10 });
+    await world.settle(500);
+    expect(await clustersOf('two', 'three', 'four', 'five')).toEqual(['us-2', 'us-2', 'us-2', 'eu-1']);
+  });
+
+  test('what is no policy and no preference is refused, with what may be said', async () => {
+    await expect(world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, merge({ placement: 'Fullest' }))).rejects.toThrow(
+      /spec\.placement: Unsupported value: "Fullest": supported values: "LeastRoom", "MostRoom"/,
+    );
+    await expect(setCluster('us-2', { preference: 1.5 })).rejects.toThrow(/spec\.preference/);
+  });
+});
+
 test('a record says which cluster it was, and a cluster that joins again under another name goes on with its Jobs', async () => {
   await runningJob('sum', 'eu-1', 'eu-1,again');
   const { uid } = (await world.worker('eu-1').copy('sum'))?.metadata ?? {};

@@ -6,7 +6,7 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { judgeLoss } from '../../manager/api/fenced-off.ts';
-import { remoteJob } from '../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../manager/work-kind/job/copy/remote-job.ts';
 import { originLeaseName, readWorkerAnnouncement, workerLeaseName } from '../../shared/api/fence-leases.ts';
 import type { Pod } from '../../shared/api/kubernetes.ts';
 import { POD_FENCE_RENEWAL_ANNOTATION } from '../../shared/api/names.ts';

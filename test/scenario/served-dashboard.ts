@@ -25,6 +25,7 @@ import { createCrds } from '../support/crds.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { aHomeJob } from '../support/jobs.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 /**
  * Tokens are names; what follows a dot is another token of the same user. `namespaces` are those of which somebody may list, get and read
@@ -110,6 +111,7 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
   const identities = createNamespaceIdentities(informers.namespaces);
   let ids = 0;
   const dashboard = createDashboard({
+    kind: JOB_KIND,
     informers,
     identities,
     reviewer,

@@ -16,6 +16,7 @@ import { PRIORITY_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 240_000;
 const SEEDS = 3;
@@ -51,12 +52,12 @@ test.each(Object.keys(CHANGES))('it comes as it was foretold: %s', { timeout: LI
       await generate(world, upTo);
       await play(world);
       const nowMs = world.clock.now();
-      const before = await readWorld(world.client, nowMs);
+      const before = await readWorld({ client: world.client, kind: JOB_KIND }, nowMs);
       expect(placesIn(runToFixpoint(before.world)), `seed ${seed}: as it stands`).toEqual(await placesOf(world));
       // Of a change what counts is what it leaves: who is there then, read before anybody has acted on it.
       await world.stop();
       await CHANGES[change]?.(world, upTo);
-      const after = await readWorld(world.client, nowMs);
+      const after = await readWorld({ client: world.client, kind: JOB_KIND }, nowMs);
       const foretold = placesIn(runToFixpoint(after.world));
       const { effects, settled: isSettled } = whatIf(before.world, after.world);
       await world.restart();

@@ -1,8 +1,7 @@
 /**
- * Goal: an operator asks the real program, over the real API and with rights to read alone, what a change would do to whom; nothing is
+ * Goal: an operator asks the program, over the real API and with rights to read alone, what a change would do to whom; nothing is
  * written, and what cannot be is refused as the API server would.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,9 +10,10 @@ import { parse, stringify } from 'yaml';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { switchyardHere } from '../support/switchyard-here.ts';
+import { switchyard, type Outcome } from '../support/switchyard-process.ts';
 import { createAdmissionWorld, type AdmissionWorld } from './admission-world.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
 const LIMIT_MS = 120_000;
 
 let world: AdmissionWorld;
@@ -44,17 +44,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-type Outcome = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-function asking(kubeconfig: string, args: readonly string[], input = ''): Promise<Outcome> {
-  const child = spawn(process.execPath, ['manager/cli/main.ts', 'what-if', '--kubeconfig', kubeconfig, ...args], { cwd: ROOT });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  child.stdin.end(input);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject).once('close', (code) => resolve({ code, ...output }));
-  });
-}
+/** What is read from standard input takes a process. */
+const asking = (kubeconfig: string, args: readonly string[], input?: string): Promise<Outcome> =>
+  input === undefined ? switchyardHere(['what-if', ...args], { kubeconfig }) : switchyard(['what-if', ...args], { kubeconfig, input });
 const manifest = (kind: string, name: string, spec: object): string =>
   stringify({ apiVersion: 'switchyard.dev/v1alpha1', kind, metadata: { name }, spec });
 const job = (name: string, cpu: string): string =>
@@ -134,10 +126,14 @@ test('more Jobs of one manifest', { timeout: LIMIT_MS }, async () => {
 });
 
 test('what cannot be is refused with the field and the remedy, in one line', { timeout: LIMIT_MS }, async () => {
-  const bad = manifest('ClusterQueue', 'main', { namespaceSelector: {}, stopPolicy: 'Sometimes' });
+  const file = (name: string, spec: object): string => {
+    const where = path.join(folder, name);
+    writeFileSync(where, manifest('ClusterQueue', 'main', spec));
+    return where;
+  };
   const outcomes = await Promise.all([
-    asking(admin, ['-f', '-'], bad),
-    asking(admin, ['-f', '-'], manifest('ClusterQueue', 'main', { quota: 3 })),
+    asking(admin, ['-f', file('sometimes.yaml', { namespaceSelector: {}, stopPolicy: 'Sometimes' })]),
+    asking(admin, ['-f', file('unknown.yaml', { quota: 3 })]),
     asking(admin, ['--quota', 'main:spot:cpu=3']),
     asking(admin, ['--drain', 'nowhere']),
     asking(nobody, ['--drain', 'east']),
@@ -148,9 +144,9 @@ test('what cannot be is refused with the field and the remedy, in one line', { t
     [
       1,
       '',
-      expect.stringMatching(/standard input, document 1: ClusterQueue main is invalid: spec\.stopPolicy: Unsupported value: "Sometimes"/),
+      expect.stringMatching(/sometimes\.yaml, document 1: ClusterQueue main is invalid: spec\.stopPolicy: Unsupported value: "Sometimes"/),
     ],
-    [1, '', expect.stringMatching(/standard input, document 1: .*unknown field "spec\.quota"/)],
+    [1, '', expect.stringMatching(/unknown\.yaml, document 1: .*unknown field "spec\.quota"/)],
     [1, '', expect.stringMatching(/--quota main:spot:cpu=3: it gives no cpu in flavor spot; it has default \(cpu\); .*with -f$/)],
     [1, '', expect.stringMatching(/--drain nowhere: there is no worker cluster nowhere; there are east, west$/)],
     [1, '', expect.stringMatching(/you may not list \S+ in all namespaces/)],

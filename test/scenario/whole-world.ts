@@ -33,6 +33,7 @@ import { createLine, onLine, type Line } from '../support/line.ts';
 import { type Backup, createMemoryPersistence } from '../support/memory-persistence.ts';
 import { STORED_KINDS } from '../support/stored-kinds.ts';
 import { announceWorker } from '../support/worker-presence.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 export const NAMESPACE = 'team';
 export const HOME = 'home';
@@ -253,7 +254,7 @@ export async function createWholeWorld(options: {
       });
     },
     async submit(name, parts = {}) {
-      const prepared = prepareJob(manifest(name, parts));
+      const prepared = prepareJob(JOB_KIND, manifest(name, parts));
       if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
       await home.create(JOBS, prepared.job);
     },

@@ -8,15 +8,24 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { prepareJob } from '../../manager/policy/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, type Resource, SECRETS } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { renderChart } from '../support/helm.ts';
 import { startHttpsWorker } from '../support/https-worker.ts';
-import { startWorkerUnderRbac, type WorkerUnderRbac, type WorkerUnderRbacOptions } from '../support/worker-under-rbac.ts';
+import {
+  ACCOUNT,
+  applyAccess,
+  startWorkerUnderRbac,
+  type WorkerUnderRbac,
+  type WorkerUnderRbacOptions,
+} from '../support/worker-under-rbac.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 60_000;
+const ROLES: Resource = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles', kind: 'Role', namespaced: true };
 /** Where Leases of earlier releases would be, the manager looks without a right to. */
 const OF_FORMER_LEASES = /switchyard-origin-.* cannot get resource .*leases.* in the namespace .*kube-system/;
 const TENANTS = ['team-a', 'team-b', 'team-c'];
@@ -63,7 +72,7 @@ async function submit(namespace: string, name: string, cluster?: string): Promis
     spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
   };
   const annotations: Record<string, string> = cluster === undefined ? {} : { [CLUSTERS_ANNOTATION]: cluster };
-  const prepared = prepareJob({
+  const prepared = prepareJob(JOB_KIND, {
     metadata: { name, namespace, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
     spec: { template },
   });
@@ -217,6 +226,88 @@ describe('a manager that is bound to two namespaces', () => {
     await world.settle(2_000);
     expect(await conditionAt('team-b', 'two', 'QuotaReserved')).toBe('False NoClusterFits: bound: short of 1 cpu');
     expect(line.refused.filter((each) => !OF_FORMER_LEASES.test(each) && !/cannot list resource \\"nodes\\"/.test(each))).toEqual([]);
+  });
+});
+
+describe('a namespace whose Role on the worker cluster its administrator deletes', () => {
+  beforeEach(onAClockThatStandsStill);
+
+  const role = { namespace: 'team-a', name: ACCOUNT };
+  const wide = { ...served, capacity: { cpu: '10' } };
+  /** In steps in which the worker renews its Lease. */
+  const pass = async (seconds: number): Promise<void> => {
+    for (let step = 0; step < seconds; step += 5) await world.settle(5_000);
+  };
+  const takeRole = (): Promise<void> => worker('bound').client.delete(ROLES, role);
+  const giveRole = (): Promise<void> => applyAccess(worker('bound').client, renderChart('worker', ...bound));
+  const synced = async (): Promise<string> => {
+    const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'bound' });
+    const condition = status?.conditions?.find(({ type }) => type === 'Synced');
+    return `${condition?.status} ${condition?.reason} ${status?.unreadableNamespaces?.join() ?? '-'}`;
+  };
+  const restartWithout = async (): Promise<void> => {
+    await world.stop();
+    await takeRole();
+    await world.start();
+    await pass(30);
+  };
+
+  test('is lost alone: the cluster is Ready and says so, Jobs of the others run, and those of that namespace wait with the reason', async () => {
+    await join('bound', wide, bound);
+    await restartWithout();
+    expect([await readiness('bound'), await synced()]).toEqual(['True Connected', 'False NamespaceUnreadable team-a']);
+    await submit('team-a', 'waits');
+    await submit('team-b', 'runs');
+    await world.settle(5_000);
+    expect(await copiesOn('bound')).toEqual(['team-b/runs']);
+    expect(await conditionAt('team-a', 'waits', 'QuotaReserved')).toBe(
+      'False NoClusterFits: bound: does not let the manager list Jobs in namespace team-a',
+    );
+    await giveRole();
+    await pass(90);
+    expect([await readiness('bound'), await synced()]).toEqual(['True Connected', 'True Synced -']);
+    expect(await copiesOn('bound')).toEqual(['team-a/waits', 'team-b/runs']);
+  });
+
+  test('leaves its running Jobs where they are, with the reason, until their end can be seen', async () => {
+    await join('bound', wide, bound);
+    await submit('team-a', 'runs');
+    await world.settle(5_000);
+    await restartWithout();
+    expect(await conditionAt('team-a', 'runs', 'Dispatched')).toMatch(
+      /^True Dispatched: .*cluster "bound" does not let the manager list Jobs in namespace "team-a": .*its quota is held$/,
+    );
+    // To be held, it would have to be known that nothing of it runs.
+    await world.home.patch(JOBS, { namespace: 'team-a', name: 'runs' }, { type: 'merge', body: { spec: { suspend: true } } });
+    await pass(60);
+    expect(await conditionAt('team-a', 'runs', 'QuotaReserved')).toMatch(/quota is held until nothing runs any more$/);
+    await world.home.delete(JOBS, { namespace: 'team-a', name: 'runs' }, { propagationPolicy: 'Background' });
+    await world.settle(10_000);
+    expect((await jobAt('team-a', 'runs')).metadata.deletionTimestamp).toBeDefined();
+    await giveRole();
+    await pass(120);
+    await expect(jobAt('team-a', 'runs')).rejects.toThrow('not found');
+    expect(await copiesOn('bound')).toEqual([]);
+  });
+
+  test('sends its Jobs to another cluster while the watch there is still open, though the name cannot be read either', async () => {
+    await join('bound', wide, bound);
+    await takeRole();
+    await submit('team-a', 'moves');
+    await world.settle(5_000);
+    expect(await conditionAt('team-a', 'moves', 'Dispatched')).toMatch(/^False Refused: placement 1: cluster "bound" refused the Job: /);
+    await join('open', { capacity: { cpu: '10' } }, []);
+    await world.settle(5_000);
+    expect([await copiesOn('open'), await copiesOn('bound')]).toEqual([['team-a/moves'], []]);
+  });
+
+  test('in all of them at once is a cluster that refuses the manager', async () => {
+    await join('bound', { ...wide, servedNamespaces: ['team-a'] }, bound);
+    await restartWithout();
+    expect(await readiness('bound')).toBe('False Forbidden');
+    await giveRole();
+    await pass(90);
+    expect(await readiness('bound')).toBe('True Connected');
   });
 });
 

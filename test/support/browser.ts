@@ -1,10 +1,11 @@
 /** A Chromium of this machine, driven from a test. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 
 /** $CHROMIUM, or where Debian and others put it. Undefined: there is none. */
 export const CHROMIUM = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -37,15 +38,15 @@ export type Misdeeds = {
   readonly errors: readonly string[];
 };
 
-/** A page of its own context, as another person has it; with what may be held against it. */
+/** A page of its own context, as another person has it, for one test; with what may be held against it. */
 export async function openPage(
   browser: Browser,
   url: string,
   { token, ...options }: NonNullable<Parameters<Browser['newContext']>[0]> & { readonly token?: string } = {},
 ): Promise<{ readonly page: Page; readonly context: BrowserContext; readonly misdeeds: Misdeeds }> {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce', ...options });
-  // Scripts of the browser itself are not held to the policy of the page, so that this goes in without weakening it.
-  await context.addInitScript({ path: AXE });
+  // A page that stays open goes on to draw whatever happens in other tests.
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   const misdeeds = { elsewhere: [] as string[], errors: [] as string[] };
   page.on('request', (request) => {
@@ -67,6 +68,8 @@ type Violation = { readonly id: string; readonly nodes: readonly { readonly targ
  * alone.
  */
 export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+  // What the browser itself evaluates is not held to the policy of the page, so that this goes in without weakening it.
+  if (!(await page.evaluate(() => Object.hasOwn(globalThis, 'axe')))) await page.evaluate(readFileSync(AXE, 'utf8'));
   const { violations } = await page.evaluate(
     (runOnly) =>
       (globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }).axe.run(

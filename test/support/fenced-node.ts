@@ -1,7 +1,7 @@
 /** The program of a pod fence as it runs in a pod: the very text, with files, a clock and a network that are imagined. */
 import { createContext, Script } from 'node:vm';
 import path from 'node:path';
-import { POD_FENCE_PROGRAM } from '../../manager/dispatch/copy/pod-fence-program.ts';
+import { POD_FENCE_PROGRAM } from '../../manager/work-kind/job/copy/pod-fence-program.ts';
 
 export const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 

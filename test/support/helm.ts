@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 export const CHARTS = {
@@ -65,11 +65,20 @@ export function renderChart(chart: Chart, ...values: readonly string[]): Rendere
   return structuredClone(known) as Rendered[];
 }
 
-function rendered(chart: Chart, values: readonly string[]): readonly Rendered[] {
-  const documents = parseAllDocuments(helm(...templateArguments(chart), ...values.flatMap(setting)));
-  const [mistake] = documents.flatMap(({ errors }) => errors);
-  if (mistake !== undefined) throw new Error(`the chart of the ${chart} renders what is no YAML`, { cause: mistake });
-  return documents.map((document) => document.toJS() as Rendered | null).filter((object) => object !== null);
+const rendered = (chart: Chart, values: readonly string[]): readonly Rendered[] =>
+  parseRendered(helm(...templateArguments(chart), ...values.flatMap(setting)));
+
+/** By their text: most documents of a rendering, and the largest, are those of all others, and reading YAML takes as long as rendering. */
+const read = new Map<string, Rendered | null>();
+
+/** The objects in what `helm template` prints. */
+export function parseRendered(text: string): Rendered[] {
+  const objects = text.split(/^---$/m).map((document) => {
+    const known = read.get(document) ?? (parse(document) as Rendered | null);
+    read.set(document, known);
+    return known;
+  });
+  return structuredClone(objects.filter((object) => object !== null));
 }
 
 export const ofKind = (objects: readonly Rendered[], kind: string): Rendered[] => objects.filter((object) => object.kind === kind);

@@ -1,11 +1,13 @@
 /** Jobs for tests: a small valid one, to be varied. */
 import type { Job, JobCondition, JobSpec, JobStatus } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { formatRequests, requestsOfJob } from '../../manager/api/job-requests.ts';
+import { formatRequests } from '../../manager/api/job-requests.ts';
 import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
 import { sealRecord, type RecordKeys } from '../../manager/api/record-seal.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../manager/api/records.ts';
 import { atRestMessage } from '../../manager/api/rest-proof.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
+import { requestsOf } from '../../manager/work-kind/pod-sets.ts';
 
 export type JobParts = {
   readonly metadata?: Partial<Job['metadata']>;
@@ -74,12 +76,12 @@ export const sealedFor = (job: Job, record: Partial<AdmissionRecord> = {}, writt
   sealRecord(TEST_RECORD_KEYS, job.metadata, aRecord(record), written);
 
 /** What such a manager reads on a Job that it sees for the first time. */
-export const recordOn = (job: Job): ParsedRecord => createRecordKeeper(TEST_RECORD_KEYS).read(job);
+export const recordOn = (job: Job): ParsedRecord => createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND).read(job);
 
 /** The same Job after admission: recorded with what it asks for, not suspended. */
 export function anAdmittedJob(parts: JobParts = {}, record: Partial<AdmissionRecord> = {}): Job {
   const job = aHomeJob({ ...parts, spec: { suspend: false, ...parts.spec } });
-  const requests = formatRequests(requestsOfJob(job).requests);
+  const requests = formatRequests(requestsOf(JOB_KIND.podSets(job)).requests);
   const annotations = { ...job.metadata.annotations, [ADMISSION_ANNOTATION]: sealedFor(job, { requests, ...record }) };
   return { ...job, metadata: { ...job.metadata, annotations } };
 }

@@ -9,6 +9,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { runProgram } from '../../shared/runtime/lifecycle.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const [certFile = '', keyFile = '', delayMs = ''] = process.argv.slice(2);
 const clock = systemClock;
@@ -27,6 +28,6 @@ const metrics = createManagerMetrics(new Registry()).webhook;
 const alarm = { sharedBy: () => undefined, administrator: () => undefined };
 
 process.exitCode = await runProgram({ clock, log, drainMs: 25_000 + Number(delayMs) }, (signal) =>
-  serveWebhook({ client, webhook, clock, log }, metrics, alarm, () => undefined, signal),
+  serveWebhook({ kind: JOB_KIND, client, webhook, clock, log }, metrics, alarm, () => undefined, signal),
 );
 process.disconnect();

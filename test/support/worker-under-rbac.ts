@@ -77,7 +77,7 @@ export async function startWorkerUnderRbac(options: WorkerUnderRbacOptions & { r
   const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
   for (const name of [RELEASE_NAMESPACE, DEFAULT_LEASE_NAMESPACE, ...options.namespaces])
     await client.create(NAMESPACES, { metadata: { name } });
-  const presence = await announceWorker(client, clock);
+  const presence = await announceWorker(client, clock, undefined, DEFAULT_LEASE_NAMESPACE);
   await applyAccess(client, renderChart('worker', ...(options.values ?? [])));
   const line = createLine();
   const clientOver = createClientFactory({ registry: new Registry(), clock });

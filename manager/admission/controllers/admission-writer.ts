@@ -1,4 +1,4 @@
-import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { WorkObject } from '../../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
   COPIES_FINALIZER,
@@ -7,7 +7,6 @@ import {
   TRACE_ID_ANNOTATION,
 } from '../../../shared/api/names.ts';
 import { isSampled, jobTrace } from '../../../shared/api/job-trace.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../../shared/kube/client.ts';
 import type { EventRecorder } from '../../../shared/kube/event-recorder.ts';
@@ -25,6 +24,7 @@ import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import { retryDelayMs, type AdmissionRetries } from '../snapshot/admission-retries.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import { waitingConditions } from './waiting-reporter.ts';
@@ -48,9 +48,10 @@ export interface AdmissionWriter {
 }
 
 export type AdmissionWriterDeps = {
+  readonly kind: WorkKind;
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
-  readonly jobs: Lister<Job>;
+  readonly jobs: Lister<WorkObject>;
   readonly cache: AdmissionCache;
   readonly retries: AdmissionRetries;
   readonly watcher: Pick<JobWatcher, 'giveUp' | 'doubt' | 'retry'>;
@@ -73,7 +74,7 @@ const REPORTED_FROM = 3;
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
 export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWriter {
-  const { client, events, jobs, cache, retries, watcher, records, traceRatio, wake, clock, log, metrics } = deps;
+  const { kind, client, events, jobs, cache, retries, watcher, records, traceRatio, wake, clock, log, metrics } = deps;
   const writes = new Set<Promise<void>>();
   const retrying = new Set<Promise<void>>();
   /** All attempts of an admission send the same request. */
@@ -109,7 +110,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     const { key } = reservation.workload;
     for (let unanswered = 1; cache.get(key) === reservation && !signal.aborted; unanswered++) {
       try {
-        records.read(await client.patch(JOBS, parseKey(key), patch, WRITE));
+        records.read(await client.patch(kind.resource, parseKey(key), patch, WRITE));
         return stored(reservation);
       } catch (error) {
         metrics.conflicts.inc({ reason: error instanceof ApiError ? error.reason : 'Unknown' });
@@ -158,12 +159,12 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     const { key, resourceVersion } = workload;
     const job = jobs.get(parseKey(key));
     if (job?.metadata.resourceVersion !== resourceVersion) return false;
-    if (hasChanged) events.event(JOBS, job, 'Warning', JobEventReason.AdmissionRefused, reason.message);
-    const conditions = waitingConditions(job, reason, clock.now());
+    if (hasChanged) events.event(kind.resource, job, 'Warning', JobEventReason.AdmissionRefused, reason.message);
+    const conditions = waitingConditions(kind, job, reason, clock.now());
     if (conditions === undefined) return false;
     try {
       const body = { metadata: { resourceVersion }, status: { conditions } };
-      await client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, WRITE);
+      await client.patchStatus(kind.resource, parseKey(key), { type: 'strategic', body }, WRITE);
       return true;
     } catch (error) {
       log.warn('a Job could not be told that its admission fails', { job: key, error });
@@ -180,7 +181,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     },
     write: (reservation, signal) => {
       const { workload, record } = reservation;
-      const patch = admissionPatch(workload, record, records.seal(workload, record, clock.now()), traceOf(workload.key));
+      const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), traceOf(workload.key));
       requests.set(reservation, patch);
       send(reservation, patch, signal);
     },
@@ -210,6 +211,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
  * decided.
  */
 export const admissionPatch = (
+  kind: WorkKind,
   { resourceVersion, finalizers, hold }: Workload,
   { cluster, checks }: AdmissionRecord,
   sealed: string,
@@ -228,7 +230,7 @@ export const admissionPatch = (
       },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],
     },
-    ...(checks === undefined ? { spec: { suspend: false } } : {}),
+    ...(checks === undefined ? { spec: kind.suspension(false) } : {}),
   },
 });
 

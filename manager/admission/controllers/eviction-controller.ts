@@ -1,6 +1,5 @@
-import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, HOLD_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../../shared/kube/client.ts';
@@ -30,10 +29,12 @@ import type { LossWatch } from '../eviction/loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { partiallyReleased, PARTIAL_RELEASE_DELAY_MS } from '../eviction/partial-release.ts';
 import type { RequeuingTimestamp } from '../eviction/requeuing.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { waitingConditions } from './waiting-reporter.ts';
 import type { Untrusted, Workload } from '../workload/workload.ts';
 
 export type EvictionControllerDeps = {
+  readonly kind: WorkKind;
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
   /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
@@ -74,7 +75,8 @@ const WRITES_MAX = 200;
 const UNRESOLVED_MS = 30_000;
 
 export function createEvictionController(deps: EvictionControllerDeps): EvictionController {
-  const { client, events, storyEvents, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } = deps;
+  const { kind, client, events, storyEvents, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } =
+    deps;
   const writes = new Map<string, Promise<void>>();
   /** Consecutive failed writes of each Job. */
   const failures = new Map<string, number>();
@@ -92,10 +94,16 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   const mayWrite = (key: string): boolean => inFlight < WRITES_MAX && !writes.has(key);
 
   /** Sends one write. It may fail, or rest on outdated state; the pass that follows examines the Job again. */
-  const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void =>
-    send(key, async () => client.patch(JOBS, parseKey(key), patch, WRITE), what, signal, done);
+  const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: (answer: WorkObject) => unknown): void =>
+    send(key, async () => client.patch(kind.resource, parseKey(key), patch, WRITE), what, signal, done);
 
-  const send = (key: string, sent: () => Promise<Job>, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void => {
+  const send = (
+    key: string,
+    sent: () => Promise<WorkObject>,
+    what: string,
+    signal: AbortSignal,
+    done: (answer: WorkObject) => unknown,
+  ): void => {
     if (!mayWrite(key)) return;
     const attempt = async (): Promise<void> => {
       try {
@@ -124,7 +132,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
   const recordPatch = (
     workload: Workload,
     record: AdmissionRecord | undefined,
-    spec?: { readonly suspend: true },
+    spec?: object,
     others: Readonly<Record<string, string>> = {},
   ): Patch => {
     const annotations = {
@@ -141,15 +149,16 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
    */
   const suspendUnadmitted = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
     const last = workload.record && endedRecord(workload.record, clock.now());
-    write(workload.key, recordPatch(workload, last, { suspend: true }), 'holding a Job back', signal, async (job) => {
+    write(workload.key, recordPatch(workload, last, kind.suspension(true)), 'holding a Job back', signal, async (job) => {
       const held = workload.hold === true ? whyHeld(workload) : undefined;
       const message = held === undefined ? `suspended: ${problem}` : `suspended again: ${problem}; it is ${held.message}`;
       log.warn('suspended a Job that admission has not released', { job: workload.key, reason, why: problem });
-      events.event(JOBS, job, 'Warning', held === undefined ? JobEventReason.RecordNotTrusted : JobEventReason.Held, message);
+      events.event(kind.resource, job, 'Warning', held === undefined ? JobEventReason.RecordNotTrusted : JobEventReason.Held, message);
       const why = { reason: held?.reason ?? QuotaReservedReason.RecordNotTrusted, message, mayRun: true };
-      const conditions = waitingConditions(job, why, clock.now());
+      const conditions = waitingConditions(kind, job, why, clock.now());
       const status = { metadata: { uid: job.metadata.uid }, status: { conditions } };
-      if (conditions !== undefined) await client.patchStatus(JOBS, parseKey(workload.key), { type: 'strategic', body: status }, WRITE);
+      if (conditions !== undefined)
+        await client.patchStatus(kind.resource, parseKey(workload.key), { type: 'strategic', body: status }, WRITE);
     });
   };
 
@@ -184,7 +193,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     const { fail } = evicted;
     // An earlier preemption may still be in the record.
     const preempted = displacement && evicted.preempted;
-    const patch = recordPatch(workload, evicted, { suspend: true });
+    const patch = recordPatch(workload, evicted, kind.suspension(true));
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       if (preempted !== undefined)
@@ -200,9 +209,9 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
         why: message,
         ...omitUndefined({ for: displacement?.by.key }),
       });
-      if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
-      else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
-      else storyEvents.event(JOBS, job, 'Normal', JobEventReason.Evicted, message);
+      if (fail !== undefined) events.event(kind.resource, job, 'Warning', fail.reason, fail.message);
+      else if (told !== undefined) events.event(kind.resource, job, 'Warning', told, message);
+      else storyEvents.event(kind.resource, job, 'Normal', JobEventReason.Evicted, message);
     });
   };
 
@@ -216,10 +225,10 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     const condition = { type, status: 'True', reason: CannotStartReason.TooManyMoves, message: text, lastProbeTime: lastTransitionTime };
     const conditions = [cannotStart === undefined ? { ...condition, lastTransitionTime } : condition];
     const body = { metadata: { resourceVersion }, status: { conditions } };
-    const sent = (): Promise<Job> => client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, WRITE);
+    const sent = (): Promise<WorkObject> => client.patchStatus(kind.resource, parseKey(key), { type: 'strategic', body }, WRITE);
     send(key, sent, 'telling a Job that it does not start', signal, (job) => {
       log.warn('a Job does not start anywhere', { job: key, why: text });
-      if (cannotStart === undefined) events.event(JOBS, job, 'Warning', JobEventReason.CannotStart, text);
+      if (cannotStart === undefined) events.event(kind.resource, job, 'Warning', JobEventReason.CannotStart, text);
     });
   };
 
@@ -262,7 +271,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     const released = releasedRecord(record, nowMs);
     write(
       workload.key,
-      admissionPatch(workload, released, records.seal(workload, released, nowMs)),
+      admissionPatch(kind, workload, released, records.seal(workload, released, nowMs)),
       'admitting a checked Job',
       signal,
       () => {
@@ -282,7 +291,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     const body = { metadata: { resourceVersion }, status: { conditions: checks.map((type) => ({ type, ...said })) } };
     send(
       key,
-      () => client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, WRITE),
+      () => client.patchStatus(kind.resource, parseKey(key), { type: 'strategic', body }, WRITE),
       'asking admission checks',
       signal,
       () => undefined,

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../../shared/kube/informer.ts';
@@ -28,23 +28,24 @@ import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import { waitingReason } from '../queues/waiting-reason.ts';
 import { createUnaccountedJobs } from '../snapshot/unaccounted-jobs.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { workloadOf, type Workload } from '../workload/workload.ts';
 
 /**
  * Brings changes of Jobs into queues and cache. It reads the Job alone, never the event, so that a restart, a relist and a missed event
  * lead to the same state.
  */
-export interface JobWatcher extends EventHandler<Job> {
-  added(job: DeepReadonly<Job>): void;
-  updated(next: DeepReadonly<Job>): void;
-  deleted(job: DeepReadonly<Job>): void;
+export interface JobWatcher extends EventHandler<WorkObject> {
+  added(job: DeepReadonly<WorkObject>): void;
+  updated(next: DeepReadonly<WorkObject>): void;
+  deleted(job: DeepReadonly<WorkObject>): void;
   /**
    * Schedules that the `concerned` pending Workloads are queued again, because queues, the namespaces of clusters, or priorities changed.
    * {@link continueVisits} does it.
    */
   requeue(concerned?: (workload: Workload) => boolean): void;
   /** Schedules, for {@link continueVisits}, another look at the Jobs that `concerned` returns for pending Workloads. */
-  adjust(concerned: (key: string) => DeepReadonly<Job> | undefined): void;
+  adjust(concerned: (key: string) => DeepReadonly<WorkObject> | undefined): void;
   /**
    * Continues the scheduled visits of pending Workloads until `hasEnded`. True while visits remain: the scheduler must not decide until
    * then.
@@ -82,6 +83,7 @@ export interface JobWatcher extends EventHandler<Job> {
 export type CannotStart = { readonly workload: Workload; readonly message: string };
 
 export function createJobWatcher(deps: {
+  readonly kind: WorkKind;
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly retries: AdmissionRetries;
@@ -115,8 +117,8 @@ export function createJobWatcher(deps: {
   let arrivalsSeen = 0;
   const arrivalOf = (key: string): number => arrivals.get(key) ?? arrivalsSeen;
 
-  const observe = (job: DeepReadonly<Job>): void => {
-    const workload = workloadOf(job, readRecord(job), deps.adjustments);
+  const observe = (job: DeepReadonly<WorkObject>): void => {
+    const workload = workloadOf(deps.kind, job, readRecord(job), deps.adjustments);
     if (workload === undefined) return;
     take(workload, job);
     if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
@@ -152,7 +154,7 @@ export function createJobWatcher(deps: {
     wakeScheduler();
   };
 
-  const take = (workload: Workload, job: DeepReadonly<Job>): void => {
+  const take = (workload: Workload, job: DeepReadonly<WorkObject>): void => {
     const { key, record } = workload;
     if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
     untrusted.observe(workload, job.metadata.annotations?.[ADMISSION_ANNOTATION]);
@@ -162,7 +164,7 @@ export function createJobWatcher(deps: {
         arrivals.delete(key);
         recorder?.ended(key, 'Finished');
         if (cache.get(key) !== undefined) {
-          const ran = runSeconds(job.status);
+          const ran = runSeconds(deps.kind.progress(job), job.status);
           if (ran !== undefined)
             metrics.runTime.observe(
               { cluster_queue: record?.clusterQueue ?? '', outcome: finishedCondition(job.status)?.type ?? 'Deleted' },
@@ -283,7 +285,7 @@ export function createJobWatcher(deps: {
       untrusted.forget(key);
       if (unaccounted.forget(key, job.metadata.namespace)) requeueAlike('namespaces', job.metadata.namespace);
       release(key);
-      const workload = workloadOf(job, readRecord(job));
+      const workload = workloadOf(deps.kind, job, readRecord(job));
       if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
     },
     requeue: (concerned = () => true) =>

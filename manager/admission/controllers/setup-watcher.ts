@@ -1,9 +1,9 @@
-import type { DeepReadonly, Job, KubeObject, Namespace } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, KubeObject, Namespace, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { Informer } from '../../../shared/kube/informer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { ClusterQueue } from '../../api/cluster-queue.ts';
+import type { ClusterQueue, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
 import type { LimitRange } from '../../api/limit-range.ts';
 import type { LocalQueue } from '../../api/local-queue.ts';
@@ -23,10 +23,12 @@ import { buildQueueingSetup, type QueueingObjects } from '../snapshot/snapshot.t
 import { NO_PRIORITY_CLASSES, type PriorityClasses, priorityClassesOf, type PriorityWish, resolvePriority } from '../workload/priority.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import type { Workload } from '../workload/workload.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { EvictionController } from './eviction-controller.ts';
 import type { JobWatcher } from './job-watcher.ts';
 
 export type SetupWatcherDeps = {
+  readonly kind: WorkKind;
   readonly informers: SetupInformers & { readonly jobs: Pick<AdmissionInformers['jobs'], 'get'> };
   readonly cache: Pick<AdmissionCache, 'queueing' | 'setQueueing' | 'clusters' | 'setClusters' | 'reprioritize'>;
   readonly queues: Pick<PendingQueues, 'usageChanged' | 'wakeAll' | 'wakeAfterClusterChange'>;
@@ -35,6 +37,8 @@ export type SetupWatcherDeps = {
   readonly recorder: Pick<DecisionRecorder, 'setup'> | undefined;
   /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
   readonly fairSharing: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; undefined: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** Has the scheduler run a pass, which applies the changes first. */
   readonly wake: () => void;
   /** Called when a change was applied that may alter decisions or what queues report. */
@@ -60,7 +64,7 @@ export interface SetupWatcher {
 
 /** The informers on the manager cluster that admission reads. */
 export type AdmissionInformers = {
-  readonly jobs: Informer<Job>;
+  readonly jobs: Informer<WorkObject>;
   readonly namespaces: Informer<Namespace>;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly resourceFlavors: Informer<ResourceFlavor>;
@@ -183,14 +187,16 @@ class Watcher implements SetupWatcher {
 
   /** Examines pending Jobs in namespaces with changed LimitRanges, or with changed RuntimeClasses. */
   #adjustRequests(): void {
-    const { watcher, informers, onApplied } = this.#deps;
+    const { kind, watcher, informers, onApplied } = this.#deps;
     const { namespaces, runtimeClasses } = this.#adjusted;
     if (namespaces.size + runtimeClasses.size === 0) return;
     const [concernedNamespaces, concernedClasses] = [new Set(namespaces), new Set(runtimeClasses)];
     watcher.adjust((key) => {
       const job = informers.jobs.get(parseKey(key));
       const isConcerned =
-        job && (concernedNamespaces.has(job.metadata.namespace) || concernedClasses.has(job.spec.template.spec?.runtimeClassName ?? ''));
+        job &&
+        (concernedNamespaces.has(job.metadata.namespace) ||
+          kind.podSets(job).some(({ template }) => concernedClasses.has(template.spec?.runtimeClassName ?? '')));
       return isConcerned === true ? job : undefined;
     });
     namespaces.clear();
@@ -210,10 +216,10 @@ class Watcher implements SetupWatcher {
   }
 
   #applyQueueing(): void {
-    const { informers, fairSharing, cache, queues, watcher, evictionController, onApplied } = this.#deps;
+    const { informers, fairSharing, defaultPlacement, cache, queues, watcher, evictionController, onApplied } = this.#deps;
     this.#stale.queueing = false;
     const before = cache.queueing();
-    const next = buildQueueingSetup(queueingObjects(informers), fairSharing);
+    const next = buildQueueingSetup(queueingObjects(informers), fairSharing, defaultPlacement);
     const { tried, requeued } = changeOf(this.#changed, before, next);
     cache.setQueueing(next);
     queues.usageChanged();

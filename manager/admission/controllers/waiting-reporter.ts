@@ -1,6 +1,5 @@
-import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, JobCondition, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../../shared/kube/client.ts';
@@ -17,6 +16,7 @@ import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 
 /**
@@ -32,9 +32,10 @@ export interface WaitingReporter {
 }
 
 export type WaitingReporterDeps = {
+  readonly kind: WorkKind;
   readonly client: StatusClient;
   readonly events: EventRecorder;
-  readonly jobs: Lister<Job>;
+  readonly jobs: Lister<WorkObject>;
   /** Keys of all waiting Jobs. */
   readonly waiting: () => Iterable<string>;
   readonly inadmissibleReasonOf: (key: string) => InadmissibleReason | undefined;
@@ -57,6 +58,7 @@ const CONCURRENCY = 4;
 type Seen = { readonly reason: string | undefined; readonly round: number };
 
 export function createWaitingReporter({
+  kind,
   client,
   events,
   jobs,
@@ -79,19 +81,19 @@ export function createWaitingReporter({
     const inadmissibleReason = inadmissibleReasonOf(key);
     const job = jobs.get(parseKey(key));
     if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
-    const conditions = waitingConditions(job, inadmissibleReason, clock.now(), preemptedOf(key));
+    const conditions = waitingConditions(kind, job, inadmissibleReason, clock.now(), preemptedOf(key));
     if (conditions === undefined || (isReported(job, inadmissibleReason) && conditions.length === 1)) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
       // A strategic merge patch merges conditions by type, so those of dispatch stay.
-      await client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      await client.patchStatus(kind.resource, parseKey(key), { type: 'strategic', body }, { fieldManager: MANAGER_FIELD_MANAGER });
     } catch (error) {
       if (isNotFound(error)) return;
       throw new Error(`tell ${key} why it waits`, { cause: error });
     }
     // `kubectl describe job` shows Events and no conditions, so each reason gets one Event.
     if (waitingReason(job) !== inadmissibleReason.reason)
-      events.event(JOBS, job, 'Normal', JobEventReason.Pending, inadmissibleReason.message);
+      events.event(kind.resource, job, 'Normal', JobEventReason.Pending, inadmissibleReason.message);
   };
 
   /** Continues where the last sweep stopped. A Job that is found for the first time is reported in the next round. */
@@ -137,15 +139,16 @@ export function createWaitingReporter({
 }
 
 /** Whether the Job has this reason already, perhaps with other numbers. */
-const isReported = (job: DeepReadonly<Job>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
+const isReported = (job: DeepReadonly<WorkObject>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
 
 /** The reason that the Job's condition has now. */
-const waitingReason = (job: DeepReadonly<Job>): string | undefined =>
+const waitingReason = (job: DeepReadonly<WorkObject>): string | undefined =>
   job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False')?.reason;
 
 /** The conditions to write to a waiting Job; undefined if it has them already. */
 export function waitingConditions(
-  job: DeepReadonly<Job>,
+  kind: WorkKind,
+  job: DeepReadonly<WorkObject>,
   inadmissibleReason: InadmissibleReason,
   nowMs: number,
   preempted?: Preempted,
@@ -167,9 +170,9 @@ export function waitingConditions(
   };
   // While a Job is being evicted, only its copy shows whether anything still runs.
   const mayRun = inadmissibleReason.mayRun === true || MAY_RUN.includes(inadmissibleReason.reason);
-  const isSuspended = job.spec.suspend === true && !mayRun;
+  const isSuspended = kind.isSuspended(job) && !mayRun;
   const neverSuspended = isSuspended && findCondition(conditions, 'Suspended') === undefined;
-  return neverSuspended ? [waiting, ...preemptedConditions, suspended(time)] : [waiting, ...preemptedConditions];
+  return neverSuspended ? [waiting, ...preemptedConditions, ...kind.home.suspendedConditions(time)] : [waiting, ...preemptedConditions];
 }
 
 /** The condition of a preempted Job; empty if it has that already. */
@@ -184,13 +187,3 @@ function preemptedCondition(conditions: readonly DeepReadonly<JobCondition>[], p
 
 /** Reasons that occur while pods of the Job may still run. */
 const MAY_RUN: readonly QuotaReservedReason[] = [QuotaReservedReason.Evicted, QuotaReservedReason.RecordNotTrusted];
-
-/** The Job controller's condition for a Job that is created suspended; without it kubectl shows a waiting Job as running. */
-const suspended = (time: string): JobCondition => ({
-  type: 'Suspended',
-  status: 'True',
-  reason: 'JobSuspended',
-  message: 'Job suspended',
-  lastProbeTime: time,
-  lastTransitionTime: time,
-});

@@ -1,3 +1,4 @@
+import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { LoggedJob } from './logged-workload.ts';
 
@@ -29,6 +30,8 @@ export type LogHead = At & {
 /** The manager's flags that decisions depend on. */
 export type LoggedSettings = {
   readonly fairSharing?: readonly string[];
+  /** Absent in logs of managers that spread all Jobs. */
+  readonly defaultPlacement?: PlacementPolicy;
   readonly admissionFairSharing?: {
     readonly halfLifeMs: number;
     readonly samplingIntervalMs: number;

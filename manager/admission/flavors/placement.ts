@@ -1,6 +1,7 @@
 import { matchesLabelSelector } from '../../../shared/kube/selectors.ts';
 import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { avoidance, isRefused } from '../workload/avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
@@ -33,7 +34,8 @@ export type Placed = {
 /**
  * Chooses one cluster, as a scheduler chooses a node: filter, then score. Each resource group gets the first fitting flavor that the
  * cluster offers and that goes together with the others. Better flavors outrank a better cluster. Among equals the Job's previous cluster
- * wins, because completed work there need not run again; then the cluster with most room left, then the first by name.
+ * wins, because completed work there need not run again; then the cluster with the greatest preference; then the one with the least or the
+ * most room left, as `policy` says; then the first by name. Room is the free share of the resource that is scarcest there once the Job runs.
  */
 export function place(
   workload: Workload,
@@ -42,8 +44,9 @@ export function place(
   usage: Usage,
   shapes: Pick<ShapesOfCycle, 'of'>,
   nowMs: number,
+  policy: PlacementPolicy,
 ): Placement {
-  const best = bestOf(workload, groups, { clusters, usage, shapes }, nowMs, 'free');
+  const best = bestOf(workload, groups, { clusters, usage, shapes }, nowMs, policy);
   const judged = (): ClusterVerdict[] => clusters.map((cluster) => verdictOf(workload, groups, cluster, usage, shapes, nowMs));
   // Verdict texts cost more than the choice and are rarely read, so they are built on demand.
   if (best === undefined) {
@@ -117,8 +120,8 @@ export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clus
 }
 
 /**
- * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity; better
- * flavors go first. Undefined if there is none.
+ * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity, so that
+ * it waits no longer than it must; better flavors go first, among equals the greater preference. Undefined if there is none.
  */
 export function leastMissing(
   workload: Workload,
@@ -133,11 +136,17 @@ export function leastMissing(
 /** A cluster that accepts a Workload and could hold it when empty, with the best flavors that it offers. */
 export type Taker = Candidate & { readonly state: ClusterState };
 
-/** All takers, in order of preference. */
-export function takers(workload: Workload, groups: OptionGroups, snapshot: Surroundings, nowMs: number): readonly Taker[] {
+/** All takers, in the order of {@link place}; those with room go before those without, of which the smallest shortage goes first. */
+export function takers(
+  workload: Workload,
+  groups: OptionGroups,
+  snapshot: Surroundings,
+  nowMs: number,
+  policy: PlacementPolicy,
+): readonly Taker[] {
   const { clusters, usage, shapes } = snapshot;
   const table = usage.tableOf(clusters);
-  const rooms = roomsFor(workload, table, usage, 'missing');
+  const rooms = roomsFor(workload, table, usage, policy, true);
   const flavorsOn = offersOf(groups, table);
   const found: Taker[] = [];
   for (const [index, state] of clusters.entries()) {
@@ -146,14 +155,14 @@ export function takers(workload: Workload, groups: OptionGroups, snapshot: Surro
     if (flavors === undefined || !mayGoNow(workload, state, shapes, nowMs)) continue;
     found.push({ cluster: state.name, clusterUID: state.uid, state, flavors, resumes: resumesOn(workload, state), room });
   }
-  return found.sort(compareCandidates);
+  return found.sort(compareTakers);
 }
 
 type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pick<ShapesOfCycle, 'of'> };
 
 /**
- * The best open cluster that accepts a Workload: by free room among those with enough, or by the smallest shortage among those that could
- * hold it. The search runs several times per decision over many clusters, so the most expensive checks come last and only for better
+ * The best open cluster that accepts a Workload: among those with enough room by preference and policy, or by the smallest shortage among
+ * those that could hold it. The search runs several times per decision over many clusters, so the most expensive checks come last and only for better
  * candidates.
  */
 function bestOf(
@@ -161,12 +170,12 @@ function bestOf(
   groups: OptionGroups,
   { clusters, usage, shapes }: Surroundings,
   nowMs: number,
-  by: 'free' | 'missing',
+  by: PlacementPolicy | 'missing',
 ): Candidate | undefined {
   const table = usage.tableOf(clusters);
-  const rooms = roomsFor(workload, table, usage, by);
+  const rooms = roomsFor(workload, table, usage, by === 'missing' ? 'MostRoom' : by, by === 'missing');
   const flavorsOn = offersOf(groups, table);
-  const mayResume = by === 'free' && workload.record !== undefined;
+  const mayResume = by !== 'missing' && workload.record !== undefined;
   let best: ClusterState | undefined;
   let bestFlavors: readonly FlavorOption[] = [];
   let bestResumes = false;
@@ -178,12 +187,12 @@ function bestOf(
     if (left === NO_ROOM) continue;
     const flavors = flavorsOn(index);
     if (flavors === undefined) continue;
-    // Clusters without a shortage are equally good.
-    const room = by === 'free' ? left : Math.min(0, left);
+    // Clusters without a shortage are equally good to wait for.
+    const room = by === 'missing' ? Math.min(0, left) : left;
     const resumes = mayResume && resumesOn(workload, cluster);
     if (best !== undefined) {
       const byFlavor = flavors === bestFlavors ? 0 : compareFlavors(flavors, bestFlavors);
-      if (byFlavor > 0 || (byFlavor === 0 && !isBetterCluster(cluster.name, resumes, room, best.name, bestResumes, bestRoom))) continue;
+      if (byFlavor > 0 || (byFlavor === 0 && !isBetter(cluster, resumes, room, best, bestResumes, bestRoom, by === 'missing'))) continue;
     }
     if (!mayGoNow(workload, cluster, shapes, nowMs)) continue;
     best = cluster;
@@ -233,16 +242,17 @@ type Candidate = {
   readonly clusterUID: string | undefined;
   readonly flavors: readonly FlavorOption[];
   readonly resumes: boolean;
-  /** Free share of the scarcest resource after placement, from 0 to 1. */
+  /** What {@link roomsFor} says. */
   readonly room: number;
 };
 
 /** Negative if `a` goes first. */
-function compareCandidates(a: Candidate, b: Candidate): number {
+function compareTakers(a: Taker, b: Taker): number {
   const byFlavor = compareFlavors(a.flavors, b.flavors);
   if (byFlavor !== 0) return byFlavor;
-  if (isBetterCluster(a.cluster, a.resumes, a.room, b.cluster, b.resumes, b.room)) return -1;
-  return isBetterCluster(b.cluster, b.resumes, b.room, a.cluster, a.resumes, a.room) ? 1 : 0;
+  const fits = Number(b.room >= 0) - Number(a.room >= 0);
+  if (a.resumes === b.resumes && fits !== 0) return fits;
+  return isBetter(a.state, a.resumes, a.room, b.state, b.resumes, b.room, false) ? -1 : 1;
 }
 
 /** Compares flavors by preference, the first group first. */
@@ -254,10 +264,22 @@ function compareFlavors(a: readonly FlavorOption[], b: readonly FlavorOption[]):
   return 0;
 }
 
-/** Compares clusters with equally good flavors. Plain values, because every cluster is compared for every decision. */
-function isBetterCluster(a: string, aResumes: boolean, aRoom: number, b: string, bResumes: boolean, bRoom: number): boolean {
+/**
+ * Compares clusters with equally good flavors. Plain values, because every cluster is compared for every decision. `roomFirst`: room
+ * outranks preference.
+ */
+function isBetter(
+  a: ClusterState,
+  aResumes: boolean,
+  aRoom: number,
+  b: ClusterState,
+  bResumes: boolean,
+  bRoom: number,
+  roomFirst: boolean,
+): boolean {
   if (aResumes !== bResumes) return aResumes;
-  return aRoom === bRoom ? a < b : aRoom > bRoom;
+  if (a.preference !== b.preference && !(roomFirst && aRoom !== bRoom)) return a.preference > b.preference;
+  return aRoom === bRoom ? a.name < b.name : aRoom > bRoom;
 }
 
 /** The flavors that each cluster offers; clusters with the same offer share one list. */
@@ -298,7 +320,10 @@ function problemOf(
   usage: Usage,
 ): string | undefined {
   if (!isWished(workload, cluster)) return 'not wished for by the Job';
-  if (!servesNamespace(cluster.servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
+  const { servedNamespaces, unreadableNamespaces } = cluster;
+  if (unreadableNamespaces?.includes(workload.namespace) === true)
+    return `does not let the manager list Jobs in namespace ${workload.namespace}`;
+  if (!servesNamespace(servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
   const missing = missingClass(workload, cluster);
   if (missing !== undefined) return `no PriorityClass ${missing}`;
   if (flavors === undefined)
@@ -326,11 +351,14 @@ function isWished({ wish }: Workload, cluster: ClusterState): boolean {
 }
 
 /**
- * The free share of the scarcest resource on each cluster after placement. {@link NO_ROOM}: the Workload does not fit or, for `missing`,
- * would not even fit the empty cluster. With unknown capacity, fewer pods mean more room: 1 without pods, towards 0 with many. The list
- * belongs to the table and is valid until the next call, so that a decision allocates nothing per cluster.
+ * How good each cluster is by its room; greater is better. It comes from the free share of the scarcest resource once the Workload runs:
+ * that share for MostRoom, 2 minus it for LeastRoom. Negative: the shortage, as such a share. {@link NO_ROOM}: the Workload does not fit or,
+ * if it may be `short`, would not even fit the empty cluster. Where no capacity bounds the Workload, fewer pods are better under both
+ * policies: 1 without pods, towards 0 with many. Such a cluster never fills, so LeastRoom takes it after those that do.
+ *
+ * The list belongs to the table and is valid until the next call, so that a decision allocates nothing per cluster.
  */
-function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'free' | 'missing'): Float64Array {
+function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, policy: PlacementPolicy, short: boolean): Float64Array {
   const { rows, scratch: rooms } = table;
   rooms.fill(UNLIMITED);
   for (const [resource, amount] of workload.requests) {
@@ -342,13 +370,16 @@ function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'fr
       const room = rooms[index] ?? NO_ROOM;
       if (capacity === UNLIMITED || room === NO_ROOM) continue;
       const left = capacity - (used === undefined ? 0 : cellOf(used, rows[index] ?? -1)) - amount;
-      if (by === 'free' ? left < 0 : amount > capacity) rooms[index] = NO_ROOM;
+      if (short ? amount > capacity : left < 0) rooms[index] = NO_ROOM;
       else if (left / capacity < room) rooms[index] = left / capacity;
     }
   }
   const pods = usage.columnOf('pods');
-  for (let index = 0; index < rooms.length; index++)
-    if (rooms[index] === UNLIMITED) rooms[index] = 1 / (1 + (pods === undefined ? 0 : cellOf(pods, rows[index] ?? -1)));
+  for (let index = 0; index < rooms.length; index++) {
+    const room = rooms[index] ?? NO_ROOM;
+    if (room === UNLIMITED) rooms[index] = 1 / (1 + (pods === undefined ? 0 : cellOf(pods, rows[index] ?? -1)));
+    else if (room >= 0 && policy === 'LeastRoom') rooms[index] = 2 - room;
+  }
   return rooms;
 }
 

@@ -24,11 +24,15 @@ export type ClusterState = {
   readonly unsteady: boolean;
   /** Whether its Jobs must leave. */
   readonly draining: boolean;
+  /** Clusters with a greater preference are filled first. */
+  readonly preference: number;
   /** What all Jobs may use together; a resource that is not listed has {@link otherCapacity}. */
   readonly capacity: Requests;
   readonly otherCapacity: Amount;
   /** Namespaces whose Jobs the cluster accepts; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
+  /** Those of spec.servedNamespaces that it does not accept because the manager may not list Jobs there. */
+  readonly unreadableNamespaces?: readonly string[] | undefined;
   /** The PriorityClasses of the cluster without system classes; undefined if they are not known. */
   readonly priorityClasses: readonly string[] | undefined;
 };
@@ -51,10 +55,12 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     // While a cluster that was given up is unreachable, its Jobs cannot be suspended there.
     draining:
       spec.state === 'Draining' || metadata.deletionTimestamp !== undefined || (spec.state === 'Lost' && status?.lostSince === undefined),
+    preference: spec.preference ?? 0,
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // A resource missing from listed allocatable is 0; a cluster without allocatable is taken as unlimited.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
-    servedNamespaces: spec.servedNamespaces,
+    servedNamespaces: spec.servedNamespaces?.filter((namespace) => status?.unreadableNamespaces?.includes(namespace) !== true),
+    unreadableNamespaces: status?.unreadableNamespaces,
     priorityClasses: status?.priorityClasses,
   };
 }

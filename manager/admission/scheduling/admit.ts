@@ -92,13 +92,13 @@ function placementLeft({ snapshot, hasEarlierClaims, nowMs }: Cycle, { head, que
     if (stillHolds(placement, workload, snapshot, nowMs)) return placement;
     // Another cluster with the same flavors.
     const options = placement.flavors.map((flavor) => [flavor]);
-    const elsewhere = placeIn(snapshot, workload, options, nowMs);
+    const elsewhere = placeIn(snapshot, queue, workload, options, nowMs);
     if (elsewhere.kind === 'Placed') return elsewhere;
   }
   if (!hasEarlierClaims) return undefined;
   // Claims of earlier cycles block the nominee in the next cycle too, so other flavors are tried now.
   const options = assignFlavors(workload, queue, snapshot.usage);
-  const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
+  const found = options.kind === 'Fit' ? placeIn(snapshot, queue, workload, options.groups, nowMs) : undefined;
   return found?.kind === 'Placed' ? found : undefined;
 }
 
@@ -107,7 +107,7 @@ function blockedByClaims({ snapshot, unclaimed, hasEarlierClaims, nowMs }: Cycle
   if (!hasEarlierClaims) return undefined;
   const options = placement.flavors.map((flavor) => [flavor]);
   if (!hasQuota(queue, unclaimed, placement.flavors)) return undefined;
-  if (placeIn({ ...snapshot, usage: unclaimed }, head.queued.workload, options, nowMs).kind !== 'Placed') return undefined;
+  if (placeIn({ ...snapshot, usage: unclaimed }, queue, head.queued.workload, options, nowMs).kind !== 'Placed') return undefined;
   return hasQuota(queue, snapshot.usage, placement.flavors) ? 'cluster' : 'quota';
 }
 

@@ -52,7 +52,7 @@ export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee
   if (queue === undefined) return { kind: 'Requeue', head };
   const options = assignFlavors(workload, queue, snapshot.usage);
   if (options.kind === 'NoFit' && isHopeless(options)) return fitsNoFlavor(head, 'setup', options);
-  const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
+  const found = options.kind === 'Fit' ? placeIn(snapshot, queue, workload, options.groups, nowMs) : undefined;
   const fits = found?.kind === 'Placed';
   const considered = !fits || mayRatherPreempt(queue) ? claimable(snapshot, head, queue, options) : undefined;
   const plan = considered && mayPreempt(queue) ? planPreemption(snapshot, head, queue, considered, nowMs) : undefined;
@@ -84,7 +84,7 @@ function inadmissible(
   const { groups, mismatches } = atBest.kind === 'Fit' ? atBest : { groups: [], mismatches: [] };
   const mayEnd = couldEverBePlaced(workload, groups, snapshot.clusters);
   if (options.kind === 'NoFit' && mayEnd) return fitsNoFlavor(head, 'quota', options);
-  const judged = found ?? placeIn(snapshot, workload, groups, nowMs);
+  const judged = found ?? placeIn(snapshot, queue, workload, groups, nowMs);
   return {
     kind: 'Inadmissible',
     head,
@@ -113,8 +113,13 @@ const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: Inadm
   verdicts: [],
 });
 
-export const placeIn = ({ clusters, usage, shapes }: Snapshot, workload: Workload, groups: OptionGroups, nowMs: number): Placement =>
-  place(workload, groups, clusters, usage, shapes, nowMs);
+export const placeIn = (
+  { clusters, usage, shapes }: Snapshot,
+  { placement }: Pick<QueueSetup, 'placement'>,
+  workload: Workload,
+  groups: OptionGroups,
+  nowMs: number,
+): Placement => place(workload, groups, clusters, usage, shapes, nowMs, placement);
 
 export const borrowingOf = (flavors: readonly FlavorOption[]): number =>
   flavors.reduce((most, { borrowing }) => Math.max(most, borrowing), 0);

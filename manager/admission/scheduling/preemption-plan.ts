@@ -35,7 +35,7 @@ export function planPreemption(
   const { workload, priority } = head.queued;
   const preemptor: Preemptor = { workload, priority, queue };
   const world = worldOf(snapshot);
-  for (const equals of byFlavors(takers(workload, groups, snapshot, nowMs))) {
+  for (const equals of byFlavors(takers(workload, groups, snapshot, nowMs, queue.placement))) {
     const { flavors } = equals[0];
     const charges = flavors.flatMap((option) => option.charges);
     const withRoom = equals.filter(({ state }) => shortagesOn(state, workload, snapshot.usage).length === 0);

@@ -4,7 +4,7 @@ import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '..
 import { repellingTaint, type Taint } from '../../../shared/kube/taints.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
-import type { ClusterQueue, ClusterQueueSpec } from '../../api/cluster-queue.ts';
+import type { ClusterQueue, ClusterQueueSpec, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../../api/local-queue.ts';
 import { parseDurationMs } from '../../api/duration.ts';
@@ -72,6 +72,8 @@ export type QueueSetup = {
   readonly name: string;
   readonly node: QuotaNode;
   readonly strict: boolean;
+  /** Which of the clusters with room its Jobs go to. */
+  readonly placement: PlacementPolicy;
   readonly stopPolicy: StopPolicy;
   /** How long a placement may take to start, 0: unlimited. */
   readonly startTimeoutMs: number;
@@ -130,13 +132,18 @@ export type QueueingObjects = {
   readonly namespaces: readonly DeepReadonly<Namespace>[];
 };
 
-export function buildQueueingSetup(objects: QueueingObjects, fairSharing?: FairSharingConfig): QueueingSetup {
+/** `defaultPlacement`: of ClusterQueues that do not say how their Jobs are placed. */
+export function buildQueueingSetup(
+  objects: QueueingObjects,
+  fairSharing?: FairSharingConfig,
+  defaultPlacement: PlacementPolicy = 'LeastRoom',
+): QueueingSetup {
   const tree = buildQuotaTree(objects.clusterQueues, objects.cohorts);
   const flavors = new Map(objects.resourceFlavors.map((flavor) => [flavor.metadata.name, flavorSetup(flavor)]));
   const queues = new Map<string, QueueSetup>();
   const inactive = new Map<string, InadmissibleReason>();
   for (const clusterQueue of objects.clusterQueues) {
-    const setup = queueSetup(clusterQueue, tree, flavors, fairSharing);
+    const setup = queueSetup(clusterQueue, tree, flavors, { fairSharing, defaultPlacement });
     if ('reason' in setup) inactive.set(clusterQueue.metadata.name, setup);
     else queues.set(setup.name, setup);
   }
@@ -173,7 +180,7 @@ function queueSetup(
   { metadata, spec }: DeepReadonly<ClusterQueue>,
   tree: QuotaTree,
   flavors: ReadonlyMap<string, FlavorSetup>,
-  fairSharing: FairSharingConfig | undefined,
+  { fairSharing, defaultPlacement }: { readonly fairSharing: FairSharingConfig | undefined; readonly defaultPlacement: PlacementPolicy },
 ): QueueSetup | InadmissibleReason {
   const { name } = metadata;
   const node = tree.clusterQueues.get(name);
@@ -201,6 +208,7 @@ function queueSetup(
     name,
     node,
     strict: spec.queueingStrategy === 'StrictFIFO',
+    placement: spec.placement ?? defaultPlacement,
     stopPolicy: spec.stopPolicy ?? 'None',
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
     maxMoves: spec.maxMoves ?? MAX_MOVES,

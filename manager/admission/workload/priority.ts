@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, PodSpec, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { PRIORITY_CLASS_LABEL } from '../../../shared/api/names.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { priorityOf, type Priority } from '../../api/job-annotations.ts';
@@ -17,10 +17,15 @@ export type PriorityWish = {
   readonly podClass?: string;
 };
 
-export function priorityWishOf(job: DeepReadonly<Job>, priority: Priority = priorityOf(job)): PriorityWish {
+/** `pod`: of its pods, the one whose class counts. */
+export function priorityWishOf(
+  job: DeepReadonly<Pick<WorkObject, 'metadata'>>,
+  pod: DeepReadonly<PodSpec> | undefined,
+  priority: Priority = priorityOf(job),
+): PriorityWish {
   const workloadClass = job.metadata.labels?.[PRIORITY_CLASS_LABEL];
   const annotated = priority.kind === 'Priority' ? priority.value : undefined;
-  const podClass = job.spec.template.spec?.priorityClassName;
+  const podClass = pod?.priorityClassName;
   const wish = omitUndefined({ workloadClass: workloadClass || undefined, annotated, podClass: podClass || undefined });
   return Object.keys(wish).length === 0 ? NO_WISH : wish;
 }

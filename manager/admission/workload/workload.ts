@@ -1,10 +1,8 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../../api/check-states.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
-import { compactProblem, podFenceProblemOf, referencesOfJob } from '../../api/compact-job.ts';
 import type { PodReference } from '../../api/pod-references.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
-import { graceSecondsOf } from '../../api/fenced-off.ts';
 import { shapeOf } from '../../api/job-shape.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
@@ -12,14 +10,13 @@ import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere } from '../../api/rest-proof.ts';
 import { hasStarted } from '../../api/start-proof.ts';
 import { unmetPodFence } from '../../api/unmet-wishes.ts';
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { AS_WRITTEN, type PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { Requests } from '../../api/amount.ts';
-import { requestsOfJob } from '../../api/job-requests.ts';
-import { podsNeeded } from '../../api/needed-pods.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
+import { firstPodOf, requestsOf } from '../../work-kind/pod-sets.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
@@ -129,18 +126,28 @@ export type WorkloadPhase =
   | 'Finished';
 
 /** The Workload of a Job with this record; undefined for a Job that the manager does not manage. */
-export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustments: PodAdjustments = AS_WRITTEN): Workload | undefined {
-  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
+export function workloadOf(
+  kind: WorkKind,
+  job: DeepReadonly<WorkObject>,
+  parsed: ParsedRecord,
+  adjustments: PodAdjustments = AS_WRITTEN,
+): Workload | undefined {
+  if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME) return undefined;
   const wishes = wishesOf(job);
   const { clusters: wish, hold, fencing, startTimeout, maxExecution, minParallelism: least } = wishes;
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
-  const phase = phaseOf(job, parsed, record);
-  const written = requestsOfJob(job);
-  const asked = askedRequests(job, written, adjustments);
-  const requests = record === undefined || phase === 'Pending' ? asked.requests : stillAsked(job, record, written.requests, asked.requests);
-  const needed = isElastic(job, record) ? podsAtOnce(job) : podsNeeded(job);
-  const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce(job) ? least.pods : undefined;
-  const nodeWish = nodeWishOf(job.spec.template.spec);
+  const phase = phaseOf(kind, job, parsed, record);
+  const podSets = kind.podSets(job);
+  const podsAtOnce = kind.podsAtOnce(job);
+  const pod = firstPodOf(podSets);
+  const { active, terminating, ready } = kind.progress(job);
+  const written = requestsOf(podSets);
+  const asked = askedRequests(podSets, job.metadata.namespace, written, adjustments);
+  const requests =
+    record === undefined || phase === 'Pending' ? asked.requests : stillAsked(podsAtOnce, record, written.requests, asked.requests);
+  const needed = kind.podsNeeded(job, record && Number(record.requests['pods'] ?? 0));
+  const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce ? least.pods : undefined;
+  const nodeWish = nodeWishOf(pod);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   return {
     key: `${namespace}/${name}`,
@@ -150,56 +157,56 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     resourceVersion,
     finalizers: job.metadata.finalizers ?? [],
     queue: queueNameOf(job),
-    priorityWish: priorityWishOf(job, wishes.priority),
+    priorityWish: priorityWishOf(job, pod, wishes.priority),
     createdMs: Date.parse(creationTimestamp),
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
     requests,
-    podsNeeded: needed < podsAtOnce(job) ? needed : undefined,
+    podsNeeded: needed < podsAtOnce ? needed : undefined,
     minPods,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,
     nodeWish,
-    podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
+    podsTold: active + terminating,
     refusal: record === undefined ? undefined : refusalIn(job, record),
     dispatched: record !== undefined && isDispatched(job.status, record),
     heldBack: findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.HomeRestored,
-    started: record !== undefined && hasStarted(job.status, record),
+    started: record !== undefined && hasStarted(job.status, record, ready),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
-    podFenced: podFencedOf(job, wishes),
+    podFenced: podFencedOf(kind, job, wishes),
     carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
-    references: referencesOfJob(job),
-    graceSeconds: graceSecondsOf(job),
-    shape: shapeOf(job, written.requests),
+    references: kind.references(job),
+    graceSeconds: kind.graceSeconds(job),
+    shape: shapeOf(namespace, written.requests, kind.programOf(job)),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
     record,
     phase,
-    unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
+    unmarked: phase === 'Evicting' && isUnmarked(kind, job, parsed),
     untrusted: untrustedOf(parsed, phase),
     unaccounted: record === undefined && phase !== 'Pending' && phase !== 'Finished' && isUnaccountedFor(job),
-    problem: compactProblem(job) ?? wishProblemOf(job, wishes) ?? written.problem,
+    problem: kind.cache.problem(job) ?? wishProblemOf(kind, job, wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, job.spec.template.spec?.priorityClassName, record),
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, pod?.priorityClassName, record),
   };
 }
 
-function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
+function phaseOf(kind: WorkKind, job: DeepReadonly<WorkObject>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
   if (isFinished(job.status)) return 'Finished';
   const deleted = job.metadata.deletionTimestamp !== undefined;
   // The finalizer is gone, so no copy exists, though other finalizers keep the Job.
   if (deleted && job.metadata.finalizers?.includes(COPIES_FINALIZER) !== true) return 'Finished';
   // The Job is about to fail, and holds its quota until its condition is written.
-  if (record?.fail !== undefined && job.spec.suspend === true) return 'Evicting';
-  if (job.spec.suspend !== true) {
+  if (record?.fail !== undefined && kind.isSuspended(job)) return 'Evicting';
+  if (!kind.isSuspended(job)) {
     if (parsed.kind === 'Record') return 'Admitted';
     if (!deleted) return 'Unrecorded';
     return record === undefined && !isUnaccountedFor(job) ? 'Finished' : 'Evicting';
   }
   if (parsed.kind === 'Record' && parsed.record.checks !== undefined && !deleted) return 'Reserved';
-  const runs = record === undefined ? showsPods(job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
-  if ((runs && (record !== undefined || !deleted || isUnaccountedFor(job))) || isUnmarked(job, parsed)) return 'Evicting';
+  const runs = record === undefined ? showsPods(kind, job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
+  if ((runs && (record !== undefined || !deleted || isUnaccountedFor(job))) || isUnmarked(kind, job, parsed)) return 'Evicting';
   return deleted ? 'Finished' : 'Pending';
 }
 
@@ -207,18 +214,20 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
  * Whether the status shows pods of a Job whose record is lost. The worker removes startTime and reports Suspended once it has acted on the
  * suspension; until then pods may run, including those of a copy without status yet.
  */
-function showsPods({ status }: DeepReadonly<Job>): boolean {
-  const mayRun = status?.startTime !== undefined || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
-  return (mayRun && !hasTrueCondition(status?.conditions, 'Suspended')) || (status?.active ?? 0) + (status?.terminating ?? 0) > 0;
+function showsPods(kind: WorkKind, job: DeepReadonly<WorkObject>): boolean {
+  const { startTime, active, terminating } = kind.progress(job);
+  const conditions = job.status?.conditions;
+  const mayRun = startTime !== undefined || hasTrueCondition(conditions, SwitchyardCondition.Dispatched);
+  return (mayRun && !hasTrueCondition(conditions, 'Suspended')) || active + terminating > 0;
 }
 
 /** The finalizer shows an earlier admission, and its copies have not been looked for on all clusters yet. */
-const isUnaccountedFor = (job: DeepReadonly<Job>): boolean =>
+const isUnaccountedFor = (job: DeepReadonly<WorkObject>): boolean =>
   job.metadata.finalizers?.includes(COPIES_FINALIZER) === true && !isProvenNowhere(job);
 
 /** Until the record says `evicted`, a user who unsuspends the Job resumes it, so it keeps its quota. */
-const isUnmarked = ({ spec, metadata }: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
-  spec.suspend === true && metadata.deletionTimestamp === undefined && parsed.kind === 'Record' && parsed.record.evicted !== true;
+const isUnmarked = (kind: WorkKind, job: DeepReadonly<WorkObject>, parsed: ParsedRecord): boolean =>
+  kind.isSuspended(job) && job.metadata.deletionTimestamp === undefined && parsed.kind === 'Record' && parsed.record.evicted !== true;
 
 function untrustedOf(parsed: ParsedRecord, phase: WorkloadPhase): Untrusted | undefined {
   if (phase === 'Finished' || parsed.kind === 'Record') return undefined;
@@ -226,28 +235,21 @@ function untrustedOf(parsed: ParsedRecord, phase: WorkloadPhase): Untrusted | un
   return phase === 'Unrecorded' ? { reason: 'Missing', problem: 'it was released without an admission record' } : undefined;
 }
 
-function refusalIn(job: DeepReadonly<Job>, { epoch }: AdmissionRecord): string | undefined {
+function refusalIn(job: DeepReadonly<WorkObject>, { epoch }: AdmissionRecord): string | undefined {
   const told = findCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
   return told?.status === 'False' && isRefusalOf(epoch, told) ? told.reason : undefined;
 }
 
 /** A pod fence by default of the ClusterQueue applies only to Jobs whose pods can be fenced. */
-function podFencedOf(job: DeepReadonly<Job>, { podFence }: Wishes): boolean | undefined {
+function podFencedOf(kind: WorkKind, job: DeepReadonly<WorkObject>, { podFence }: Wishes): boolean | undefined {
   const wish = podFence.kind === 'PodFence' ? podFence.fenced : undefined;
-  return wish === undefined && podFenceProblemOf(job) !== undefined ? false : wish;
+  return wish === undefined && kind.podFenceProblem(job) !== undefined ? false : wish;
 }
 
-function wishProblemOf(job: DeepReadonly<Job>, wishes: Wishes): string | undefined {
-  const [first] = [...unreadableWishes(wishes), ...unmetPodFence(job, wishes)];
+function wishProblemOf(kind: WorkKind, job: DeepReadonly<WorkObject>, wishes: Wishes): string | undefined {
+  const [first] = [...unreadableWishes(wishes), ...unmetPodFence(kind.podFenceProblem(job), wishes)];
   return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
-
-/**
- * Whether an Indexed Job was admitted with a pod for each index. It may shrink and grow within its record and rerun indexes, so it keeps
- * all its quota.
- */
-const isElastic = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord | undefined): boolean =>
-  spec.completionMode === 'Indexed' && (spec.completions ?? 0) <= Number(record?.requests['pods'] ?? 0);
 
 /** All inputs of the search for flavors and clusters, as text. */
 export function schedulingHashOf(

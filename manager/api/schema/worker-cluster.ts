@@ -34,6 +34,16 @@ export const WorkerClusterSpecSchema = Type.Object(
           'Cordoned takes no new Jobs; Draining also moves its Jobs elsewhere; Lost gives it up: its Jobs run elsewhere once its worker must have stopped them, though nobody can look.',
       }),
     ),
+    preference: Type.Optional(
+      Type.Integer({
+        minimum: -1_000_000,
+        maximum: 1_000_000,
+        default: 0,
+        format: 'int32',
+        description:
+          'Clusters with a greater preference are filled first: one with room goes before all clusters with a smaller preference, such as machines of your own before those of a cloud.',
+      }),
+    ),
     capacity: Type.Optional(ResourceList('What Jobs may use there together; what the nodes report when absent.')),
     namespaces: Type.Optional(
       OneOf(['Require', 'Create'], {
@@ -128,6 +138,13 @@ export const WorkerClusterStatusSchema = Type.Object({
       'x-kubernetes-list-type': 'set',
       description:
         'PriorityClasses there, those of the system excepted: a Job whose pods name another one is not placed there. Absent while they are not known, or are too many.',
+    }),
+  ),
+  unreadableNamespaces: Type.Optional(
+    Type.Array(Type.String({ maxLength: 63 }), {
+      maxItems: 64,
+      'x-kubernetes-list-type': 'set',
+      description: 'Those of servedNamespaces in which the manager may not list Jobs: no Job of theirs is placed there. Absent: none.',
     }),
   ),
   used: Type.Optional(ResourceList('Sum of what the Jobs placed there request.')),

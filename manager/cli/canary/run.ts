@@ -1,12 +1,10 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { ApiError, isNotFound } from '../../../shared/kube/api-error.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { canaryJob } from '../../canary/canary-job.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -35,7 +33,7 @@ const TTL_SECONDS = 600;
 type Sent = { readonly cluster: string; readonly job: Job | undefined; readonly refusal: string };
 
 export const runCanary = (config: CanaryRunConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client, ...context }) => {
+  withCluster(config, async ({ client, kind, ...context }) => {
     const namespace = config.namespace ?? context.namespace;
     const { chosen, left } = chooseClusters((await client.list(WORKER_CLUSTERS)).items, config.clusters, namespace);
     for (const { cluster, why } of left) await session.errors.write(`${plain(cluster)} is left out: ${plain(why)}\n`);
@@ -43,15 +41,15 @@ export const runCanary = (config: CanaryRunConfig, session: Session): Promise<nu
     const queue = config.queue ?? (await onlyQueue(client, namespace));
     const submittedMs = session.now();
     const options = { namespace, queue, image: config.image, ttlSeconds: TTL_SECONDS };
-    const sent = await Promise.all(chosen.map((cluster) => send(client, cluster, options)));
+    const sent = await Promise.all(chosen.map((cluster) => send({ client, kind }, cluster, options)));
     const jobs = sent.flatMap(({ job }) => (job === undefined ? [] : [job]));
     try {
       const ended =
         jobs.length === 0
           ? []
-          : await waitWithin(config.timeout, session, (signal) => waitForJobs(client, jobs, submittedMs, session, signal));
+          : await waitWithin(config.timeout, session, (signal) => waitForJobs({ client, kind }, jobs, submittedMs, session, signal));
       if (session.signal.aborted) return ExitCode.Interrupted;
-      const results = await Promise.all(sent.map((each) => resultOf(client, each, ended)));
+      const results = await Promise.all(sent.map((each) => resultOf({ client, kind }, each, ended)));
       await report(session, config.output, {
         lines: formatTable(canaryTable(results), session.output.width),
         value: {
@@ -67,17 +65,17 @@ export const runCanary = (config: CanaryRunConfig, session: Session): Promise<nu
       const hasMissed = config.clusters.length > 0 && left.length > 0;
       return !hasMissed && results.every(({ outcome }) => outcome === 'Complete') ? ExitCode.Done : ExitCode.Failed;
     } finally {
-      await Promise.all(jobs.map((job) => remove(client, job)));
+      await Promise.all(jobs.map((job) => remove({ client, kind }, job)));
     }
   });
 
-async function send(client: KubeClient, cluster: string, options: Parameters<typeof canaryJob>[2]): Promise<Sent> {
-  const { metadata, ...job } = canaryJob(cluster, '', options);
+async function send({ client, kind }: JobClient, cluster: string, options: Parameters<typeof canaryJob>[3]): Promise<Sent> {
+  const { metadata, ...job } = canaryJob(kind, cluster, '', options);
   const { name: _name, ...unnamed } = metadata;
   // The manager's own canary may be under way.
   const manifest = { ...job, metadata: { ...unnamed, generateName: 'switchyard-canary-' } };
   try {
-    return { cluster, job: await client.create(JOBS, manifest, { fieldManager: 'switchyard-cli' }), refusal: '' };
+    return { cluster, job: await client.create(kind.resource, manifest, { fieldManager: 'switchyard-cli' }), refusal: '' };
   } catch (error) {
     if (error instanceof ApiError && error.code !== 401) return { cluster, job: undefined, refusal: error.message };
     throw error;
@@ -89,7 +87,7 @@ async function waitWithin<T>(timeoutMs: number, { signal }: Session, wait: (sign
 }
 
 /** What it waits for, where it did not end in time, is in its conditions. */
-async function resultOf(client: KubeClient, { cluster, job, refusal }: Sent, ended: readonly Ended[]): Promise<CanaryResult> {
+async function resultOf({ client, kind }: JobClient, { cluster, job, refusal }: Sent, ended: readonly Ended[]): Promise<CanaryResult> {
   if (job === undefined) return { cluster, outcome: 'Refused', note: refusal, story: undefined };
   const end = ended.find((each) => each.job.metadata.uid === job.metadata.uid);
   if (end?.story.outcome !== undefined)
@@ -100,20 +98,20 @@ async function resultOf(client: KubeClient, { cluster, job, refusal }: Sent, end
       story: end.story,
     };
   if (end !== undefined) return { cluster, outcome: 'Deleted', note: 'somebody has deleted its Job', story: undefined };
-  return { cluster, outcome: 'TimedOut', note: await whyNotEnded(client, job), story: undefined };
+  return { cluster, outcome: 'TimedOut', note: await whyNotEnded({ client, kind }, job), story: undefined };
 }
 
-async function whyNotEnded(client: KubeClient, job: Job): Promise<string> {
-  const { status } = await client.get(JOBS, objectKey(job));
+async function whyNotEnded({ client, kind }: JobClient, job: Job): Promise<string> {
+  const { status } = await client.get(kind.resource, objectKey(job));
   const [reserved, dispatched] = ['QuotaReserved', 'Dispatched'].map((type) => findCondition(status?.conditions, type));
   if (reserved === undefined) return 'no manager has looked at it';
   const told = reserved.status === 'True' && dispatched !== undefined ? dispatched : reserved;
   return `${told.reason ?? ''}: ${told.message ?? ''}`;
 }
 
-async function remove(client: KubeClient, job: Job): Promise<void> {
+async function remove({ client, kind }: JobClient, job: Job): Promise<void> {
   try {
-    await client.delete(JOBS, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
+    await client.delete(kind.resource, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

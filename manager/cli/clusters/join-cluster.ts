@@ -30,6 +30,7 @@ export type JoinConfig = ClusterChoice & {
   readonly 'lease-namespace': string;
   readonly 'denied-namespaces': readonly string[];
   readonly 'served-namespaces': readonly string[] | undefined;
+  readonly preference: number | undefined;
   readonly 'create-namespaces': boolean;
   readonly 'carry-namespaces': readonly string[] | undefined;
   readonly 'live-logs': boolean;
@@ -300,6 +301,7 @@ async function write(home: KubeClient, config: JoinConfig, kubeconfig: string): 
   const spec = {
     kubeconfigSecretRef: secret,
     ...(config['served-namespaces'] === undefined ? {} : { servedNamespaces: config['served-namespaces'] }),
+    ...(config.preference === undefined ? {} : { preference: config.preference }),
     ...(config['create-namespaces'] ? { namespaces: 'Create' } : {}),
     ...(config['built-in-controller'] ? { jobController: BUILT_IN_JOB_CONTROLLER_NAME } : {}),
     ...(config['lease-namespace'] === DEFAULT_LEASE_NAMESPACE ? {} : { leaseNamespace: config['lease-namespace'] }),

@@ -36,6 +36,11 @@ const FLAGS = {
     about:
       'namespaces there in which the manager creates no copies, besides kube-*: those of the worker (config.deniedNamespaces of its chart); names, or beginnings of names and *',
   },
+  preference: {
+    value: 'N',
+    about: 'clusters with a greater preference are filled first; 0 if nothing is said; without this flag one that it had ends',
+    parse: preference,
+  },
   'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
   'carry-namespaces': {
     value: 'LIST',
@@ -92,6 +97,12 @@ export const JOIN = command({
 function clusterName(given: string): string {
   if (NAMES.test(given)) return given;
   throw new FlagError(`${JSON.stringify(given)} is no name; write small letters, digits and dashes`);
+}
+
+const PREFERENCE_MAX = 1_000_000;
+function preference(given: string): number {
+  if (/^-?\d{1,7}$/.test(given) && Math.abs(Number(given)) <= PREFERENCE_MAX) return Number(given);
+  throw new FlagError(`${JSON.stringify(given)} cannot be used; write a whole number from -${PREFERENCE_MAX} to ${PREFERENCE_MAX}`);
 }
 
 function serverUrl(given: string): string {

@@ -1,10 +1,8 @@
 import { CLUSTER_LABEL } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
@@ -27,7 +25,7 @@ export type StateConfig = ClusterChoice & {
 const SAID = { Active: 'takes Jobs', Cordoned: 'takes no more Jobs', Draining: 'takes no more Jobs, and its Jobs move' } as const;
 
 export const runSetState = (config: StateConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client }) => {
+  withCluster(config, async ({ client, kind }) => {
     const { names, state, output, wait, timeout } = config;
     // All of them are there, or nothing is done.
     await Promise.all(names.map((name) => client.get(WORKER_CLUSTERS, { namespace: '', name })));
@@ -38,13 +36,13 @@ export const runSetState = (config: StateConfig, session: Session): Promise<numb
     });
     if (!wait) return ExitCode.Done;
     return waitingFor({ session, timeoutMs: timeout, what: `${names.join(', ')} is not empty yet` }, (signal, done) =>
-      untilEmpty(client, names, session, signal, done),
+      untilEmpty({ client, kind }, names, session, signal, done),
     );
   });
 
 /** Says of each Job that it has left. */
 async function untilEmpty(
-  client: KubeClient,
+  { client, kind }: JobClient,
   names: readonly string[],
   { errors, now }: Session,
   signal: AbortSignal,
@@ -55,7 +53,7 @@ async function untilEmpty(
     return written.kind === 'Record' && names.includes(written.record.cluster);
   };
   const there = new Set<string>();
-  const { items } = await client.list(JOBS, { labelSelector: CLUSTER_LABEL });
+  const { items } = await client.list(kind.resource, { labelSelector: CLUSTER_LABEL });
   for (const job of items) if (isThere(job) && !isFinished(job.status)) there.add(job.metadata.uid);
   await errors.write(`${there.size === 1 ? '1 Job is' : `${there.size} Jobs are`} placed there\n`);
   if (there.size === 0) return done();
@@ -65,7 +63,7 @@ async function untilEmpty(
   await show();
   await followObjects(
     client,
-    { resource: JOBS, labelSelector: CLUSTER_LABEL, seen: items },
+    { resource: kind.resource, labelSelector: CLUSTER_LABEL, seen: items },
     async (job, isGone) => {
       const { uid, namespace, name } = job.metadata;
       if (!isGone && isThere(job) && !isFinished(job.status)) {

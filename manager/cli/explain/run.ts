@@ -16,10 +16,10 @@ export const runExplain = (
   config: Omit<ExplainConfig, 'namespace'> & { readonly namespace: string | undefined },
   session: Session,
 ): Promise<number> =>
-  withCluster(config, async ({ client, ...context }) => {
+  withCluster(config, async ({ client, kind, ...context }) => {
     const { name, output, flags } = config;
     const namespace = config.namespace ?? context.namespace;
-    const { world, jobs } = await readWorld(client, session.now(), { flags }).catch((error: unknown) => {
+    const { world, jobs } = await readWorld({ client, kind }, session.now(), { flags }).catch((error: unknown) => {
       throw error instanceof UnreadableWorldError ? new CommandError(error.message, undefined, { cause: error }) : error;
     });
     const job = jobs.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -28,9 +28,9 @@ export const runExplain = (
     const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
     if (workload === undefined)
       throw new CommandError(
-        `Job ${namespace}/${name} is not Switchyard’s: its spec.managedBy names ${plain(job.spec.managedBy ?? 'nobody')}; kubectl describe tells of it`,
+        `Job ${namespace}/${name} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(job) ?? 'nobody')}; kubectl describe tells of it`,
       );
-    const explanation = explain(world, job, workload, pastOf(jobs));
+    const explanation = explain(world, job, workload, pastOf(kind, jobs));
     const traceId = exportedTraceId(job);
     const timeline = explanation.kind === 'Admitted' || explanation.kind === 'Finished' ? timelineOf(job) : [];
     await report(session, output, {

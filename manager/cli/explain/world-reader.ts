@@ -10,9 +10,11 @@ import { RUNTIME_CLASSES } from '../../api/runtime-class.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../api/workload-priority-class.ts';
 import type { Job, KubeObject } from '../../../shared/api/kubernetes.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../../shared/api/resources.ts';
+import { NAMESPACES, type Resource } from '../../../shared/api/resources.ts';
 import { isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
+
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** The caller may not read something that the answer depends on, or the cluster does not serve it. */
 export class UnreadableWorldError extends Error {
@@ -28,7 +30,7 @@ export type WorldOptions = {
 
 /** All that admission decides on, by one LIST of each kind. Throws {@link UnreadableWorldError}, which names the right that is missing. */
 export async function readWorld(
-  client: Pick<ReadClient, 'list'>,
+  { client, kind }: { readonly client: Pick<ReadClient, 'list'>; readonly kind: WorkKind<Job> },
   nowMs: number,
   { flags = {}, added = [] }: WorldOptions = {},
 ): Promise<{ readonly objects: WorldObjects; readonly world: World; readonly jobs: readonly Job[] }> {
@@ -37,15 +39,15 @@ export async function readWorld(
       return (await client.list(resource)).items;
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const kind = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+      const rights = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
       throw new UnreadableWorldError(
-        `you may not list ${kind} in all namespaces, and the answer depends on them; ask for a ClusterRole with the verb list on ${kind}`,
+        `you may not list ${rights} in all namespaces, and the answer depends on them; ask for a ClusterRole with the verb list on ${rights}`,
         { cause: error },
       );
     }
   };
   const [listed, clusterQueues, localQueues, cohorts, resourceFlavors, workerClusters, namespaces] = await Promise.all([
-    listAll(JOBS),
+    listAll(kind.resource),
     listAll(CLUSTER_QUEUES),
     listAll(LOCAL_QUEUES),
     listAll(COHORTS),
@@ -73,5 +75,5 @@ export async function readWorld(
     limitRanges,
     runtimeClasses,
   };
-  return { objects, world: worldOf(objects, flags, nowMs), jobs };
+  return { objects, world: worldOf(kind, objects, flags, nowMs), jobs };
 }

@@ -1,11 +1,11 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 export type JobChoice = {
   /** Empty: those that the selector chooses. */
@@ -16,19 +16,25 @@ export type JobChoice = {
 };
 
 /** The Jobs that are meant; only Switchyard's are. Throws CommandError where one that is named is not. */
-export async function readJobs(client: ReadClient, { jobs, namespace, everywhere, selector }: JobChoice): Promise<Job[]> {
+export async function readJobs(
+  { client, kind }: { readonly client: ReadClient; readonly kind: WorkKind<Job> },
+  { jobs, namespace, everywhere, selector }: JobChoice,
+): Promise<Job[]> {
   if (jobs.length === 0) {
-    const { items } = await client.list(JOBS, { namespace: everywhere ? '' : namespace, ...omitUndefined({ labelSelector: selector }) });
-    return items.filter(isOurs);
+    const { items } = await client.list(kind.resource, {
+      namespace: everywhere ? '' : namespace,
+      ...omitUndefined({ labelSelector: selector }),
+    });
+    return items.filter((job) => isOurs(kind, job));
   }
-  const found = await Promise.all(jobs.map((job) => client.get(JOBS, { namespace: job.namespace ?? namespace, name: job.name })));
-  const foreign = found.find((job) => !isOurs(job));
+  const found = await Promise.all(jobs.map((job) => client.get(kind.resource, { namespace: job.namespace ?? namespace, name: job.name })));
+  const foreign = found.find((job) => !isOurs(kind, job));
   if (foreign === undefined) return found;
   throw new CommandError(
-    `Job ${keyOf(foreign)} is not Switchyard’s: its spec.managedBy names ${plain(foreign.spec.managedBy ?? 'nobody')}; kubectl looks after it`,
+    `Job ${keyOf(foreign)} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(foreign) ?? 'nobody')}; kubectl looks after it`,
   );
 }
 
-const isOurs = ({ spec }: Job): boolean => spec.managedBy === MANAGER_CONTROLLER_NAME;
+const isOurs = (kind: WorkKind<Job>, job: Job): boolean => kind.controllerOf(job) === MANAGER_CONTROLLER_NAME;
 
 export const keyOf = ({ metadata }: Pick<Job, 'metadata'>): string => plain(`${metadata.namespace}/${metadata.name}`);

@@ -1,12 +1,10 @@
-import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { WorkObject } from '../../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { holdOf } from '../../api/job-annotations.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { confirmed } from '../confirmation.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -32,8 +30,8 @@ export type JobsConfig = ClusterChoice & {
 type Step = {
   readonly verb: string;
   readonly done: string;
-  readonly idle: (job: Job) => string | undefined;
-  act(client: KubeClient, job: Job): Promise<void>;
+  readonly idle: (job: WorkObject) => string | undefined;
+  act(client: JobClient, job: WorkObject): Promise<void>;
 };
 
 export const runCancel = (config: JobsConfig, session: Session): Promise<number> =>
@@ -41,10 +39,10 @@ export const runCancel = (config: JobsConfig, session: Session): Promise<number>
     verb: 'Cancel',
     done: 'cancelled',
     idle: (job) => (isFinished(job.status) ? 'has finished' : undefined),
-    async act(client, job) {
+    async act({ client, kind }, job) {
       try {
         // The UID spares a Job that was created under the name meanwhile.
-        await client.delete(JOBS, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
+        await client.delete(kind.resource, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
@@ -67,13 +65,13 @@ export const runRelease = (config: JobsConfig, session: Session): Promise<number
     act: (client, job) => annotate(client, job, null),
   });
 
-function held(job: Job): boolean {
+function held(job: WorkObject): boolean {
   const hold = holdOf(job);
   return hold.kind === 'Hold' && hold.held === true;
 }
 
-async function annotate(client: KubeClient, job: Job, value: string | null): Promise<void> {
-  await client.patch(JOBS, objectKey(job), {
+async function annotate({ client, kind }: JobClient, job: WorkObject, value: string | null): Promise<void> {
+  await client.patch(kind.resource, objectKey(job), {
     type: 'merge',
     body: { metadata: { uid: job.metadata.uid, annotations: { [HOLD_ANNOTATION]: value } } },
   });
@@ -83,14 +81,17 @@ async function annotate(client: KubeClient, job: Job, value: string | null): Pro
 const LISTED_MAX = 5;
 
 async function onJobs(config: JobsConfig, session: Session, step: Step): Promise<number> {
-  return withCluster(config, async ({ client, namespace }) => {
+  return withCluster(config, async ({ client, kind, namespace }) => {
     const { jobs, selector, output, yes } = config;
-    const found = await readJobs(client, {
-      jobs,
-      namespace: config.namespace ?? namespace,
-      everywhere: config['all-namespaces'],
-      selector,
-    });
+    const found = await readJobs(
+      { client, kind },
+      {
+        jobs,
+        namespace: config.namespace ?? namespace,
+        everywhere: config['all-namespaces'],
+        selector,
+      },
+    );
     const meant = found.filter((job) => step.idle(job) === undefined);
     const results = found.flatMap((job) => {
       const idle = step.idle(job);
@@ -106,7 +107,7 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
     }
     const progress = createProgressLine(session.errors, meant.length, session.now);
     let done = 0;
-    const acted = await eachJob(meant, (job) => step.act(client, job), {
+    const acted = await eachJob(meant, (job) => step.act({ client, kind }, job), {
       isFatal: (error) => !(error instanceof ApiError),
       onResult: async ({ error }) => {
         if (error === undefined) done++;

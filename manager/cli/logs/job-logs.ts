@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { FlagError } from '../../../shared/runtime/flags.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { copyName } from '../../dispatch/copy/remote-job.ts';
+import { copyName } from '../../work-kind/copy-marks.ts';
 import { connect, type ClusterChoice, type ClusterConnection } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';

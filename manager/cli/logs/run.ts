@@ -1,13 +1,12 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { JOB_NAME_LABEL } from '../../../shared/api/names.ts';
-import { JOBS, PODS } from '../../../shared/api/resources.ts';
+import { PODS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { copyName } from '../../dispatch/copy/remote-job.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import { copyName } from '../../work-kind/copy-marks.ts';
+import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
@@ -34,14 +33,14 @@ export type LogsConfig = ClusterChoice &
   };
 
 export const runLogs = (config: LogsConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client, ...context }) => {
+  withCluster(config, async ({ client, kind, ...context }) => {
     const key = { namespace: config.job.namespace ?? config.namespace ?? context.namespace, name: config.job.name };
-    const job = await client.get(JOBS, key).catch((error: unknown) => {
+    const job = await client.get(kind.resource, key).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;
       throw error;
     });
     if (job === undefined || isFinished(job.status)) return afterTheEnd(config, key, job, session);
-    return config.follow ? followed(client, config, job, session) : live(config, job, session);
+    return config.follow ? followed({ client, kind }, config, job, session) : live(config, job, session);
   });
 
 /** From the worker cluster, of the pods that there are. */
@@ -100,7 +99,7 @@ async function printPods(
 }
 
 /** From whatever cluster it goes to, until it has ended. */
-async function followed(client: KubeClient, config: LogsConfig, job: Job, session: Session): Promise<number> {
+async function followed({ client, kind }: JobClient, config: LogsConfig, job: Job, session: Session): Promise<number> {
   const over = new AbortController();
   let failure: Error | undefined;
   const onTrouble = (error: unknown): void => {
@@ -113,7 +112,7 @@ async function followed(client: KubeClient, config: LogsConfig, job: Job, sessio
     await session.errors.write(`${plain(`${namespace}/${name}`)} has not been admitted yet; switchyard explain ${plain(name)} says why\n`);
   await followObjects(
     client,
-    { resource: JOBS, namespace, fieldSelector: `metadata.name=${name}`, seen: [job] },
+    { resource: kind.resource, namespace, fieldSelector: `metadata.name=${name}`, seen: [job] },
     async (now, isGone) => {
       if (now.metadata.uid !== uid) return;
       logs.saw(now);

@@ -1,12 +1,10 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import { prepareJob } from '../../policy/prepare-job.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -37,18 +35,18 @@ export type RunConfig = ClusterChoice &
   };
 
 export const runRun = (config: RunConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client, ...context }) => {
+  withCluster(config, async ({ client, kind, ...context }) => {
     const namespace = config.namespace ?? context.namespace;
     const queue = config.queue ?? (await onlyQueue(client, namespace));
-    const preparation = prepareJob(oneJob({ ...config, namespace, queue }));
+    const preparation = prepareJob(kind, oneJob({ ...config, namespace, queue }));
     if (preparation.kind === 'Refused') throw new CommandError(formatProblems(preparation.problems));
     const submittedMs = session.now();
-    const job = await client.create(JOBS, preparation.job, { fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
+    const job = await client.create(kind.resource, preparation.job, { fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
     await session.errors.write(`${keyOf(job)} submitted to queue ${plain(queue)}\n`);
     const logs = config.quiet ? undefined : logsOf(config, session);
     try {
       const code = await waitingFor({ session, timeoutMs: config.timeout, what: `${keyOf(job)} has not ended` }, async (signal, done) => {
-        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, hasEnded) => {
+        const [ended] = await waitForJobs({ client, kind }, [job], submittedMs, session, signal, async (now, hasEnded) => {
           logs?.saw(now);
           if (hasEnded) await logs?.end(now);
         });
@@ -64,7 +62,7 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
       return code;
     } finally {
       await logs?.stop();
-      if (config.rm) await remove(client, job);
+      if (config.rm) await remove({ client, kind }, job);
     }
   });
 
@@ -113,9 +111,9 @@ const resultOf = ({ job, story }: Ended, exitCode: number): object => ({
   ...story,
 });
 
-async function remove(client: KubeClient, job: Job): Promise<void> {
+async function remove({ client, kind }: JobClient, job: Job): Promise<void> {
   try {
-    await client.delete(JOBS, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
+    await client.delete(kind.resource, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

@@ -13,6 +13,7 @@ import { waitingFor } from '../waiting.ts';
 import type { WayChoice } from './flags.ts';
 import { endingLine, progressLine, type SubmissionEnding, type SubmissionWay } from './way.ts';
 import { withTransport } from './with-transport.ts';
+import { JOB_KIND } from '../../work-kind/job/job-kind.ts';
 
 type QueueConfig = ClusterChoice & { readonly namespace: string | undefined; readonly way: WayChoice; readonly output: Form };
 
@@ -28,7 +29,7 @@ export type SubmitToQueueConfig = QueueConfig & {
 /** All files are read and looked at before the first Job is submitted. */
 export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session): Promise<number> => {
   const { files, queue, key, output, wait, timeout } = config;
-  const manifests = files.flatMap((file) => submissionsOf(file === '-' ? 'standard input' : file, textOf(file), queue));
+  const manifests = files.flatMap((file) => submissionsOf(JOB_KIND, file === '-' ? 'standard input' : file, textOf(file), queue));
   if (key !== undefined && manifests.length > 1)
     throw new CommandError(
       `--key: there are ${manifests.length} Jobs, and one key is one submission; submit them one by one`,

@@ -1,23 +1,25 @@
+import type { Job } from '../../../shared/api/kubernetes.ts';
 import { parseAllDocuments } from 'yaml';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../../api/field-problem.ts';
 import { prepareJob, readJobManifest, type JobManifest } from '../../policy/prepare-job.ts';
 import { CommandError } from '../command-error.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 export type SubmitDefaults = { readonly namespace: string; readonly queue: string | undefined };
 
 /** The Jobs of a file, ready to be made. Throws {@link CommandError} naming file, document and field of the first that cannot be one. */
-export const jobsOf = (file: string, text: string, defaults: SubmitDefaults): JobManifest[] =>
-  itemsOf(file, text).map(({ where, item }) => jobOf(where, item, defaults));
+export const jobsOf = (kind: WorkKind<Job>, file: string, text: string, defaults: SubmitDefaults): JobManifest[] =>
+  itemsOf(file, text).map(({ where, item }) => jobOf(kind, where, item, defaults));
 
 /**
  * The Jobs of a file as they are put on a queue of submissions, which says itself where they go and makes them Switchyard's: nothing is
  * added but the LocalQueue. Throws as {@link jobsOf}.
  */
-export const submissionsOf = (file: string, text: string, queue: string | undefined): object[] =>
+export const submissionsOf = (kind: WorkKind<Job>, file: string, text: string, queue: string | undefined): object[] =>
   itemsOf(file, text).map(({ where, item }) => {
-    const read = readJobManifest(item);
+    const read = readJobManifest(kind, item);
     if (read.kind === 'Refused') throw refused(where, read.problems);
     if (queue === undefined || !isJsonObject(item)) return read.manifest;
     const metadata = isJsonObject(item['metadata']) ? item['metadata'] : {};
@@ -40,12 +42,12 @@ function itemsOf(file: string, text: string): { readonly where: string; readonly
   return found;
 }
 
-function jobOf(where: string, value: unknown, { namespace, queue }: SubmitDefaults): JobManifest {
-  const read = readJobManifest(withNamespace(value, namespace));
+function jobOf(kind: WorkKind<Job>, where: string, value: unknown, { namespace, queue }: SubmitDefaults): JobManifest {
+  const read = readJobManifest(kind, withNamespace(value, namespace));
   if (read.kind === 'Refused') throw refused(where, read.problems);
   const { manifest } = read;
   const labels = { ...(queue === undefined ? {} : { [QUEUE_NAME_LABEL]: queue }), ...manifest.metadata.labels };
-  const preparation = prepareJob({ ...manifest, metadata: { ...manifest.metadata, labels } });
+  const preparation = prepareJob(kind, { ...manifest, metadata: { ...manifest.metadata, labels } });
   if (preparation.kind === 'Refused') throw refused(where, preparation.problems);
   return preparation.job;
 }

@@ -1,10 +1,8 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { JobProgress } from '../../api/job-progress.ts';
 import { explain } from '../../insight/explain/explain.ts';
 import type { JobManifest } from '../../policy/prepare-job.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { explanationText } from '../explain/explanation-text.ts';
@@ -31,16 +29,16 @@ export type SubmitConfig = ClusterChoice & {
 };
 
 export const runSubmit = (config: SubmitConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client, ...context }) => {
+  withCluster(config, async ({ client, kind, ...context }) => {
     const { files, queue, output, wait, timeout } = config;
     const namespace = config.namespace ?? context.namespace;
-    const manifests = files.flatMap((file) => jobsOf(file === '-' ? 'standard input' : file, textOf(file), { namespace, queue }));
+    const manifests = files.flatMap((file) => jobsOf(kind, file === '-' ? 'standard input' : file, textOf(file), { namespace, queue }));
     // Every one is accepted by the server's own rules, or none is made.
     const progress = createProgressLine(session.errors, manifests.length, session.now);
-    const tried = await inOrder(manifests, (manifest) => create(client, manifest, true), progress, 'looked at');
-    if (config['dry-run']) return sayWhere(client, tried, session, output);
+    const tried = await inOrder(manifests, (manifest) => create({ client, kind }, manifest, true), progress, 'looked at');
+    if (config['dry-run']) return sayWhere({ client, kind }, tried, session, output);
     const submittedMs = session.now();
-    const jobs = await inOrder(manifests, (manifest) => create(client, manifest, false), progress, 'submitted');
+    const jobs = await inOrder(manifests, (manifest) => create({ client, kind }, manifest, false), progress, 'submitted');
     let ended: readonly Ended[] = [];
     const tell = (): Promise<void> =>
       report(session, output, {
@@ -53,7 +51,7 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
     const what = jobs.length === 1 ? `${keyOf(jobs[0] as Job)} has not ended` : 'not all of them have ended';
     try {
       return await waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
-        ended = await waitForJobs(client, jobs, submittedMs, session, signal);
+        ended = await waitForJobs({ client, kind }, jobs, submittedMs, session, signal);
         if (ended.length === jobs.length) done(ended.every(({ story }) => story.outcome === 'Complete') ? ExitCode.Done : ExitCode.Failed);
       });
     } finally {
@@ -65,8 +63,8 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
 const storyOf = ({ metadata }: Job, ended: readonly Ended[]): JobProgress | undefined =>
   ended.find(({ job }) => job.metadata.uid === metadata.uid)?.story;
 
-const create = (client: KubeClient, manifest: JobManifest, dryRun: boolean): Promise<Job> =>
-  client.create(JOBS, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
+const create = ({ client, kind }: JobClient, manifest: JobManifest, dryRun: boolean): Promise<Job> =>
+  client.create(kind.resource, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
 
 /** One after the other: whoever is refused has those before it, and none behind it. */
 async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>, progress: ProgressLine, words: string): Promise<B[]> {
@@ -83,8 +81,8 @@ async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>, pr
 }
 
 /** Each as if it were the last that was submitted, in the world as it is now. */
-async function sayWhere(client: KubeClient, tried: readonly Job[], session: Session, output: Form): Promise<number> {
-  const explanations = await explanationsOf(client, tried, session.now());
+async function sayWhere({ client, kind }: JobClient, tried: readonly Job[], session: Session, output: Form): Promise<number> {
+  const explanations = await explanationsOf({ client, kind }, tried, session.now());
   if (typeof explanations === 'string')
     await session.errors.write(`All of them would be accepted. Where they would run cannot be said: ${explanations}\n`);
   const known = typeof explanations === 'string' ? [] : explanations;
@@ -100,11 +98,11 @@ async function sayWhere(client: KubeClient, tried: readonly Job[], session: Sess
   return ExitCode.Done;
 }
 
-async function explanationsOf(client: KubeClient, tried: readonly Job[], nowMs: number) {
+async function explanationsOf({ client, kind }: JobClient, tried: readonly Job[], nowMs: number) {
   try {
     return await Promise.all(
       tried.map(async (job) => {
-        const { world, jobs } = await readWorld(client, nowMs, { added: [job] });
+        const { world, jobs } = await readWorld({ client, kind }, nowMs, { added: [job] });
         const own = jobs.find(({ metadata }) => metadata.uid === job.metadata.uid) ?? job;
         const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
         if (workload === undefined) throw new Error(`${keyOf(job)} is no workload`);

@@ -1,4 +1,3 @@
-import { JOBS } from '../../../shared/api/resources.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
@@ -12,9 +11,9 @@ import { usageBy, usageTable, usageValue, type Grouping } from './usage-table.ts
 export type TopConfig = ClusterChoice & { readonly by: Grouping; readonly selector: string | undefined; readonly output: Form };
 
 export const runTop = (config: TopConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client }) => {
+  withCluster(config, async ({ client, kind }) => {
     const { by, selector, output } = config;
-    const { items } = await client.list(JOBS, omitUndefined({ labelSelector: selector }));
+    const { items } = await client.list(kind.resource, omitUndefined({ labelSelector: selector }));
     const groups = usageBy(by, items);
     const lines = groups.length === 0 ? ['Nobody waits, and nothing runs.'] : formatTable(usageTable(by, groups), session.output.width);
     await report(session, output, { lines, value: { by: by.kind === 'label' ? `label:${by.key}` : by.kind, groups: usageValue(groups) } });

@@ -23,13 +23,13 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     await session.errors.write(`switchyard what-if: ${problem}\n`);
     return ExitCode.Failed;
   };
-  const { client, ...context } = connect(config);
+  const { client, kind, ...context } = connect(config);
   try {
     const changes = [...config.files.flatMap(fromFile), ...config.changes];
     const nowMs = session.now();
-    const { objects } = await readWorld(client, nowMs);
+    const { objects } = await readWorld({ client, kind }, nowMs);
     const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
-    const outcome = whatIf(worldOf(objects, flags, nowMs), worldOf(changed.objects, flags, nowMs));
+    const outcome = whatIf(worldOf(kind, objects, flags, nowMs), worldOf(kind, changed.objects, flags, nowMs));
     const width = Math.min(session.output.width, 80);
     await report(session, output, {
       lines: [whatIfText(outcome, changed.said, width).trimEnd()],

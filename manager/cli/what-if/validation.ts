@@ -14,6 +14,7 @@ import { formatProblems } from '../../api/field-problem.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import type { Resource } from '../../../shared/api/resources.ts';
 import type { AnyObject } from './change-kinds.ts';
+import { JOB_KIND } from '../../work-kind/job/job-kind.ts';
 
 /** A change that cannot be made, in words that name the place, the field and the remedy. */
 export class ChangeError extends Error {
@@ -82,7 +83,7 @@ function decoded(schema: ObjectSchema, manifest: object, place: string): StoredO
 }
 
 function ours(job: StoredObject, place: string): StoredObject {
-  const prepared = prepareJob(job as unknown as Job);
+  const prepared = prepareJob(JOB_KIND, job as unknown as Job);
   if (prepared.kind === 'Refused') throw new ChangeError(`${place}: Job ${job.metadata.name}: ${formatProblems(prepared.problems)}`);
   return prepared.job as unknown as StoredObject;
 }

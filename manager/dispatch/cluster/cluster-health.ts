@@ -19,6 +19,8 @@ export type ClusterHealth = {
   readonly renewalSentMs: number | undefined;
   /** The watch of copies is silent for longer than a healthy one can be, and cannot be reopened: changes of its Jobs are not seen. */
   readonly unheard: boolean;
+  /** Served namespaces in which the manager may not list Jobs. The others are used. */
+  readonly unreadable: readonly string[];
 };
 
 export type ProbeResult =
@@ -60,6 +62,7 @@ export const NEVER_PROBED: ClusterHealth = {
   roundTripMs: undefined,
   renewalSentMs: undefined,
   unheard: false,
+  unreadable: [],
 };
 
 /** The health after a probe. */
@@ -72,6 +75,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
     return {
       renewalSentMs: health.renewalSentMs,
       unheard: health.unheard,
+      unreadable: health.unreadable,
       ...(probe.synced
         ? { contact, reason: 'Connected', message: 'connected' }
         : { contact, reason: 'Listing', message: 'listing its Jobs' }),
@@ -107,7 +111,7 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
 
 /** The part of the health whose changes are reported. */
 export function reportedState(health: ClusterHealth, worker: WorkerFinding, priorityClasses: readonly string[] | undefined): string {
-  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
+  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard, unreadable } = health;
   const lastRenewalMs = contact === 'Ready' ? 0 : renewalSentMs;
-  return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, worker, priorityClasses]);
+  return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, unreadable, worker, priorityClasses]);
 }

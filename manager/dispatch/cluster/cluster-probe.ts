@@ -1,6 +1,6 @@
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
-import { JOBS, NAMESPACES } from '../../../shared/api/resources.ts';
-import { ApiError, isNotFound } from '../../../shared/kube/api-error.ts';
+import { NAMESPACES } from '../../../shared/api/resources.ts';
+import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { parseBoundedJson } from '../../../shared/kube/bounded-json.ts';
 import type { RawClient, ReadClient } from '../../../shared/kube/client.ts';
 import { AddressDeniedError } from '../../../shared/kube/guarded-connector.ts';
@@ -12,8 +12,10 @@ import type { ProbeFailure, ProbeRefusal, ProbeResult } from './cluster-health.t
 import type { IdentityProblem } from './cluster-identities.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 export type ClusterProbeOptions = {
+  readonly kind: WorkKind;
   readonly client: ReadClient & RawClient;
   readonly origin: string;
   /** The only namespaces whose Jobs are listed; undefined: all. */
@@ -31,8 +33,9 @@ export interface ClusterProbe {
   ask(faulty: boolean, signal: AbortSignal): Promise<ProbeAnswer | ProbeFailure | ProbeRefusal>;
 }
 export type ProbeAnswer = Pick<ProbeResult & { kind: 'Answered' }, 'kind' | 'version' | 'roundTripMs'> & {
-  /** The resourceVersion of its Jobs; undefined when they were not listed. */
+  /** The resourceVersion of its Jobs in `namespace`, ''  being all; undefined when they were not listed. */
   readonly resourceVersion: string | undefined;
+  readonly namespace: string;
 };
 
 /** A call unanswered for this long is repeated beside the first, on a connection that may work where the other is dead. */
@@ -48,11 +51,13 @@ const UID = /^[\w.-]{1,128}$/;
 type Facts = { readonly version: string; readonly untilMs: number };
 
 /**
- * A probe lists one copy. That needs what mirroring needs: valid credentials, the right to list Jobs, and a storage that answers. The first
+ * A probe lists one copy. That needs what mirroring needs: valid credentials, the right to list Jobs, and a storage that answers. Of served
+ * namespaces it asks the one that answered last; one that refuses is followed by the next, and refused is what all refuse. The first
  * probe, and one from time to time, also reads the identity of the cluster; nothing else is done there before it is known.
  */
-export function createClusterProbe({ client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
+export function createClusterProbe({ kind, client, origin, servedNamespaces, identify, onLate, clock }: ClusterProbeOptions): ClusterProbe {
   let facts: Facts | undefined;
+  const namespaces = [...(servedNamespaces ?? [''])];
 
   const within = <T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     withDeadline(clock, PROBE_TIMEOUT_MS, signal, (each) => firstAnswer(clock, onLate, each, call));
@@ -60,10 +65,18 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
     versionIn(
       await within(signal, (each) => client.raw({ method: 'GET', path: '/version', signal: each, bodyMaxBytes: VERSION_MAX_BYTES })),
     );
-  const listOne = async (signal: AbortSignal): Promise<string> => {
-    const [namespace = ''] = servedNamespaces ?? [];
+  const listOne = async (signal: AbortSignal, refusals = 1): Promise<Pick<ProbeAnswer, 'namespace' | 'resourceVersion'>> => {
+    const [namespace = '', ...others] = namespaces;
     const options = { namespace, labelSelector: `${ORIGIN_LABEL}=${origin}`, limit: 1 };
-    return (await within(signal, (each) => client.list(JOBS, { ...options, signal: each }))).resourceVersion;
+    try {
+      const { resourceVersion } = await within(signal, (each) => client.list(kind.resource, { ...options, signal: each }));
+      return { namespace, resourceVersion };
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      namespaces.splice(0, namespaces.length, ...others, namespace);
+      if (refusals >= namespaces.length) throw error;
+      return listOne(signal, refusals + 1);
+    }
   };
 
   async function ask(faulty: boolean, signal: AbortSignal): Promise<ProbeAnswer | ProbeFailure | ProbeRefusal> {
@@ -75,10 +88,10 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
       facts = { version: await readVersion(signal), untilMs: clock.now() + FACTS_MS };
     }
     const askedAtMs = clock.now();
-    let resourceVersion: string | undefined;
+    let listed: Pick<ProbeAnswer, 'namespace' | 'resourceVersion'> = { namespace: '', resourceVersion: undefined };
     if (faulty) await readVersion(signal);
-    else resourceVersion = await listOne(signal);
-    return { kind: 'Answered', version: facts.version, roundTripMs: clock.now() - askedAtMs, resourceVersion };
+    else listed = await listOne(signal);
+    return { kind: 'Answered', version: facts.version, roundTripMs: clock.now() - askedAtMs, ...listed };
   }
 
   return {

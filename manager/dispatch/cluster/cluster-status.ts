@@ -7,7 +7,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { ANSWER_FAULTS } from '../../../shared/kube/unusable-answer.ts';
 import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
-import { sameJson } from '../status-home/json-diff.ts';
+import { sameJson } from '../../api/json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
 import { workerAbsence, type WorkerFinding } from './worker-finding.ts';
 
@@ -24,6 +24,8 @@ export type Finding =
       readonly priorityClasses?: readonly string[] | undefined;
       readonly worker: WorkerFinding;
     };
+
+const NAMED_MAX = 5;
 
 /** How long the cluster has been lost. */
 export type Loss = Required<Pick<WorkerClusterStatus, 'lostSince' | 'lostCounted'>>;
@@ -53,6 +55,10 @@ export function clusterStatus(
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
   if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
+  if (finding.kind === 'Running' && finding.health.contact === 'Ready') {
+    delete next.unreadableNamespaces;
+    if (finding.health.unreadable.length > 0) next.unreadableNamespaces = [...finding.health.unreadable];
+  }
   delete next.lostSince;
   delete next.lostCounted;
   Object.assign(next, loss);
@@ -86,7 +92,8 @@ function judge(finding: Finding, worker: ConditionParts): Judgement {
   }
   const { health, capacity } = finding;
   const { connected, contact, reason, message } = health;
-  const told = { reason, message: contact === 'Ready' && capacity.problem !== undefined ? `${message}; ${capacity.problem}` : message };
+  const details = contact === 'Ready' ? [capacity.problem, unreadableMessage(health.unreadable)] : [];
+  const told = { reason, message: [message, ...details].filter((part) => part !== undefined).join('; ') };
   const able = ableOf(finding.ability);
   return {
     reachable: connected
@@ -107,16 +114,28 @@ function readyOf(inContact: boolean, said: Omit<ConditionParts, 'status'>, able:
 }
 
 /** False: the cluster answers, and its Jobs are not known. Unknown: the cluster does not answer. */
-function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionParts {
+function syncedOf({ contact, reason, message, unheard, unreadable }: ClusterHealth): ConditionParts {
+  const notRead = unreadableMessage(unreadable);
   if (contact === 'Ready' && unheard)
     return {
       status: 'False',
       reason: 'NotHeard',
       message: 'it answers, but what becomes of its Jobs is not heard: watches cannot be kept open',
     };
+  if (contact === 'Ready' && notRead !== undefined) return { status: 'False', reason: 'NamespaceUnreadable', message: notRead };
   if (contact === 'Ready') return { status: 'True', reason: 'Synced', message: 'its Jobs are known, and what becomes of them is heard' };
   const isHeard = reason === 'Listing' || ANSWER_FAULTS.some((fault) => fault === reason);
   return { status: isHeard ? 'False' : 'Unknown', reason, message };
+}
+
+/** Names some of them: there may be 64. */
+function unreadableMessage(unreadable: readonly string[]): string | undefined {
+  if (unreadable.length === 0) return undefined;
+  const more = unreadable.length > NAMED_MAX ? ` and ${unreadable.length - NAMED_MAX} more` : '';
+  return (
+    `the manager may not list Jobs in ${unreadable.slice(0, NAMED_MAX).join(', ')}${more}, and places no Jobs of these namespaces there: grant it the rights ` +
+    '(chart switchyard-worker: managerAccess.namespaces), or take them off spec.servedNamespaces'
+  );
 }
 
 function ableOf(ability: AbilityNow): ConditionParts {

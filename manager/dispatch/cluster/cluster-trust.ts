@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
@@ -12,7 +12,7 @@ import type { AbilityNow } from './cluster-ability.ts';
  */
 export interface Trips {
   /** A copy on the cluster has changed. */
-  seen(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): void;
+  seen(copy: DeepReadonly<WorkObject>, before: DeepReadonly<WorkObject>): void;
   trust(): Trust;
   stop(): void;
 }
@@ -73,7 +73,7 @@ function trustAt(trips: readonly number[], nowMs: number): Trust {
 }
 
 /** Whether a copy reports a trip that it did not report before; the trip may be over by now. */
-export function reportsTrip(copy: DeepReadonly<Job>, before: DeepReadonly<Job>): boolean {
+export function reportsTrip(copy: DeepReadonly<WorkObject>, before: DeepReadonly<WorkObject>): boolean {
   const [now, then] = [copy, before].map(({ status }) => findCondition(status?.conditions, 'Fenced'));
   if (now === undefined || (now.status === then?.status && now.lastTransitionTime === then.lastTransitionTime)) return false;
   return now.status === 'True' || then?.status !== 'True';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ConfigMap, DeepReadonly, Job, PodTemplateSpec, Secret, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Secret, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** A ConfigMap or Secret that a copy takes along, under a name that its content determines. */
 export type Companion = {
@@ -37,8 +38,11 @@ const HASH_LENGTH = 12;
 const BOUND_TYPES: readonly string[] = ['kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token'];
 
 /** The ConfigMaps and Secrets of these kinds that the pods refer to. */
-export const carriedReferences = (template: DeepReadonly<PodTemplateSpec>, carry: readonly CarriedKind[]): readonly PodReference[] =>
-  podReferences(template.spec).filter((reference) => carry.includes(carriedKindOf(reference)));
+export const carriedReferences = (
+  kind: Pick<WorkKind, 'references'>,
+  object: DeepReadonly<Unsaved<WorkObject>>,
+  carry: readonly CarriedKind[],
+): readonly PodReference[] => kind.references(object).filter((reference) => carry.includes(carriedKindOf(reference)));
 
 /**
  * What a copy takes along. The name of each object is `NAME-HASH` with a digest of the content, so that Jobs of equal content share one, and
@@ -85,19 +89,27 @@ function companionOf(namespace: string, reference: PodReference, object: NonNull
   return { reference, object: { metadata, ...content, immutable: true } };
 }
 
-/** The copy with the names of its companions in its pod template; nothing else differs. */
-export function withCompanions(copy: Unsaved<Job>, companions: readonly Companion[]): Unsaved<Job> {
-  const { template } = copy.spec;
-  if (template.spec === undefined || companions.length === 0) return copy;
+/** The copy with the names of its companions in its pods; nothing else differs. */
+export function withCompanions(
+  { copies }: Pick<WorkKind, 'copies'>,
+  copy: Unsaved<WorkObject>,
+  companions: readonly Companion[],
+): Unsaved<WorkObject> {
+  if (companions.length === 0) return copy;
   const names = new Map(companions.map(({ reference, object }) => [referenceKey(reference), object.metadata.name]));
-  const spec = withReferences(template.spec, (reference) => names.get(referenceKey(reference))) as typeof template.spec;
-  return { ...copy, spec: { ...copy.spec, template: { ...template, spec } } };
+  return copies.withReferences(copy, (reference) => names.get(referenceKey(reference)));
 }
 
 /** Whether a copy that exists refers to these companions. The content may have changed since it was created. */
-export function refersTo(copy: DeepReadonly<Job>, companions: readonly Companion[]): boolean {
-  const names = new Set(podReferences(copy.spec.template.spec).map(referenceKey));
-  return companions.every(({ reference: { kind }, object }) => names.has(referenceKey({ kind, name: object.metadata.name ?? '' })));
+export function refersTo(
+  kind: Pick<WorkKind, 'references'>,
+  copy: DeepReadonly<WorkObject>,
+  companions: readonly Companion[],
+): boolean {
+  const names = new Set(kind.references(copy).map(referenceKey));
+  return companions.every(({ reference, object }) =>
+    names.has(referenceKey({ kind: reference.kind, name: object.metadata.name ?? '' })),
+  );
 }
 
 const problem = (message: string): CompanionPlan => ({ kind: 'Problem', problem: { reason: DispatchedReason.MissingReference, message } });

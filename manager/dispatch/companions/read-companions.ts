@@ -1,10 +1,11 @@
-import type { ConfigMap, DeepReadonly, Job, Secret } from '../../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Secret, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS, SECRETS } from '../../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { carriedKindOf, formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { carriedReferences, type CompanionPlan, COMPANIONS_MAX, type FoundObject, planCompanions } from './plan-companions.ts';
 
 /**
@@ -13,13 +14,12 @@ import { carriedReferences, type CompanionPlan, COMPANIONS_MAX, type FoundObject
  * @throws {ApiError} when the manager cluster does not answer a read.
  */
 export async function readCompanions(
-  home: ReadClient,
-  local: DeepReadonly<Job>,
+  { home, kind, origin }: { readonly home: ReadClient; readonly kind: WorkKind; readonly origin: string },
+  local: DeepReadonly<WorkObject>,
   carry: readonly CarriedKind[],
-  origin: string,
 ): Promise<CompanionPlan> {
   const { namespace } = local.metadata;
-  const references = carriedReferences(local.spec.template, carry);
+  const references = carriedReferences(kind, local, carry);
   if (references.length > COMPANIONS_MAX) return planCompanions(namespace, references, new Map(), origin);
   const found = new Map<string, FoundObject>();
   for (const reference of references) {

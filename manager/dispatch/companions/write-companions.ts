@@ -1,12 +1,12 @@
-import type { ConfigMap, DeepReadonly, Job, KubeObject, Secret, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, KubeObject, Secret, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
-import { CONFIG_MAPS, type Resource, SECRETS } from '../../../shared/api/resources.ts';
+import { apiVersionOf, CONFIG_MAPS, type Resource, SECRETS } from '../../../shared/api/resources.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../../shared/kube/client.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { sameJson } from '../status-home/json-diff.ts';
+import { sameJson } from '../../api/json-diff.ts';
 import type { Companion } from './plan-companions.ts';
 
 type Content = ConfigMap | Secret;
@@ -20,12 +20,13 @@ type Content = ConfigMap | Secret;
 export async function writeCompanions(
   client: Pick<WriteClient, 'create' | 'patch'>,
   cluster: string,
-  copy: DeepReadonly<Job>,
+  owner: Resource,
+  copy: DeepReadonly<WorkObject>,
   companions: readonly Companion[],
   signal: AbortSignal,
 ): Promise<DispatchProblem | undefined> {
   for (const companion of companions) {
-    const problem = await write(client, cluster, copy, companion, signal);
+    const problem = await write(client, cluster, owner, copy, companion, signal);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -34,13 +35,14 @@ export async function writeCompanions(
 async function write(
   client: Pick<WriteClient, 'create' | 'patch'>,
   cluster: string,
-  copy: DeepReadonly<Job>,
+  owner: Resource,
+  copy: DeepReadonly<WorkObject>,
   { reference: { kind }, object }: Companion,
   signal: AbortSignal,
 ): Promise<DispatchProblem | undefined> {
   const resource = (kind === 'ConfigMap' ? CONFIG_MAPS : SECRETS) as Resource<Content>;
   const { name = '', namespace = '' } = object.metadata;
-  const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: copy.metadata.name, uid: copy.metadata.uid }];
+  const ownerReferences = [{ apiVersion: apiVersionOf(owner), kind: owner.kind, name: copy.metadata.name, uid: copy.metadata.uid }];
   const options = { fieldManager: MANAGER_FIELD_MANAGER, signal };
   try {
     const owned = { ...object, metadata: { ...object.metadata, ownerReferences } } as Unsaved<Content>;

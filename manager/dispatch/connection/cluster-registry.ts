@@ -23,7 +23,7 @@ import type { ClusterView } from '../mirror/mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from '../cluster/cluster-removal.ts';
 import { createInitialProbes, type InitialProbes } from './initial-probes.ts';
 import { createLossCount, type LossCount } from '../cluster/loss-count.ts';
-import { mergePatchBetween, sameJson } from '../status-home/json-diff.ts';
+import { mergePatchBetween, sameJson } from '../../api/json-diff.ts';
 import type { RemovalJudgement, WhatRemains } from '../cluster/judge-removal.ts';
 import { withoutRemoval, withRemoval } from '../cluster/removal-status.ts';
 import type { KnownPlaces } from '../mirror/recorded-place.ts';

@@ -1,34 +1,36 @@
 import { templateIdentity } from '../../../shared/api/copy-identity.ts';
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { essentialsOfCopy } from '../copy/copy-essentials.ts';
-import { copyIdentity, isListed, localKeyOfCopy, marksFor } from '../copy/copy-marks.ts';
-import { copyName } from '../copy/remote-job.ts';
+import { copyIdentity, copyName, isListed, localKeyOfCopy, marksFor } from '../../work-kind/copy-marks.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * The essentials of one Job in a list of all Jobs of a cluster. Copies, by their label, or by their pod template and the name of a copy,
  * keep what decisions read; of any other Job only its existence is kept. A template alone proves nothing: users create Jobs from the
  * manifest of a copy.
  */
-export function essentialsOfAny(job: Job, origin: string, besideOriginal: boolean): Job {
+export function essentialsOfAny(kind: WorkKind, job: WorkObject, origin: string, besideOriginal: boolean): WorkObject {
   const isCopy = isListed(job.metadata, origin) || isCopyByTemplate(job, origin, besideOriginal);
-  if (isCopy) return essentialsOfCopy(job, besideOriginal);
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
-  return { metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec: { template: { spec: { containers: [] } } } };
+  return isCopy ? kind.copies.essentials(job, besideOriginal) : kind.copies.unrelated(job);
 }
 
 /**
  * Restores the label of those copies that lack it, so that they are listed, and then suspended or deleted like any other. A copy that
  * changed meanwhile, or whose cluster does not answer, stays as it is for the next list.
  */
-export async function markOutOfList(cluster: Marking, copies: readonly DeepReadonly<Job>[], origin: string, log: Logger): Promise<void> {
+export async function markOutOfList(
+  cluster: Marking,
+  copies: readonly DeepReadonly<WorkObject>[],
+  origin: string,
+  log: Logger,
+): Promise<void> {
   for (const copy of copies) {
     const identity = isListed(copy.metadata, origin) ? undefined : copyIdentity(copy);
     if (identity === undefined) continue;
     const localKey = localKeyOfCopy(copy);
     try {
-      cluster.wrote(localKey, await cluster.writer.mark(copy as Job, marksFor(identity, origin, copy.metadata)));
+      cluster.wrote(localKey, await cluster.writer.mark(copy as WorkObject, marksFor(identity, origin, copy.metadata)));
     } catch (error) {
       log.info('a copy without its label could not be marked', { cluster: cluster.name, job: localKey, error });
     }
@@ -37,7 +39,7 @@ export async function markOutOfList(cluster: Marking, copies: readonly DeepReado
 
 type Marking = Pick<RemoteCluster, 'name' | 'wrote'> & { readonly writer: Pick<RemoteCluster['writer'], 'mark'> };
 
-function isCopyByTemplate({ metadata, spec }: Job, origin: string, besideOriginal: boolean): boolean {
+function isCopyByTemplate({ metadata, spec }: WorkObject, origin: string, besideOriginal: boolean): boolean {
   const identity = templateIdentity(spec);
   if (identity?.manager !== origin || identity.namespace !== metadata.namespace) return false;
   const local = { metadata: { ...metadata, name: identity.name, uid: identity.originUid }, spec };

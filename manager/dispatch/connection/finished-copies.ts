@@ -1,10 +1,10 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 
 /** The finished copies of one cluster by the keys of their Jobs, in the order in which their end was seen. Their number is bounded. */
 export interface FinishedCopies {
   /** Records a copy; true when its end is seen for the first time. */
-  saw(localKey: string, copy: DeepReadonly<Job>): boolean;
+  saw(localKey: string, copy: DeepReadonly<WorkObject>): boolean;
   gone(localKey: string): void;
   /** The copy exceeds the bound, because others have finished since: it is to be deleted. */
   isBeyond(localKey: string): boolean;

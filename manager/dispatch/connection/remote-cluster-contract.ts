@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { CopyWriter, NamespacePolicy } from '../writes/copy-writer.ts';
 import type { UnansweredWrites } from '../mirror/unanswered-writes.ts';
 import type { WriteTroubles } from '../writes/write-troubles.ts';
@@ -20,6 +20,7 @@ import type { IdentityProblem } from '../cluster/cluster-identities.ts';
 import type { LeaderTerm } from '../lease/leader-term.ts';
 import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * One worker cluster: a cache of its copies, a queue for the writes to it, and its health. Clusters share nothing, so that one that answers
@@ -68,8 +69,8 @@ export interface RemoteCluster {
   mayAskAfterMs(localKey: string): number;
   /** The worker that the WorkerCluster shows has changed. */
   workerShown(): void;
-  wrote(localKey: string, copy: Job): void;
-  deleted(copy: DeepReadonly<Job>): void;
+  wrote(localKey: string, copy: WorkObject): void;
+  deleted(copy: DeepReadonly<WorkObject>): void;
   /**
    * Keys of Jobs whose copy this manager deleted before the last call, and that the cache still shows without a deletion: the copy counts
    * as present again.
@@ -87,6 +88,7 @@ export interface RemoteCluster {
 
 /** The options of a connection to one worker cluster. */
 export type RemoteClusterOptions = {
+  readonly kind: WorkKind;
   readonly name: string;
   readonly client: KubeClient;
   readonly metrics: Pick<DispatchMetrics, 'workqueues' | 'watchRestarts'>;
@@ -125,7 +127,7 @@ export type RemoteClusterOptions = {
   /** How long copies of finished Jobs stay; undefined: they are deleted. */
   readonly retention: () => Retention | undefined;
   /** A copy that is to stay has finished. */
-  readonly onRetained: (cluster: RemoteCluster, copy: DeepReadonly<Job>) => void;
+  readonly onRetained: (cluster: RemoteCluster, copy: DeepReadonly<WorkObject>) => void;
   /** A copy of this Job has changed. */
   readonly onCopyChanged: (localKey: string) => void;
   /** Contact was gained or lost. */

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, Node } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Node, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { runController } from '../../../shared/kube/controller.ts';
 import type { Informer } from '../../../shared/kube/informer.ts';
@@ -31,9 +31,7 @@ import { createTrips, type Trips } from '../cluster/cluster-trust.ts';
 import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
 import { namesOfClasses } from '../cluster/priority-classes.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
-import { essentialsOfCopy } from '../copy/copy-essentials.ts';
-import { isListed, localKeyOfCopy } from '../copy/copy-marks.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
+import { isListed, localKeyOfCopy } from '../../work-kind/copy-marks.ts';
 import type { LeaseKept } from '../lease/cluster-lease.ts';
 import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
 import { leasedWrites } from '../lease/leased-writes.ts';
@@ -47,6 +45,7 @@ import { createWriteTroubles } from '../writes/write-troubles.ts';
 import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
 import { markOutOfList } from './copies-by-template.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
+import { contactIn, type Served } from './informer-of-served.ts';
 import { listOnce } from './list-once.ts';
 import { createRateSlots } from './rate-slots.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
@@ -81,10 +80,11 @@ class ConnectedCluster implements RemoteCluster {
   readonly troubles = createWriteTroubles();
   readonly starts: StartInquiries;
   readonly #options: RemoteClusterOptions;
-  readonly #copies: Informer<Job>;
+  readonly #copies: Informer<WorkObject>;
+  readonly #served: Served;
   readonly #nodes: Informer<Node>;
   readonly #classes: Informer<PriorityClass>;
-  readonly #ownWrites: OwnWrites<Job>;
+  readonly #ownWrites: OwnWrites<WorkObject>;
   readonly #finished: FinishedCopies;
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
@@ -95,7 +95,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
   readonly #reconciliation: Reconciliation;
-  readonly #allJobs: () => Informer<Job>;
+  readonly #allJobs: () => Informer<WorkObject>;
   /** Resolves when the cluster may be used and the Lease there is held, or when the connection is stopped. */
   readonly #usable = Promise.withResolvers<void>();
   #isUsed = false;
@@ -113,13 +113,13 @@ class ConnectedCluster implements RemoteCluster {
   #reported = '';
 
   constructor(options: RemoteClusterOptions) {
-    const { name, client, clock, random, log, origin, servedNamespaces } = options;
+    const { name, kind, client, clock, random, log, origin, servedNamespaces } = options;
     const { workqueues, watchRestarts } = options.metrics;
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
     this.#options = options;
     const onLate = (failure: ProbeResult): void => this.#becomes(afterProbe(this.#health, failure, clock.now()));
-    this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
+    this.#prober = createClusterProbe({ kind, client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     // Any informer may detect this first: other resources may have been written more often since the restore than were lost.
@@ -132,6 +132,7 @@ class ConnectedCluster implements RemoteCluster {
     this.writer = createCopyWriter({ ...options, cluster: name, client: leased, leaseNamespace, signal: this.#stopped.signal });
     this.unanswered = createUnansweredWrites(clock, options.newestAdmissionMs);
     this.starts = createStartInquiries({
+      kind,
       cluster: name,
       client,
       clock,
@@ -140,11 +141,9 @@ class ConnectedCluster implements RemoteCluster {
       metrics: workqueues.of('start-inquiries', name),
       onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
-    const informers = createClusterInformers(options, { ...watching, budget });
-    this.#copies = informers.copies;
-    this.#allJobs = informers.allJobs;
-    this.#nodes = informers.nodes;
-    this.#classes = informers.classes;
+    const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
+    const informers = createClusterInformers(options, { ...watching, onReadable });
+    ({ copies: this.#copies, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes, classes: this.#classes } = informers);
     this.#classes.addHandler({ added: () => this.#report(), updated: () => undefined, deleted: () => this.#report() });
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
@@ -157,13 +156,13 @@ class ConnectedCluster implements RemoteCluster {
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
     };
-    const changed = (copy: DeepReadonly<Job>): void => {
+    const changed = (copy: DeepReadonly<WorkObject>): void => {
       const key = localKeyOfCopy(copy);
       this.unanswered.listed(key, copy);
       if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
       notify(key);
     };
-    const deleted = (copy: DeepReadonly<Job>): void => {
+    const deleted = (copy: DeepReadonly<WorkObject>): void => {
       this.#finished.gone(localKeyOfCopy(copy));
       notify(localKeyOfCopy(copy));
     };
@@ -217,9 +216,9 @@ class ConnectedCluster implements RemoteCluster {
 
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
-    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+    const { namespace = '' } = parseKey(localKey);
     return {
-      contact: served ? this.contact() : 'NotServed',
+      contact: servesNamespace(servedNamespaces, namespace) ? contactIn(this.#served, namespace, this.contact()) : 'NotServed',
       jobController,
       builtIn: this.#leases.isBuiltIn(),
       withoutWorker: this.#absence.reason(),
@@ -243,9 +242,10 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   /** A copy that rests or has finished ends with this manager's deletion; any other copy may only be out of the list. */
-  #left(copy: DeepReadonly<Job>): void {
+  #left(copy: DeepReadonly<WorkObject>): void {
     const key = localKeyOfCopy(copy);
-    if ((isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid)) this.unanswered.absent(key);
+    if ((this.#options.kind.copies.isAtRest(copy) || isFinished(copy.status)) && this.#ownWrites.isDeleted(copy.metadata.uid))
+      this.unanswered.absent(key);
     else this.unanswered.unlisted(key, copy);
   }
 
@@ -276,18 +276,18 @@ class ConnectedCluster implements RemoteCluster {
     return this.#confirmations.waitMs(localKey, this.#options.clock.now());
   }
 
-  wrote(localKey: string, copy: Job): void {
-    const essentials = essentialsOfCopy(copy, this.#options.local);
+  wrote(localKey: string, copy: WorkObject): void {
+    const essentials = this.#options.kind.copies.essentials(copy, this.#options.local);
     // The cache never contains a version of an object outside its list.
     if (!isListed(copy.metadata, this.#options.origin)) return this.unanswered.unlisted(localKey, essentials);
     this.unanswered.listed(localKey, essentials);
     this.#ownWrites.wrote(localKey, essentials);
   }
 
-  deleted(copy: DeepReadonly<Job>): void {
+  deleted(copy: DeepReadonly<WorkObject>): void {
     const key = localKeyOfCopy(copy);
     this.#ownWrites.deleted(key, copy);
-    if (!isAtRest(copy) || this.unanswered.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
+    if (!this.#options.kind.copies.isAtRest(copy) || this.unanswered.unlistedCopy(key)?.metadata.uid !== copy.metadata.uid) return;
     this.unanswered.absent(key); // The watch event came before the answer of the deletion.
     this.#options.onCopyChanged(key);
   }
@@ -385,7 +385,7 @@ class ConnectedCluster implements RemoteCluster {
   #becomes(found: ClusterHealth): void {
     if (this.#restored.signal.aborted) return;
     const before = this.#health;
-    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard() };
+    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard(), unreadable: this.#served.unreadable() };
     this.#health = next;
     // Failures on the way to the loss do not show what the cluster can do now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
@@ -423,7 +423,9 @@ class ConnectedCluster implements RemoteCluster {
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
     const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
-    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
+    const outOfPlace = [...(copies ?? []), ...this.#served.unlisted()].filter(
+      (job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]),
+    );
     await markOutOfList(this, outOfPlace, origin, log);
     return copies && outOfPlace.map(localKeyOfCopy);
   }
@@ -473,10 +475,11 @@ class ConnectedCluster implements RemoteCluster {
 
   /** The Lease is renewed only once the cluster has answered another request. */
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
-    const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
+    const versions = this.#served.versions();
     const answer = await this.#prober.ask(this.#faults.size > 0, signal);
     if (answer.kind !== 'Answered') return answer;
-    const { resourceVersion = '' } = answer;
+    const { resourceVersion = '', namespace } = answer;
+    const seen = versions.get(namespace) ?? '';
     if (isOlder(resourceVersion, seen)) {
       this.#wentBack(new WentBack('jobs', seen, resourceVersion));
       return { ...answer, synced: false };

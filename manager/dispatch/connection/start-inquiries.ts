@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { CONTROLLER_UID_LABEL } from '../../../shared/api/names.ts';
 import { EVENTS, PODS, type Resource } from '../../../shared/api/resources.ts';
 import { isForbidden } from '../../../shared/kube/api-error.ts';
@@ -10,9 +10,10 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { isWaitingToStart, startTrouble } from '../status-home/start-troubles.ts';
+import { startTrouble } from '../status-home/start-troubles.ts';
 import { createRateSlots } from './rate-slots.ts';
 import { isSameText } from '../writes/write-troubles.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Reads from one cluster why copies there do not start: ten seconds after a copy was first seen without a pod that is or was ready, then at
@@ -20,20 +21,21 @@ import { isSameText } from '../writes/write-troubles.ts';
  */
 export interface StartInquiries {
   /** Takes the present copy of a Job; undefined when there is none. */
-  saw(localKey: string, copy: DeepReadonly<Job> | undefined): void;
+  saw(localKey: string, copy: DeepReadonly<WorkObject> | undefined): void;
   /** Why the copy does not start, as far as its cluster has reported. */
   answer(localKey: string): string | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export type StartInquiriesOptions = {
+  readonly kind: WorkKind;
   readonly cluster: string;
   readonly client: ReadClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkqueueMetrics;
   /** The copy of this Job that exists and is not being deleted. */
-  readonly copyOf: (localKey: string) => DeepReadonly<Job> | undefined;
+  readonly copyOf: (localKey: string) => DeepReadonly<WorkObject> | undefined;
   /** The answer for this Job has changed. */
   readonly onAnswer: (localKey: string) => void;
 };
@@ -59,7 +61,16 @@ type Waiting = {
   readonly answeredMs: number;
 };
 
-export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onAnswer }: StartInquiriesOptions): StartInquiries {
+export function createStartInquiries({
+  kind,
+  cluster,
+  client,
+  clock,
+  log,
+  metrics,
+  copyOf,
+  onAnswer,
+}: StartInquiriesOptions): StartInquiries {
   const waiting = new Map<string, Waiting>();
   const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
   const slots = createRateSlots(RATE);
@@ -85,9 +96,9 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
     }
   }
 
-  async function ask({ metadata, status }: DeepReadonly<Job>): Promise<string | undefined> {
-    const { namespace, uid } = metadata;
-    const active = status?.active ?? 0;
+  async function ask(copy: DeepReadonly<WorkObject>): Promise<string | undefined> {
+    const { namespace, uid } = copy.metadata;
+    const { active } = kind.progress(copy);
     const labelSelector = `${CONTROLLER_UID_LABEL}=${uid}`;
     const pods = active === 0 ? [] : await list(PODS, { namespace, labelSelector, limit: PODS_MAX });
     const events = await list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning`, limit: EVENTS_MAX });
@@ -101,7 +112,7 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
     const earlyMs = Math.ceil(before.dueMs - clock.monotonic());
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     const copy = copyOf(key);
-    if (copy === undefined || copy.metadata.uid !== before.uid || !isWaitingToStart(copy)) {
+    if (copy === undefined || copy.metadata.uid !== before.uid || !kind.copies.isWaitingToStart(copy)) {
       waiting.delete(key);
       return undefined;
     }
@@ -127,7 +138,7 @@ export function createStartInquiries({ cluster, client, clock, log, metrics, cop
 
   return {
     saw(localKey, copy) {
-      if (copy === undefined || !isWaitingToStart(copy)) {
+      if (copy === undefined || !kind.copies.isWaitingToStart(copy)) {
         waiting.delete(localKey);
         return;
       }

@@ -1,10 +1,10 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { formatKey } from '../../../shared/kube/keys.ts';
 import type { ParsedRecord } from '../../api/records.ts';
-import { copyIdentity, type CopyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity, type CopyIdentity } from '../../work-kind/copy-marks.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Asks the API server for the original of a copy that is to be deleted: a stale cache must not cost a running Job its copy. Gone: there is
@@ -12,17 +12,18 @@ import { copyIdentity, type CopyIdentity } from '../copy/copy-marks.ts';
  */
 export async function confirmDeletion(
   what: 'Gone' | 'Older',
-  copy: DeepReadonly<Job>,
+  copy: DeepReadonly<WorkObject>,
   deps: {
+    readonly kind: WorkKind;
     readonly home: Pick<ReadClient, 'get'>;
-    readonly readRecord: (job: DeepReadonly<Job>) => ParsedRecord;
+    readonly readRecord: (job: DeepReadonly<WorkObject>) => ParsedRecord;
     /** Called with the original, where it exists. */
-    readonly onRead: (original: Job) => void;
+    readonly onRead: (original: WorkObject) => void;
   },
 ): Promise<boolean> {
   const identity = copyIdentity(copy);
   if (identity === undefined) return false;
-  const original = await originalOf(identity, deps.home);
+  const original = await originalOf(identity, deps);
   if (what === 'Gone') return original === undefined;
   if (original === undefined) return false;
   deps.onRead(original);
@@ -30,9 +31,12 @@ export async function confirmDeletion(
   return parsed.kind === 'Record' && parsed.record.epoch < identity.epoch;
 }
 
-async function originalOf({ localKey, originUid }: CopyIdentity, home: Pick<ReadClient, 'get'>): Promise<Job | undefined> {
+async function originalOf(
+  { localKey, originUid }: CopyIdentity,
+  { kind, home }: { readonly kind: WorkKind; readonly home: Pick<ReadClient, 'get'> },
+): Promise<WorkObject | undefined> {
   try {
-    const job = await home.get(JOBS, localKey);
+    const job = await home.get(kind.resource, localKey);
     return job.metadata.uid === originUid ? job : undefined;
   } catch (error) {
     if (isNotFound(error)) return undefined;

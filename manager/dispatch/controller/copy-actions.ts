@@ -1,22 +1,19 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
 import { objectKey, parseKey } from '../../../shared/kube/keys.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { JobEventReason } from '../../api/reasons.ts';
 import type { ParsedRecord } from '../../api/records.ts';
-import { isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
+import { fieldsDropped, isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { neverSent } from '../cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { type Companion, refersTo, withCompanions } from '../companions/plan-companions.ts';
 import { readCompanions } from '../companions/read-companions.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import { droppedFields, droppedOfOlder, fieldsDropped } from '../copy/dropped-fields.ts';
-import { hasLostController } from '../copy/remote-job.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { wasDispatched } from '../mirror/missing-copy.ts';
-import { mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
+import { isCertain, mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { createRecentRefusals, type RecentRefusals } from '../mirror/recent-refusals.ts';
 import { DispatchRefused, isAnswer } from '../writes/copy-writer.ts';
 import { troubleOf, type Trouble } from '../writes/write-troubles.ts';
@@ -39,10 +36,10 @@ export interface CopyActions {
 
 export type CopyActionsDeps = Pick<
   MirrorControllerDeps,
-  'home' | 'jobs' | 'readRecord' | 'origin' | 'clock' | 'log' | 'events' | 'metrics' | 'endings'
+  'kind' | 'home' | 'jobs' | 'readRecord' | 'origin' | 'clock' | 'log' | 'events' | 'metrics' | 'endings'
 > & {
   /** Called with answers of the manager cluster's API server, before a watch delivers them. */
-  readonly wrote: (key: string, job: Job) => void;
+  readonly wrote: (key: string, job: WorkObject) => void;
   /** Enqueues the Job in the home queue. */
   readonly wake: (key: string) => void;
 };
@@ -60,7 +57,7 @@ class Actions implements CopyActions {
 
   constructor(deps: CopyActionsDeps) {
     this.#deps = deps;
-    this.#refusals = createRecentRefusals(deps.clock);
+    this.#refusals = createRecentRefusals(deps.kind, deps.clock);
   }
 
   async carryOut(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult> {
@@ -102,19 +99,19 @@ class Actions implements CopyActions {
     const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
     const companions = carry === undefined ? [] : await this.#companions(local, carry);
-    const wanted = withCompanions(job, companions);
-    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
+    const wanted = withCompanions(this.#deps.kind, job, companions);
+    const isFirst = record.kind === 'Record' && isCertain(group.clusters.get(cluster.name), record.record);
+    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name), isFirst };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
-    // A copy of the first generation is as it was created, even when it existed before this create.
-    const fields = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
-    const dropped = [...unlistedMarks(copy, wanted), ...fields];
+    const { kind } = this.#deps;
+    const dropped = [...unlistedMarks(copy, wanted), ...kind.copies.droppedFields(wanted, copy)];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
       // A copy that existed before may refer to other content: it is looked at again.
-      if (carry !== undefined && refersTo(copy, companions)) await this.#write(cluster, key, local, copy, companions);
+      if (carry !== undefined && refersTo(this.#deps.kind, copy, companions)) await this.#write(cluster, key, local, copy, companions);
       // A new copy starts from the finished work, which must be written to its status first.
-      if (wanted.spec.suspend === true) cluster.wake(key, { now: true });
+      if (kind.isSuspended(wanted)) cluster.wake(key, { now: true });
       return undefined;
     }
     const problem = refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, dropped));
@@ -127,9 +124,9 @@ class Actions implements CopyActions {
   }
 
   /** The objects that the Job takes along, as they are now. */
-  async #companions(local: DeepReadonly<Job> | undefined, carry: readonly CarriedKind[]): Promise<readonly Companion[]> {
+  async #companions(local: DeepReadonly<WorkObject> | undefined, carry: readonly CarriedKind[]): Promise<readonly Companion[]> {
     if (local === undefined) return [];
-    const plan = await readCompanions(this.#deps.home, local, carry, this.#deps.origin);
+    const plan = await readCompanions(this.#deps, local, carry);
     if (plan.kind === 'Problem') throw new DispatchRefused(plan.problem);
     return plan.companions;
   }
@@ -145,7 +142,7 @@ class Actions implements CopyActions {
     // The cache has no references of copies.
     const whole = await cluster.writer.find(objectKey(copy));
     if (whole?.metadata.uid !== copy.metadata.uid) return { requeueAfterMs: LAG_RETRY_MS };
-    if (refersTo(whole, companions)) {
+    if (refersTo(this.#deps.kind, whole, companions)) {
       await this.#write(cluster, key, local, copy, companions);
       cluster.wake(key, { now: true });
       return undefined;
@@ -158,24 +155,24 @@ class Actions implements CopyActions {
   async #write(
     cluster: RemoteCluster,
     key: string,
-    local: DeepReadonly<Job> | undefined,
-    copy: DeepReadonly<Job>,
+    local: DeepReadonly<WorkObject> | undefined,
+    copy: DeepReadonly<WorkObject>,
     companions: readonly Companion[],
   ): Promise<void> {
     cluster.wrote(key, await cluster.writer.carry(copy, companions));
     this.works(cluster, key);
     if (local === undefined || companions.length === 0) return;
     const names = companions.map(({ reference, object }) => `${reference.kind.toLowerCase()} ${reference.name} as ${object.metadata.name}`);
-    this.#deps.events.event(JOBS, local, 'Normal', JobEventReason.Carried, `to cluster ${cluster.name}: ${names.join(', ')}`);
+    this.#deps.events.event(this.#deps.kind.resource, local, 'Normal', JobEventReason.Carried, `to cluster ${cluster.name}: ${names.join(', ')}`);
   }
 
   /**
    * Sends a write that creates a copy, or resumes one. It counts as carried out until its answer arrives, and for a while when none
    * arrives.
    */
-  async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<Job> {
+  async #send(cluster: RemoteCluster, key: string, write: () => Promise<WorkObject>): Promise<WorkObject> {
     cluster.unanswered.sent(key);
-    let copy: Job;
+    let copy: WorkObject;
     try {
       copy = await write();
       cluster.wrote(key, copy);
@@ -222,7 +219,7 @@ class Actions implements CopyActions {
     }
   }
 
-  #created(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined): void {
+  #created(cluster: RemoteCluster, key: string, local: DeepReadonly<WorkObject> | undefined): void {
     const { metrics, log, clock, readRecord } = this.#deps;
     const parsed = local === undefined ? undefined : readRecord(local);
     if (parsed?.kind !== 'Record') return;
@@ -235,7 +232,7 @@ class Actions implements CopyActions {
   async #delete(
     cluster: RemoteCluster,
     key: string,
-    local: DeepReadonly<Job> | undefined,
+    local: DeepReadonly<WorkObject> | undefined,
     { copy, propagationPolicy, confirm }: RemoteAction & { kind: 'Delete' },
   ): Promise<ReconcileResult> {
     if (confirm !== undefined) {
@@ -244,7 +241,7 @@ class Actions implements CopyActions {
       if (!(await this.#confirms(confirm, key, local, copy))) return { requeueAfterMs: LAG_RETRY_MS };
     }
     // The manager that created the copy may not have seen the answer. Another create would lose the same field.
-    if (confirm !== 'Gone' && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
+    if (confirm !== 'Gone' && this.#deps.kind.copies.hasLostController(copy)) this.#lostController(cluster, key, local, copy);
     await keepEnding(this.#deps.endings, cluster, copy);
     await cluster.writer.delete(copy, propagationPolicy);
     cluster.deleted(copy);
@@ -254,21 +251,26 @@ class Actions implements CopyActions {
     return undefined;
   }
 
-  #confirms(what: 'Gone' | 'Older', key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): Promise<boolean> {
-    const { home, readRecord } = this.#deps;
-    const onRead = (original: Job): void => {
+  #confirms(
+    what: 'Gone' | 'Older',
+    key: string,
+    local: DeepReadonly<WorkObject> | undefined,
+    copy: DeepReadonly<WorkObject>,
+  ): Promise<boolean> {
+    const { kind, home, readRecord } = this.#deps;
+    const onRead = (original: WorkObject): void => {
       if (original.metadata.resourceVersion === local?.metadata.resourceVersion) return;
       // The overlay catches up at once, so that the next plan need not ask again.
       this.#deps.wrote(key, original);
       this.#deps.wake(key);
     };
-    return confirmDeletion(what, copy, { home, readRecord, onRead });
+    return confirmDeletion(what, copy, { kind, home, readRecord, onRead });
   }
 
   #failed(
     cluster: RemoteCluster,
     key: string,
-    local: DeepReadonly<Job> | undefined,
+    local: DeepReadonly<WorkObject> | undefined,
     kind: RemoteAction['kind'],
     error: unknown,
   ): ReconcileResult {
@@ -288,13 +290,13 @@ class Actions implements CopyActions {
     throw new Error(`${kind.toLowerCase()} the copy of Job ${key} on cluster ${cluster.name}`, { cause: error });
   }
 
-  #refused(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, problem: DispatchProblem): void {
-    const { log, events, jobs } = this.#deps;
+  #refused(cluster: RemoteCluster, key: string, local: DeepReadonly<WorkObject> | undefined, problem: DispatchProblem): void {
+    const { kind, log, events, jobs } = this.#deps;
     const known = cluster.view(key).problem;
     const hasChanged = known?.reason !== problem.reason || known.message !== problem.message;
     if (hasChanged)
       log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
-    if (hasChanged && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
+    if (hasChanged && local !== undefined) events.event(kind.resource, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     const parsed: ParsedRecord = local === undefined ? { kind: 'None' } : this.#deps.readRecord(local);
     if (parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem)) this.#refusals.note(cluster.name, local, problem.reason);
     cluster.troubles.over(key);
@@ -303,20 +305,20 @@ class Actions implements CopyActions {
     if (hasChanged) this.#deps.wake(key);
   }
 
-  #lostController(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): void {
+  #lostController(cluster: RemoteCluster, key: string, local: DeepReadonly<WorkObject> | undefined, copy: DeepReadonly<WorkObject>): void {
     const { originUid, epoch = 0 } = copyIdentity(copy) ?? {};
     if (local === undefined || originUid !== local.metadata.uid || isRefusalOf(epoch, cluster.view(key).problem)) return;
     this.#refused(cluster, key, local, refusalOf(epoch, fieldsDropped(cluster.name, ['spec.managedBy'])));
   }
 
   /** Reports a failing write once it lasts: most failures are gone after a retry. */
-  #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, trouble: Trouble): void {
-    const { log, events, clock } = this.#deps;
+  #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<WorkObject> | undefined, trouble: Trouble): void {
+    const { kind, log, events, clock } = this.#deps;
     const { reported, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
     if (!reported) return;
     const { reason, message } = trouble.problem;
     log.warn('writes to a cluster go on failing', { job: key, cluster: cluster.name, reason, detail: message });
-    if (first && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, message);
+    if (first && local !== undefined) events.event(kind.resource, local, 'Warning', JobEventReason.DispatchFailed, message);
     this.#deps.wake(key);
   }
 }

@@ -1,13 +1,13 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { CopyEndings } from './mirror-controller-deps.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
 
 /** Keeps the endings of the pods of a copy that is about to be deleted. */
 export async function keepEnding(
   endings: CopyEndings | undefined,
   { name, writer }: RemoteCluster,
-  copy: DeepReadonly<Job>,
+  copy: DeepReadonly<WorkObject>,
 ): Promise<void> {
   const identity = copyIdentity(copy);
   if (identity === undefined || endings === undefined) return;

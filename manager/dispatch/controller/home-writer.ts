@@ -1,10 +1,9 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { finalizersLeft } from '../copy/finalizers-left.ts';
+import { finalizersLeft } from './finalizers-left.ts';
 import type { HomeAction } from '../decisions/mirror-plan.ts';
 import { recordIn } from '../mirror/mirror-group.ts';
 import { createStatusWindow, STATUS_WINDOW_MS, type StatusWindow } from '../mirror/status-window.ts';
@@ -18,13 +17,13 @@ export interface HomeWriter {
    *
    * @throws {Error} when the write fails for another reason than a conflict or a Job that is gone.
    */
-  write(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined>;
+  write(key: string, local: DeepReadonly<WorkObject> | undefined, action: HomeAction): Promise<number | undefined>;
 }
 
-export type HomeWriterDeps = Pick<MirrorControllerDeps, 'home' | 'clock' | 'log' | 'metrics' | 'readRecord' | 'isNoted'> & {
+export type HomeWriterDeps = Pick<MirrorControllerDeps, 'kind' | 'home' | 'clock' | 'log' | 'metrics' | 'readRecord' | 'isNoted'> & {
   readonly lag: StatusLag;
   /** Called with answers of the manager cluster's API server, before a watch delivers them. */
-  readonly wrote: (key: string, job: Job) => void;
+  readonly wrote: (key: string, job: WorkObject) => void;
 };
 
 export const createHomeWriter = (deps: HomeWriterDeps): HomeWriter => new Writer(deps);
@@ -37,17 +36,17 @@ class Writer implements HomeWriter {
 
   constructor(deps: HomeWriterDeps) {
     this.#deps = deps;
-    this.#window = createStatusWindow(deps.clock);
+    this.#window = createStatusWindow(deps.kind, deps.clock);
   }
 
-  async write(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined> {
+  async write(key: string, local: DeepReadonly<WorkObject> | undefined, action: HomeAction): Promise<number | undefined> {
     if (action.kind === 'None' || local === undefined) {
       this.#dueMs.delete(key);
       this.#deps.lag.unneeded(key);
       return undefined;
     }
     if (action.kind === 'Release') return this.#release(key, local, action);
-    const { home, clock, metrics, readRecord, isNoted } = this.#deps;
+    const { kind, home, clock, metrics, readRecord, isNoted } = this.#deps;
     const nowMs = clock.now();
     const dueMs = this.#window.dueMs(local, action.status, this.#dueMs.get(key));
     if (!action.urgent && nowMs < dueMs) {
@@ -63,7 +62,12 @@ class Writer implements HomeWriter {
     };
     const sentMs = clock.monotonic();
     try {
-      const written = await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      const written = await home.patchStatus(
+        kind.resource,
+        parseKey(key),
+        { type: 'merge', body },
+        { fieldManager: MANAGER_FIELD_MANAGER },
+      );
       this.#deps.wrote(key, written);
       this.#window.answered(clock.monotonic() - sentMs);
     } catch (error) {
@@ -80,10 +84,10 @@ class Writer implements HomeWriter {
   /** No copy is left: removes the finalizer. */
   async #release(
     key: string,
-    local: DeepReadonly<Job>,
+    local: DeepReadonly<WorkObject>,
     { finalizers: others, patch: status }: HomeAction & { kind: 'Release' },
   ): Promise<number | undefined> {
-    const { home, isNoted } = this.#deps;
+    const { kind, home, isNoted } = this.#deps;
     const { uid, resourceVersion } = local.metadata;
     const finalizers = finalizersLeft(others, () => isNoted(local));
     const body = { metadata: { uid, resourceVersion, finalizers }, ...omitUndefined({ status }) };
@@ -91,7 +95,9 @@ class Writer implements HomeWriter {
     try {
       const patch = { type: 'merge', body } as const;
       const written =
-        status === undefined ? home.patch(JOBS, parseKey(key), patch, options) : home.patchStatus(JOBS, parseKey(key), patch, options);
+        status === undefined
+          ? home.patch(kind.resource, parseKey(key), patch, options)
+          : home.patchStatus(kind.resource, parseKey(key), patch, options);
       this.#deps.wrote(key, await written);
       this.#deps.log.info('nothing of a Job is left', { job: key });
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import { isPodName, parseKey } from '../../../shared/kube/keys.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
@@ -12,7 +12,7 @@ import {
   otherManager,
   type CopyIdentity,
   type CopyMarks,
-} from '../copy/copy-marks.ts';
+} from '../../work-kind/copy-marks.ts';
 import { copyOfOther } from '../writes/copy-writer.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 
@@ -25,7 +25,7 @@ export type Found =
   /** The copy, or an object that may be the copy. Only a user of the cluster can resolve this. */
   | { readonly kind: 'Unclear'; readonly problem: DispatchProblem }
   /** The copy, but its cluster does not keep the marks that list it. */
-  | { readonly kind: 'Unmarkable'; readonly copy: Job; readonly epoch: number; readonly dropped: readonly string[] };
+  | { readonly kind: 'Unmarkable'; readonly copy: WorkObject; readonly epoch: number; readonly dropped: readonly string[] };
 
 export type Sought = {
   readonly name: string;
@@ -77,18 +77,18 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
 }
 
 /** The identity of the copy by its template, or by what was known of this very object before. */
-function identityOf(present: Job, remembered: DeepReadonly<Job> | undefined, originUid: string): CopyIdentity | undefined {
+function identityOf(present: WorkObject, remembered: DeepReadonly<WorkObject> | undefined, originUid: string): CopyIdentity | undefined {
   const known = remembered?.metadata.uid === present.metadata.uid ? copyIdentity(remembered) : undefined;
   return [copyIdentity(present), known].find((identity) => identity?.originUid === originUid);
 }
 
 /** An object with another UID than the copy, or with the template of another Job, took the name after the copy was gone. */
-function mayBeCopy({ metadata, spec }: Job, remembered: DeepReadonly<Job> | undefined, { wasDispatched }: Sought): boolean {
+function mayBeCopy({ metadata, spec }: WorkObject, remembered: DeepReadonly<WorkObject> | undefined, { wasDispatched }: Sought): boolean {
   if (!wasDispatched || (remembered !== undefined && remembered.metadata.uid !== metadata.uid)) return false;
   return copyIdentity({ metadata: { namespace: metadata.namespace, name: metadata.name }, spec }) === undefined;
 }
 
-function marksToRestore(identity: CopyIdentity, remembered: DeepReadonly<Job> | undefined, { name, origin }: Sought): CopyMarks {
+function marksToRestore(identity: CopyIdentity, remembered: DeepReadonly<WorkObject> | undefined, { name, origin }: Sought): CopyMarks {
   const { labels, annotations } = marksFor(identity, origin, { name });
   return { labels, annotations: { ...(remembered && marksOf(remembered).annotations), ...annotations } };
 }
@@ -109,11 +109,11 @@ const podsRemain = (cluster: string, namespace: string, pods: readonly string[])
 });
 
 /** The identifying marks that the answer to a create lacks, as paths: a copy without them may be lost from the list later. */
-export function unlistedMarks(answer: Job, sent: Unsaved<Job>): string[] {
+export function unlistedMarks(answer: WorkObject, sent: Unsaved<WorkObject>): string[] {
   const [is, wanted] = [templateIdentity(answer), templateIdentity(sent)];
   const isKept = is?.originUid === wanted?.originUid && is?.epoch === wanted?.epoch;
   return [...(isKept ? [] : ['spec.template.spec.containers[0].env']), ...missingMarks(answer.metadata, marksOf(sent))];
 }
 
-const templateIdentity = ({ metadata, spec }: Pick<Unsaved<Job>, 'metadata' | 'spec'>): CopyIdentity | undefined =>
+const templateIdentity = ({ metadata, spec }: Pick<Unsaved<WorkObject>, 'metadata' | 'spec'>): CopyIdentity | undefined =>
   copyIdentity({ metadata: { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }, spec });

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { type ReconcileResult, runController } from '../../../shared/kube/controller.ts';
 import { keyOfObject, parseKey } from '../../../shared/kube/keys.ts';
@@ -61,7 +61,7 @@ export function createMirrorController(deps: MirrorControllerDeps): MirrorContro
 class Mirror implements MirrorController {
   readonly #deps: MirrorControllerDeps;
   readonly #queue: Workqueue;
-  readonly #ownWrites: OwnWrites<Job>;
+  readonly #ownWrites: OwnWrites<WorkObject>;
   readonly #traces = createTraces();
   readonly #recorded = createRecordedJobs();
   readonly #lag: StatusLag;
@@ -76,16 +76,16 @@ class Mirror implements MirrorController {
     const rateLimit = { baseDelayMs: 20, maxDelayMs: 30_000 };
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit, metrics: deps.metrics.workqueues.of('mirror') });
     this.#ownWrites = createOwnWrites(deps.jobs);
-    const wrote = (key: string, job: Job): void => this.#ownWrites.wrote(key, job);
+    const wrote = (key: string, job: WorkObject): void => this.#ownWrites.wrote(key, job);
     this.#homeWriter = createHomeWriter({ ...deps, lag: this.#lag, wrote });
     this.#copyActions = createCopyActions({ ...deps, wrote, wake: (key) => this.#queue.add(key) });
-    const changed = (job: DeepReadonly<Job>): void => {
+    const changed = (job: DeepReadonly<WorkObject>): void => {
       const key = keyOfObject(job);
-      this.#recorded.set(key, recordedIn(job, deps.readRecord(job)));
+      this.#recorded.set(key, recordedIn(deps.kind, job, deps.readRecord(job)));
       deps.clusters.jobLeft();
       this.#queue.add(key);
     };
-    const deleted = (job: DeepReadonly<Job>): void => {
+    const deleted = (job: DeepReadonly<WorkObject>): void => {
       const key = keyOfObject(job);
       // Problems that clusters keep for this Job do not concern a later Job of the same name.
       for (const cluster of this.#clustersWith(key)) cluster.forget(key);
@@ -116,7 +116,7 @@ class Mirror implements MirrorController {
   #rests(key: string): boolean {
     const job = this.#deps.jobs.get(parseKey(key));
     const record = job && recordIn(this.#deps.readRecord(job));
-    return job?.spec.suspend === true && record !== undefined && isProvenAtRest(job.status, record);
+    return job !== undefined && record !== undefined && this.#deps.kind.isSuspended(job) && isProvenAtRest(job.status, record);
   }
 
   copyChanged(cluster: string, localKey: string): void {
@@ -135,7 +135,7 @@ class Mirror implements MirrorController {
     const local = this.#localOf(localKey);
     const record = local && recordIn(this.#deps.readRecord(local));
     const place = record && recordedPlace(record, this.#deps.clusters.places);
-    return copies.every((copy) => isInPlace(copy, local, record, place?.kind === 'Known' ? place.cluster : undefined));
+    return copies.every((copy) => isInPlace(this.#deps.kind, copy, local, record, place?.kind === 'Known' ? place.cluster : undefined));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -161,15 +161,16 @@ class Mirror implements MirrorController {
   }
 
   #observe(key: string): MirrorGroup {
-    const { flavors, clusters, origin, readRecord, resolve, judgeLoss } = this.#deps;
+    const { kind, flavors, clusters, origin, readRecord, resolve, judgeLoss } = this.#deps;
     const local = this.#localOf(key);
     const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
     const last = recordIn(record);
     const place = last && recordedPlace(last, clusters.places);
     const concerned = new Set(this.#clustersWith(key).map(({ name }) => name));
     if (place?.kind === 'Known') concerned.add(place.cluster);
-    if (local !== undefined && mayBeAnywhere(local, record)) for (const name of clusters.names()) concerned.add(name);
+    if (local !== undefined && mayBeAnywhere(kind, local, record)) for (const name of clusters.names()) concerned.add(name);
     return {
+      kind,
       local,
       record,
       unresolved: record.kind === 'Record' ? resolve(record.record, local?.metadata.namespace ?? '') : undefined,
@@ -186,7 +187,7 @@ class Mirror implements MirrorController {
     };
   }
 
-  #localOf(key: string): DeepReadonly<Job> | undefined {
+  #localOf(key: string): DeepReadonly<WorkObject> | undefined {
     const cached = this.#deps.jobs.get(parseKey(key));
     return this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
   }

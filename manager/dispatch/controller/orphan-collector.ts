@@ -1,13 +1,13 @@
-import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { Lister } from '../../../shared/kube/indexer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../../shared/runtime/clock.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 
 export type OrphanCollectorDeps = {
   readonly clusters: () => readonly RemoteCluster[];
-  readonly jobs: Lister<Job>;
+  readonly jobs: Lister<WorkObject>;
   /** Enqueues a Job: its copies are deleted if the Job is gone. */
   readonly wake: (localKey: string) => void;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export async function runOrphanCollector(deps: OrphanCollectorDeps, signal: Abor
 }
 
 /** Keys of Jobs that are gone, or were recreated, while an old copy still exists. */
-export function orphansOf(cluster: Pick<RemoteCluster, 'localKeys' | 'copiesOf'>, jobs: Lister<Job>): readonly string[] {
+export function orphansOf(cluster: Pick<RemoteCluster, 'localKeys' | 'copiesOf'>, jobs: Lister<WorkObject>): readonly string[] {
   return [...cluster.localKeys()].filter((key) => {
     const uid = jobs.get(parseKey(key))?.metadata.uid;
     return cluster.copiesOf(key).some(({ job, deleting }) => !deleting && copyIdentity(job)?.originUid !== uid);

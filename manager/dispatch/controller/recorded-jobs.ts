@@ -1,8 +1,9 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isHeld, mayBeAnywhere, recordIn } from '../mirror/mirror-group.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** The clusters that may have a copy of a Job. */
 export type Recorded =
@@ -61,12 +62,12 @@ export function createRecordedJobs(): RecordedJobs {
 }
 
 /** The places of a Job, by its record or the lack of one. */
-export function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
+export function recordedIn(kind: WorkKind, job: DeepReadonly<WorkObject>, parsed: ParsedRecord): Recorded {
   // A deleted Job without the finalizer has no copy left; only other finalizers keep it.
   if (isFinished(job.status) || (job.metadata.deletionTimestamp !== undefined && !isHeld(job))) return { kind: 'Nowhere' };
   const record = recordIn(parsed);
   if (record !== undefined) return { kind: 'At', record };
-  return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };
+  return { kind: mayBeAnywhere(kind, job, parsed) ? 'Anywhere' : 'Nowhere' };
 }
 
 const byName = (cluster: string): string => `name ${cluster}`;

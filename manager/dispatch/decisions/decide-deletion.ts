@@ -1,10 +1,9 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { statusByCopy } from '../mirror/copy-verdict.ts';
 import { fencedOff, isStopped, lossMessage } from '../mirror/lost-place.ts';
 import {
   absence,
@@ -22,9 +21,9 @@ import {
 } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp } from '../mirror/missing-copy.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
-import { mergePatchBetween } from '../status-home/json-diff.ts';
+import { mergePatchBetween } from '../../api/json-diff.ts';
 import { atRest } from '../status-home/own-conditions.ts';
-import { type OwnCondition, toLocalStatus } from '../status-home/to-local-status.ts';
+import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
 import {
   deletions,
   type HomeAction,
@@ -38,8 +37,9 @@ import {
 } from './mirror-plan.ts';
 
 /** Rule 2 of {@link decideMirror} for a Job that is being deleted. */
-export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
-  const remote = deletions(copies);
+export function decideDeletion(group: MirrorGroup, local: DeepReadonly<WorkObject>, copies: readonly Copy[], nowMs: number): MirrorPlan {
+  const { kind } = group;
+  const remote = deletions(kind, copies);
   if (!isHeld(local)) return { remote, home: NOTHING };
   const record = recordIn(group.record);
   const open = copies.filter((copy) => record === undefined || !isStopped(group, copy, record));
@@ -48,7 +48,11 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, cop
   if (record !== undefined && current !== undefined)
     return {
       remote,
-      home: writeHome(local, toLocalStatus({ local, remote: statusByCopy(current.job, local), own: ownOf(group, current, local), nowMs })),
+      home: writeHome(
+        kind,
+        local,
+        kind.home.of({ local, remote: kind.copies.believed(current.job, local), own: ownOf(group, current, local), nowMs }),
+      ),
     };
   const shown = open.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
   // A resting copy may outlast its WorkerCluster.
@@ -60,7 +64,7 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, cop
     return { remote, home: releaseAtRest(group, local, record, nowMs) };
   if (unseen.length === 0) {
     const trouble = troubleOn(group, copies);
-    return { remote, home: trouble === undefined ? NOTHING : stillDeleting(local, trouble, nowMs) };
+    return { remote, home: trouble === undefined ? NOTHING : stillDeleting(kind, local, trouble, nowMs) };
   }
   const reason =
     record !== undefined && viewOfPlace(group) === undefined ? absence(group, record).reason : DispatchedReason.ClusterUnreachable;
@@ -68,27 +72,33 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<Job>, cop
   const message =
     `deleted, but what runs of it on cluster ${listed(unseen)} cannot be seen: it holds its quota until the cluster is ` +
     `back${loss === undefined ? '' : `, or nothing can run there any more (${loss})`}. ${howToGiveUp(local)}`;
-  return { remote, home: stillDeleting(local, { reason, message }, nowMs) };
+  return { remote, home: stillDeleting(kind, local, { reason, message }, nowMs) };
 }
 
-function stillDeleting(local: DeepReadonly<Job>, problem: DispatchProblem, nowMs: number): HomeAction {
+function stillDeleting(kind: WorkKind, local: DeepReadonly<WorkObject>, problem: DispatchProblem, nowMs: number): HomeAction {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   const own: OwnCondition = { type: SwitchyardCondition.Dispatched, status: present?.status === 'True' ? 'True' : 'False', ...problem };
-  return writeHome(local, toLocalStatus({ local, remote: local.status, own: [own], nowMs }));
+  return writeHome(kind, local, kind.home.of({ local, remote: local.status, own: [own], nowMs }));
 }
 
 /** The condition of a Job whose copy is being deleted and does not go. */
-function ownOf({ clusters }: MirrorGroup, copy: Copy, local: DeepReadonly<Job>): OwnCondition[] {
+function ownOf({ kind, clusters }: MirrorGroup, copy: Copy, local: DeepReadonly<WorkObject>): OwnCondition[] {
   const view = clusters.get(copy.cluster);
-  const absence = withoutWorker(view, copy);
+  const absence = withoutWorker(kind, view, copy);
   const trouble = view?.trouble ?? (absence === undefined ? undefined : { reason: DispatchedReason.WorkerAbsent, message: absence });
   return trouble === undefined || local.status === undefined ? [] : [{ type: SwitchyardCondition.Dispatched, status: 'True', ...trouble }];
 }
 
-function releaseAtRest(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord | undefined, nowMs: number): HomeAction {
+function releaseAtRest(
+  group: MirrorGroup,
+  local: DeepReadonly<WorkObject>,
+  record: AdmissionRecord | undefined,
+  nowMs: number,
+): HomeAction {
+  const { kind } = group;
   const finalizers = otherFinalizers(local);
   const own = record === undefined ? [] : [isFencedOff(group) ? fencedOff(record) : atRest(record)];
-  const patch = mergePatchBetween(local.status ?? {}, toLocalStatus({ local, remote: undefined, own, nowMs }));
+  const patch = mergePatchBetween(local.status ?? {}, kind.home.of({ local, remote: undefined, own, nowMs }));
   const isKept = finalizers.length > 0 && typeof patch === 'object' && patch !== null;
   return { kind: 'Release', finalizers, ...(isKept ? { patch: { ...patch } } : {}) };
 }

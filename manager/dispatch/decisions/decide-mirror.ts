@@ -1,21 +1,20 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import { copyName } from '../copy/remote-job.ts';
+import { copyIdentity, copyName } from '../../work-kind/copy-marks.ts';
 import { fencedOffStatus, isBlocking, lossChangesAfterMs } from '../mirror/lost-place.ts';
 import { type Copy, hasOpenWrites, isCurrent, isOf, isOnChanged, isReady, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { unclearPlaces } from '../mirror/missing-copy.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
-import { toLocalStatus } from '../status-home/to-local-status.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideMissingCopy } from './decide-missing-copy.ts';
 import { decidePresentCopy } from './decide-present-copy.ts';
 import { decideUnrecorded } from './decide-unrecorded.ts';
 import { deletions, type MirrorPlan, NOTHING, release, type RemoteAction, troubleOn, writeHome } from './mirror-plan.ts';
 import { retainedCopies } from './retained-copies.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names. The record is written
@@ -71,12 +70,15 @@ function withUnclearPlaces(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPla
 }
 
 function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
-  const { local } = group;
+  const { kind, local } = group;
   const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
-  if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
+  if (local === undefined || kind.controllerOf(local) !== MANAGER_CONTROLLER_NAME) return remove(kind, copies, local === undefined); // 1
   if (isFinished(local.status)) {
     const stay = retainedCopies(group, local, copies, nowMs);
-    const gone = deletions(copies.filter((copy) => !stay.copies.has(copy)));
+    const gone = deletions(
+      kind,
+      copies.filter((copy) => !stay.copies.has(copy)),
+    );
     return { remote: gone, home: release(local), ...omitUndefined({ againAfterMs: stay.againAfterMs }) }; // 2
   }
   if (local.metadata.deletionTimestamp !== undefined) return decideDeletion(group, local, copies, nowMs); // 2
@@ -85,9 +87,9 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   const current = copies.find((copy) => isCurrent(group, copy, local, record));
   const later = copies.filter((copy) => isLater(copy, local, record)); // 4
   const stale = copies.filter((copy) => copy !== current && !later.includes(copy) && !isOnChanged(group, copy, local, record)); // 4
-  const staleCopies = [...deletions(stale), ...deletions(later, 'Older')];
+  const staleCopies = [...deletions(kind, stale), ...deletions(kind, later, 'Older')];
   const fenced = fencedOffStatus(group, local, record, nowMs);
-  if (fenced !== undefined) return { remote: staleCopies, home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
+  if (fenced !== undefined) return { remote: staleCopies, home: fenced === 'Said' ? NOTHING : writeHome(kind, local, fenced) };
   const plan =
     current === undefined ? decideMissingCopy(group, local, record, nowMs) : decidePresentCopy(group, local, record, current, nowMs); // 5, or 6 to 12
   const inTheWay = stale.some((copy) => isOf(copy.job, local) && isBlocking(group, copy, record));
@@ -96,7 +98,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (blocked && others.length < plan.remote.length) {
     const trouble = group.homeRestored ?? troubleOn(group, stale);
     if (trouble !== undefined) {
-      const home = writeHome(local, toLocalStatus({ local, remote: local.status, own: [notDispatched(trouble)], nowMs }));
+      const home = writeHome(kind, local, kind.home.of({ local, remote: local.status, own: [notDispatched(trouble)], nowMs }));
       return { ...plan, home, remote: [...staleCopies, ...others] };
     }
   }
@@ -105,13 +107,13 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
 }
 
 const startsCopy = (action: RemoteAction): boolean =>
-  action.kind === 'Create' || action.kind === 'Carry' || (action.kind === 'Update' && action.spec['suspend'] === false);
+  action.kind === 'Create' || action.kind === 'Carry' || (action.kind === 'Update' && action.resumes);
 
-const remove = (copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
-  remote: deletions(copies, confirmGone ? 'Gone' : undefined),
+const remove = (kind: WorkKind, copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
+  remote: deletions(kind, copies, confirmGone ? 'Gone' : undefined),
   home: NOTHING,
 });
 
 /** A copy of a placement later than the record: the cache may be stale, or the API server may have an older record, as after a restore. */
-const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+const isLater = ({ job }: Copy, local: DeepReadonly<WorkObject>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;

@@ -1,45 +1,58 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import { isProvenNowhere, nowhereMessage } from '../../api/rest-proof.ts';
-import { isAtRest, isResumeUnseen } from '../copy/copy-rest.ts';
-import { statusByCopy } from '../mirror/copy-verdict.ts';
 import { claimsCopy, type Copy, isEmptyForSure, isHeld, isOf, type MirrorGroup, recordIn, unseenPlaces } from '../mirror/mirror-group.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
-import { hasVerdict, toLocalStatus } from '../status-home/to-local-status.ts';
 import { deletions, howToGiveUp, listed, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 
 /** Rule 3 of {@link decideMirror}: only admission may start a Job. A copy without a record is suspended in place, and kept. */
-export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
-  const { record } = group;
+export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<WorkObject>, copies: readonly Copy[], nowMs: number): MirrorPlan {
+  const { kind, record } = group;
   const running = copies.filter(
-    ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
+    ({ job, deleting }) => !kind.isSuspended(job) && !deleting && isOf(job, local) && !kind.home.hasVerdict(job),
   );
-  const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
-  const unseenResumes = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && isResumeUnseen(job));
+  const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({
+    kind: 'Update',
+    cluster,
+    copy: job,
+    spec: kind.suspension(true),
+    resumes: false,
+  }));
+  const unseenResumes = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && kind.copies.isResumeUnseen(job));
   const unsettled = unseenResumes.map(({ cluster, job }): RemoteAction => ({ kind: 'TakeBackSuspended', cluster, copy: job }));
-  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local))), ...unsettled, ...suspensions];
+  const remote = [
+    ...deletions(
+      kind,
+      copies.filter(({ job }) => !isOf(job, local)),
+    ),
+    ...unsettled,
+    ...suspensions,
+  ];
   // Where one copy may run and another rests, the status is that of the former.
   const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
   const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;
   // The Job was admitted once, and its record is lost. It may be admitted again only when every cluster has shown that no copy runs there.
   const last = recordIn(record);
   const lost = last === undefined && isHeld(local);
-  if (kept === undefined && problem === undefined && !lost && !claimsCopy(local.status)) return { remote, home: NOTHING };
+  if (kept === undefined && problem === undefined && !lost && !claimsCopy(kind, local)) return { remote, home: NOTHING };
   if (lost && running.length === 0 && isProvenNowhere(local)) return { remote, home: NOTHING };
   const own = copies.filter(({ job }) => isOf(job, local));
   const unseen = unseenPlaces(group, last);
   // While a cluster that may have a copy is out of sight, the Job must not count as resting.
   const hidden = kept === undefined && (unseen.length > 0 || !isEmptyForSure(group, last));
-  if (hidden && !lost && claimsCopy(local.status)) return { remote, home: NOTHING };
-  const isNowhere = lost && local.spec.suspend === true && unseen.length === 0 && isEmptyForSure(group, undefined) && own.every(restsFully);
+  if (hidden && !lost && claimsCopy(kind, local)) return { remote, home: NOTHING };
+  const isNowhere =
+    lost &&
+    kind.isSuspended(local) &&
+    unseen.length === 0 &&
+    isEmptyForSure(group, undefined) &&
+    own.every(({ job, deleting }) => kind.copies.isAtRest(job) && !deleting);
   const why = problem ?? 'the Job has no admission record';
   const outOfSight =
     lost && unseen.length > 0 ? `; what runs of it on cluster ${listed(unseen)} cannot be seen. ${howToGiveUp(local)}` : '';
   const said = isNowhere
     ? { reason: DispatchedReason.AtRest, message: nowhereMessage(local.metadata.generation) }
     : { reason: DispatchedReason.NotAdmitted, message: `${why}${outOfSight}` };
-  const told = kept === undefined ? (hidden ? local.status : undefined) : statusByCopy(kept.job, local);
-  return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own: [notDispatched(said)], nowMs })) };
+  const told = kept === undefined ? (hidden ? local.status : undefined) : kind.copies.believed(kept.job, local);
+  return { remote, home: writeHome(kind, local, kind.home.of({ local, remote: told, own: [notDispatched(said)], nowMs })) };
 }
-
-const restsFully = ({ job, deleting }: Copy): boolean => isAtRest(job) && !deleting;

@@ -1,14 +1,13 @@
-import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Unsaved, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';
 import { type Copy, isHeld, type MirrorGroup } from '../mirror/mirror-group.ts';
-import type { FinishedWork } from '../status-home/finished-work.ts';
-import { mergePatchBetween } from '../status-home/json-diff.ts';
+import { mergePatchBetween } from '../../api/json-diff.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** What to do next for a Job. The two halves do not wait for each other: each relies on observed state alone. */
 export type MirrorPlan = {
@@ -24,30 +23,32 @@ export type RemoteAction =
   | {
       readonly kind: 'Create';
       readonly cluster: string;
-      readonly job: Unsaved<Job>;
+      readonly job: Unsaved<WorkObject>;
       /** The kinds of objects that the copy takes along: it is created suspended, and they are written once it has a UID. */
       readonly carry?: readonly CarriedKind[];
     }
   | {
       readonly kind: 'Update';
       readonly cluster: string;
-      readonly copy: DeepReadonly<Job>;
+      readonly copy: DeepReadonly<WorkObject>;
       readonly spec: Record<string, unknown>;
+      /** The change lets the copy run. */
+      readonly resumes: boolean;
       /** null: the annotation is removed. */
       readonly annotations?: Record<string, string | null>;
     }
   /** Writes the objects that a suspended copy takes along, where an earlier leader or attempt has not. */
-  | { readonly kind: 'Carry'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly carry: readonly CarriedKind[] }
+  | { readonly kind: 'Carry'; readonly cluster: string; readonly copy: DeepReadonly<WorkObject>; readonly carry: readonly CarriedKind[] }
   /** Writes the finished work of the Job to a suspended copy. */
-  | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly status: FinishedWork }
+  | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<WorkObject>; readonly status: WorkStatus }
   /** Resets the condition Suspended from an earlier suspension, so that the Job controller sets it again once it has seen this one. */
-  | { readonly kind: 'TakeBackSuspended'; readonly cluster: string; readonly copy: DeepReadonly<Job> }
+  | { readonly kind: 'TakeBackSuspended'; readonly cluster: string; readonly copy: DeepReadonly<WorkObject> }
   /** Reads the object under the name of the copy, because the answer to a write was lost, or the copy is missing from the list. */
   | { readonly kind: 'Look'; readonly cluster: string; readonly name: string }
   | {
       readonly kind: 'Delete';
       readonly cluster: string;
-      readonly copy: DeepReadonly<Job>;
+      readonly copy: DeepReadonly<WorkObject>;
       /** Foreground where pods of the copy may run: the copy then exists for as long as they do. */
       readonly propagationPolicy: 'Foreground' | 'Background';
       /**
@@ -61,7 +62,7 @@ export type HomeAction =
   | { readonly kind: 'None' }
   | {
       readonly kind: 'WriteStatus';
-      readonly status: JobStatus;
+      readonly status: WorkStatus;
       /** The field `status` of a merge patch. */
       readonly patch: Record<string, unknown>;
       /** The new `metadata.finalizers`; absent: unchanged. The API server lets a status write change the metadata of a Job. */
@@ -86,7 +87,7 @@ export const listed = (names: readonly string[]): string => {
   return names.length > LISTED_MAX ? `${named.join(', ')} and ${names.length - LISTED_MAX} more` : named.join(', ');
 };
 
-export const howToGiveUp = ({ metadata }: DeepReadonly<Job>): string =>
+export const howToGiveUp = ({ metadata }: DeepReadonly<WorkObject>): string =>
   `To give it up: kubectl patch job -n ${metadata.namespace} ${metadata.name} --field-manager switchyard-override ` +
   `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
 
@@ -94,26 +95,25 @@ export const howToGiveUp = ({ metadata }: DeepReadonly<Job>): string =>
 export const troubleOn = ({ clusters }: MirrorGroup, copies: readonly Copy[]): DispatchProblem | undefined =>
   copies.map(({ cluster }) => clusters.get(cluster)?.trouble).find((trouble) => trouble !== undefined);
 
-export const otherFinalizers = ({ metadata }: DeepReadonly<Job>): string[] =>
+export const otherFinalizers = ({ metadata }: DeepReadonly<WorkObject>): string[] =>
   (metadata.finalizers ?? []).filter((finalizer) => finalizer !== COPIES_FINALIZER);
 
-export const release = (local: DeepReadonly<Job>): HomeAction =>
+export const release = (local: DeepReadonly<WorkObject>): HomeAction =>
   isHeld(local) ? { kind: 'Release', finalizers: otherFinalizers(local) } : NOTHING;
 
 export const NOTHING: HomeAction = { kind: 'None' };
 
-export const deletions = (copies: readonly Copy[], confirm?: 'Gone' | 'Older'): RemoteAction[] =>
+export const deletions = (kind: WorkKind, copies: readonly Copy[], confirm?: 'Gone' | 'Older'): RemoteAction[] =>
   copies.flatMap(({ cluster, job, deleting }) => {
     if (deleting) return [];
-    const propagationPolicy = isAtRest(job) ? 'Background' : 'Foreground';
+    const propagationPolicy = kind.copies.isAtRest(job) ? 'Background' : 'Foreground';
     return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirm }];
   });
 
-export function writeHome(local: DeepReadonly<Job>, status: JobStatus, copy?: Copy): HomeAction {
+export function writeHome(kind: WorkKind, local: DeepReadonly<WorkObject>, status: WorkStatus, copy?: Copy): HomeAction {
   const patch = mergePatchBetween(local.status ?? {}, status);
   if (typeof patch !== 'object' || patch === null) return NOTHING;
-  // The uncounted pods of the worker are carried along, but are not worth a write of their own.
-  if (Object.keys(patch).every((field) => field === 'uncountedTerminatedPods')) return NOTHING;
+  if (kind.home.isMinor({ ...patch })) return NOTHING;
   const ends = isFinished(status);
   return {
     kind: 'WriteStatus',
@@ -121,6 +121,6 @@ export function writeHome(local: DeepReadonly<Job>, status: JobStatus, copy?: Co
     patch: { ...patch },
     urgent: ends,
     ...(ends && isHeld(local) ? { finalizers: otherFinalizers(local) } : {}),
-    ...omitUndefined({ annotations: copy && failureAnnotations(local.status ?? {}, status, copy) }),
+    ...omitUndefined({ annotations: copy && failureAnnotations(kind, local.status ?? {}, status, copy) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { finishedCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { isOf, type Copy, type MirrorGroup } from '../mirror/mirror-group.ts';
@@ -9,7 +9,7 @@ export type Retained = { readonly copies: ReadonlySet<Copy>; readonly againAfter
  * The copies of a finished Job that stay for now, and when to check again. Copies of a Job that is being deleted go, and so do unfinished
  * copies.
  */
-export function retainedCopies(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): Retained {
+export function retainedCopies(group: MirrorGroup, local: DeepReadonly<WorkObject>, copies: readonly Copy[], nowMs: number): Retained {
   const end = finishedCondition(local.status);
   const endedMs = parseWireTime(end?.lastTransitionTime);
   if (end === undefined || endedMs === undefined || local.metadata.deletionTimestamp !== undefined) return { copies: new Set() };

@@ -1,16 +1,19 @@
-import type { DeepReadonly, Job, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { admittedPart } from '../../api/admitted-part.ts';
 import { parseRequests } from '../../api/amount.ts';
-import { excess, requestsOfJob } from '../../api/job-requests.ts';
+import { excess } from '../../api/job-requests.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
-import { remoteJob } from '../copy/remote-job.ts';
 import { absence, type MirrorGroup, viewOfPlace } from '../mirror/mirror-group.ts';
+import { requestsOf } from '../../work-kind/pod-sets.ts';
 
 /** The desired copy, or why there can be none: its requests never exceed the record. */
-export function wantedCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): Unsaved<Job> | DispatchProblem {
+export function wantedCopy(
+  group: MirrorGroup,
+  local: DeepReadonly<WorkObject>,
+  record: AdmissionRecord,
+): Unsaved<WorkObject> | DispatchProblem {
   const cluster = viewOfPlace(group);
   if (cluster === undefined) return absence(group, record);
   const names = [...new Set(Object.values(record.flavors))].toSorted();
@@ -19,15 +22,15 @@ export function wantedCopy(group: MirrorGroup, local: DeepReadonly<Job>, record:
     return { reason: DispatchedReason.ResourceFlavorNotFound, message: `ResourceFlavor "${missing}" of the admission does not exist` };
   }
   if (group.unresolved !== undefined) return { reason: DispatchedReason.AdmissionUnresolved, message: group.unresolved };
-  const part = admittedPart(local, record);
-  const asked = requestsOfJob(part);
+  const part = group.kind.admittedPart(local, record);
+  const asked = requestsOf(group.kind.podSets(part));
   if (asked.problem !== undefined) return { reason: DispatchedReason.ExceedsReservation, message: asked.problem };
   const more = excess(asked.requests, parseRequests(record.requests));
   if (more !== undefined) {
     const message = `the Job asks for ${more} more than it was admitted with, and waits to be admitted anew`;
     return { reason: DispatchedReason.ExceedsReservation, message };
   }
-  return remoteJob(part, {
+  return group.kind.copies.of(part, {
     origin: group.origin,
     epoch: record.epoch,
     jobController: cluster.jobController,

@@ -1,16 +1,15 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
 import type { Copy } from './mirror-group.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import { hasVerdict } from '../status-home/to-local-status.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * The Job controller would create pods for this copy, though its Job may have been proven to rest meanwhile: fenced off, or before its
  * cluster was restored.
  */
-const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
-  spec.suspend !== true && metadata.deletionTimestamp === undefined && !hasVerdict(status);
+const isToBeSuspended = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
+  !kind.isSuspended(job) && job.metadata.deletionTimestamp === undefined && !kind.home.hasVerdict(job);
 
 /**
  * Whether this copy may run: the record of its Job names it, or the last valid record where the Job has none now. Any copy may rest,
@@ -18,13 +17,14 @@ const isToBeSuspended = ({ metadata, spec, status }: DeepReadonly<Job>): boolean
  * and is left alone. `place` is the WorkerCluster that the record names.
  */
 export function isInPlace(
+  kind: WorkKind,
   { cluster, job }: Copy,
-  local: DeepReadonly<Job> | undefined,
+  local: DeepReadonly<WorkObject> | undefined,
   record: AdmissionRecord | undefined,
   place: string | undefined,
 ): boolean {
   const identity = copyIdentity(job);
-  if (identity === undefined || (job.spec.suspend === true && isAtRest(job))) return true;
+  if (identity === undefined || (kind.isSuspended(job) && kind.copies.isAtRest(job))) return true;
   const isRecorded = identity.originUid === local?.metadata.uid && place === cluster && record?.epoch === identity.epoch;
-  return isRecorded && !(local.spec.suspend === true && isToBeSuspended(job));
+  return isRecorded && !(kind.isSuspended(local) && isToBeSuspended(kind, job));
 }

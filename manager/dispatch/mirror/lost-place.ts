@@ -1,15 +1,14 @@
-import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { fencedOffMessage, isProvenAtRest } from '../../api/rest-proof.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from '../../api/reasons.ts';
-import { isAtRest } from '../copy/copy-rest.ts';
-import { sameJson } from '../status-home/json-diff.ts';
+import { sameJson } from '../../api/json-diff.ts';
 import { isFencedOff, placeOf, viewOfPlace, type Copy, type MirrorGroup } from './mirror-group.ts';
 import { cannotStart, notDispatched } from '../status-home/own-conditions.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from '../status-home/to-local-status.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import type { OwnCondition } from '../../work-kind/work-kind.ts';
 
 /**
  * The status of a suspended Job once it is fenced off on a lost cluster: at rest, or failed, if admission has decided so. `Said`: the
@@ -17,18 +16,19 @@ import { failedStatus, toLocalStatus, withoutPods, type OwnCondition } from '../
  */
 export function fencedOffStatus(
   group: MirrorGroup,
-  local: DeepReadonly<Job>,
+  local: DeepReadonly<WorkObject>,
   record: AdmissionRecord,
   nowMs: number,
-): JobStatus | 'Said' | undefined {
-  if (local.spec.suspend !== true || !isFencedOff(group)) return undefined;
+): WorkStatus | 'Said' | undefined {
+  const { kind } = group;
+  if (!kind.isSuspended(local) || !isFencedOff(group)) return undefined;
   const { fail } = record;
   if (fail === undefined && isProvenAtRest(local.status, record)) return 'Said';
   const own = [fencedOff(record)];
-  const remote = withoutPods(local.status, nowMs);
+  const remote = kind.home.withoutPods(local.status, nowMs);
   return fail === undefined
-    ? toLocalStatus({ local, remote, own, nowMs })
-    : failedStatus(local, remote, fail, [...own, ...cannotStart(fail)], nowMs);
+    ? kind.home.of({ local, remote, own, nowMs })
+    : kind.home.failed(local, remote, fail, [...own, ...cannotStart(fail)], nowMs);
 }
 
 /** The condition of a Job that is fenced off. */
@@ -42,6 +42,7 @@ export function lossMessage(group: MirrorGroup): string | undefined {
   const contact = viewOfPlace(group)?.contact;
   if (contact === 'Ready') return undefined;
   if (contact === 'NotServed') return notServed(group);
+  if (contact === 'Unreadable') return `${unreadable(group)}; what becomes of the Job there is not seen, and its quota is held`;
   return isLossYoung(group) ? undefined : group.loss?.message;
 }
 
@@ -49,13 +50,13 @@ export function lossMessage(group: MirrorGroup): string | undefined {
 export const isLossYoung = ({ loss }: MirrorGroup): boolean => (loss?.reportInMs ?? 0) > 0;
 
 /** Whether a status write reports nothing but the loss or the return of the cluster: such a write may come after all others. */
-export function reportsLossOnly(before: DeepReadonly<JobStatus> | undefined, after: DeepReadonly<JobStatus>): boolean {
+export function reportsLossOnly(before: DeepReadonly<WorkStatus> | undefined, after: DeepReadonly<WorkStatus>): boolean {
   const [told, tells] = [before, after].map((status) => findCondition(status?.conditions, SwitchyardCondition.Dispatched));
   const isSameOtherwise = told?.status === tells?.status && told?.reason === tells?.reason;
   return isSameOtherwise && told?.message !== tells?.message && sameJson(withoutDispatched(before), withoutDispatched(after));
 }
 
-const withoutDispatched = (status: DeepReadonly<JobStatus> | undefined): unknown => ({
+const withoutDispatched = (status: DeepReadonly<WorkStatus> | undefined): unknown => ({
   ...status,
   conditions: (status?.conditions ?? []).filter(({ type }) => type !== SwitchyardCondition.Dispatched),
 });
@@ -65,14 +66,19 @@ const notServed = (group: MirrorGroup): string =>
   `cluster "${placeOf(group)}" no longer serves namespace "${group.local?.metadata.namespace}" (spec.servedNamespaces of its WorkerCluster), so that what becomes of the Job ` +
   'there is not seen, and its quota is held: put the namespace on the list again until the Job has ended or has moved (spec.state: Draining)';
 
+/** The cluster does not let the manager list Jobs in the namespace of this Job. */
+export const unreadable = (group: MirrorGroup): string =>
+  `cluster "${placeOf(group)}" does not let the manager list Jobs in namespace "${group.local?.metadata.namespace}": grant it the rights there ` +
+  '(chart switchyard-worker: managerAccess.namespaces)';
+
 /**
  * Milliseconds until the Job is to report the loss of its cluster, or, when suspended or deleted, counts as fenced off, even without an
  * event; undefined: never by itself.
  */
 export function lossChangesAfterMs(group: MirrorGroup): number | undefined {
-  const { loss, local } = group;
+  const { kind, loss, local } = group;
   if (isLossYoung(group)) return loss?.reportInMs;
-  const isToRest = local?.spec.suspend === true || local?.metadata.deletionTimestamp !== undefined;
+  const isToRest = local !== undefined && (kind.isSuspended(local) || local.metadata.deletionTimestamp !== undefined);
   return loss?.kind === 'NotYet' && isToRest ? loss.forMs : undefined;
 }
 
@@ -83,7 +89,7 @@ export function lossChangesAfterMs(group: MirrorGroup): number | undefined {
 export function isBlocking(group: MirrorGroup, { cluster, job }: Copy, record: AdmissionRecord): boolean {
   const contact = group.clusters.get(cluster)?.contact;
   if (contact === 'Ready') return true;
-  return !isAtRest(job) && !isOutlived(group, { cluster, job }, record);
+  return !group.kind.copies.isAtRest(job) && !isOutlived(group, { cluster, job }, record);
 }
 
 const isOutlived = (group: MirrorGroup, { cluster, job }: Pick<Copy, 'cluster' | 'job'>, { epoch }: AdmissionRecord): boolean =>

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { findCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import type { LossJudgement } from '../../api/fenced-off.ts';
@@ -8,12 +8,14 @@ import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isRefusal, isRefusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import type { ResourceFlavor } from '../../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
-import type { Tracing } from '../copy/remote-job.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import type { Tracing } from '../../work-kind/copy-options.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** A Job of the manager cluster and everything known of its copies, at one moment. */
 export type MirrorGroup = {
-  readonly local: DeepReadonly<Job> | undefined;
+  readonly kind: WorkKind;
+  readonly local: DeepReadonly<WorkObject> | undefined;
   /** The admission record, as far as it can be trusted. */
   readonly record: ParsedRecord;
   /** Why the record of admission is no longer valid; undefined while it is valid. */
@@ -39,13 +41,16 @@ export type MirrorGroup = {
 };
 export type Copy = {
   readonly cluster: string;
-  readonly job: DeepReadonly<Job>;
+  readonly job: DeepReadonly<WorkObject>;
   /** The copy is being deleted: by its deletionTimestamp, or by a deletion of this manager that the cache lacks. */
   readonly deleting: boolean;
 };
 export type ClusterView = {
-  /** NotServed: Jobs of this namespace are not listed on the cluster. */
-  readonly contact: Contact | 'NotServed';
+  /**
+   * NotServed: Jobs of this namespace are not listed on the cluster. Unreadable: they may not be listed there, as after the Role of the
+   * manager was deleted.
+   */
+  readonly contact: Contact | 'NotServed' | 'Unreadable';
   /** The WorkerCluster is being deleted. */
   readonly leaving?: boolean;
   readonly jobController: string;
@@ -111,7 +116,7 @@ export function unseenPlaces(group: MirrorGroup, record: AdmissionRecord | undef
   const view = viewOfPlace(group);
   return view?.contact === 'Ready' || isUntouched(view, record) || isFencedOff(group) ? [] : [placeOf(group) ?? record.cluster];
 }
-const isOpen = (contact: ClusterView['contact']): boolean => contact === 'Connecting' || contact === 'Lost';
+const isOpen = (contact: ClusterView['contact']): boolean => contact !== 'Ready' && contact !== 'NotServed';
 
 /** No write was ever sent there for this placement: it was recorded after the last moment at which another manager could have written. */
 export const isUntouched = (view: ClusterView | undefined, { since }: AdmissionRecord): boolean =>
@@ -138,30 +143,37 @@ export const isReady = (group: MirrorGroup, cluster: string): boolean => group.c
  */
 export const hasOpenWrites = (group: MirrorGroup): boolean =>
   [...group.clusters].some(([name, { doubt, contact }]) => name !== placeOf(group) && doubt.kind !== 'None' && contact !== 'Lost');
-export const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
-export const isCurrent = (group: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+export const isOf = (copy: DeepReadonly<WorkObject>, local: DeepReadonly<WorkObject>): boolean =>
+  copyIdentity(copy)?.originUid === local.metadata.uid;
+export const isCurrent = (group: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<WorkObject>, record: AdmissionRecord): boolean =>
   cluster === placeOf(group) && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
 /**
  * The copy of this placement, found on the cluster that its WorkerCluster has now, as a user may have moved it there. It is neither
  * mirrored nor deleted.
  */
-export const isOnChanged = ({ place }: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
-  place?.kind === 'Changed' && cluster === place.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
+export const isOnChanged = (
+  { place }: MirrorGroup,
+  { cluster, job }: Copy,
+  local: DeepReadonly<WorkObject>,
+  record: AdmissionRecord,
+): boolean => place?.kind === 'Changed' && cluster === place.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
 /** The copy of another Job has the name of this Job's copy on the recorded cluster. */
-export const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>): boolean =>
+export const isNameHeld = (group: MirrorGroup, local: DeepReadonly<WorkObject>): boolean =>
   group.copies.some(({ cluster, job }) => cluster === placeOf(group) && copyIdentity(job) !== undefined && !isOf(job, local));
 /** Whether copies of the Job may be on any cluster: it was admitted, and no record names a cluster. */
-export const mayBeAnywhere = (local: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
+export const mayBeAnywhere = (kind: WorkKind, local: DeepReadonly<WorkObject>, parsed: ParsedRecord): boolean =>
   recordIn(parsed) === undefined &&
-  local.spec.managedBy === MANAGER_CONTROLLER_NAME &&
+  kind.controllerOf(local) === MANAGER_CONTROLLER_NAME &&
   !isFinished(local.status) &&
-  (isHeld(local) || claimsCopy(local.status));
+  (isHeld(local) || claimsCopy(kind, local));
 
 /** The status reports a copy that may run. */
-export const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean =>
-  status?.startTime !== undefined || (status?.active ?? 0) > 0 || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
+export const claimsCopy = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean => {
+  const { startTime, active } = kind.progress(job);
+  return startTime !== undefined || active > 0 || hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
+};
 
-export const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
+export const isHeld = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
 
 /** The cluster has refused the placement for good, and the Job does not report it yet. */
 export function isUnreported({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {

@@ -1,25 +1,24 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
-import { graceSecondsOf } from '../../api/fenced-off.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { placeOf, recordIn, viewOfPlace, type ClusterView, type MirrorGroup } from './mirror-group.ts';
 import { dispatched, notDispatched } from '../status-home/own-conditions.ts';
-import type { OwnCondition } from '../status-home/to-local-status.ts';
+import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Whether the name of the copy is read on the recorded cluster before a Job without a listed copy is judged. Copies are listed by a label,
  * which users and webhooks of that cluster can remove: only its name shows whether the copy exists. A Job that was never dispatched costs
  * no such call, nor does one that is proven to rest.
  */
-export function isToBeLookedUp(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): boolean {
+export function isToBeLookedUp(group: MirrorGroup, local: DeepReadonly<WorkObject>, record: AdmissionRecord): boolean {
   const { contact, absence } = viewOfPlace(group) ?? {};
   if (contact !== 'Ready' || absence === undefined) return false;
   if (absence === 'Unlisted') return true;
-  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
+  const mayStop = local.metadata.deletionTimestamp !== undefined || group.kind.isSuspended(local);
   return mayStop ? !isProvenAtRest(local.status, record) : wasDispatched(local, record);
 }
 
@@ -29,8 +28,11 @@ type NamedView = readonly [string, ClusterView];
  * The clusters on which the name of the copy is to be read now, and how long to wait for clusters where a write may still be carried out.
  * Read are clusters with unanswered writes that the Job is not to run on, and the recorded cluster where the copy is missing.
  */
-export function unclearPlaces(group: MirrorGroup, local: DeepReadonly<Job>): { readonly looks: NamedView[]; readonly waitsMs: number[] } {
-  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
+export function unclearPlaces(
+  group: MirrorGroup,
+  local: DeepReadonly<WorkObject>,
+): { readonly looks: NamedView[]; readonly waitsMs: number[] } {
+  const mayStop = local.metadata.deletionTimestamp !== undefined || group.kind.isSuspended(local);
   const record = recordIn(group.record);
   const isMissing = record !== undefined && isToBeLookedUp(group, local, record);
   const looks: NamedView[] = [];
@@ -46,14 +48,14 @@ export function unclearPlaces(group: MirrorGroup, local: DeepReadonly<Job>): { r
 }
 
 /** Whether the status says that this placement was dispatched, or said so until its copy was missed. */
-export const wasDispatched = ({ status }: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+export const wasDispatched = ({ status }: DeepReadonly<WorkObject>, record: AdmissionRecord): boolean =>
   isDispatched(status, record) || isLost(status);
 
-const isLost = (status: DeepReadonly<Job['status']>): boolean =>
+const isLost = (status: DeepReadonly<WorkObject['status']>): boolean =>
   findCondition(status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.CopyLost;
 
 /** The condition Dispatched while the existence of the copy is unclear. It keeps its present status, so that nothing follows from it. */
-export function unclearCopy(local: DeepReadonly<Job>, record: AdmissionRecord, { reason, message }: DispatchProblem): OwnCondition {
+export function unclearCopy(local: DeepReadonly<WorkObject>, record: AdmissionRecord, { reason, message }: DispatchProblem): OwnCondition {
   if (isDispatched(local.status, record)) return dispatched(record, message);
   return notDispatched({ reason: isLost(local.status) ? DispatchedReason.CopyLost : reason, message });
 }
@@ -61,11 +63,12 @@ export function unclearCopy(local: DeepReadonly<Job>, record: AdmissionRecord, {
 /** A copy that vanished is created again only after this time and the grace period of its pods, so that they have stopped. */
 export const COPY_LOST_DELAY_MS = 10_000;
 
-export const lostDelayMs = (local: DeepReadonly<Job>): number => COPY_LOST_DELAY_MS + graceSecondsOf(local) * 1000;
+export const lostDelayMs = (kind: WorkKind, local: DeepReadonly<WorkObject>): number =>
+  COPY_LOST_DELAY_MS + kind.graceSeconds(local) * 1000;
 
 /** Milliseconds that a Job whose condition reports a lost copy still waits; at most 0: it does not wait. */
-export function remainingLostDelayMs(local: DeepReadonly<Job>, nowMs: number): number {
+export function remainingLostDelayMs(kind: WorkKind, local: DeepReadonly<WorkObject>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
-  return Date.parse(present.lastTransitionTime) + lostDelayMs(local) - nowMs;
+  return Date.parse(present.lastTransitionTime) + lostDelayMs(kind, local) - nowMs;
 }

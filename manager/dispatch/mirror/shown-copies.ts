@@ -1,33 +1,39 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { requestsOfJob } from '../../api/job-requests.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
+import { forPods } from '../../api/job-requests.ts';
 import type { ShownCopy } from '../../api/shown-copy.ts';
 import type { Copy } from './mirror-group.ts';
-import { copyIdentity } from '../copy/copy-marks.ts';
+import { copyIdentity } from '../../work-kind/copy-marks.ts';
+import { requestsOf } from '../../work-kind/pod-sets.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** A copy as its cluster shows it; undefined for a copy without an identity, which is left alone. */
-export function shownCopy({ cluster, job, deleting }: Copy, inSight: boolean): ShownCopy | undefined {
+export function shownCopy(kind: WorkKind, { cluster, job, deleting }: Copy, inSight: boolean): ShownCopy | undefined {
   const identity = copyIdentity(job);
   if (identity === undefined) return undefined;
   const ended = isFinished(job.status);
-  const active = ended ? 0 : (job.status?.active ?? 0);
+  const told = kind.progress(job);
+  const active = ended ? 0 : told.active;
   return {
     cluster,
     inSight,
     uid: job.metadata.uid,
     originUid: identity.originUid,
     epoch: identity.epoch,
-    suspended: job.spec.suspend === true,
+    suspended: kind.isSuspended(job),
     deleting,
     active,
-    terminating: ended ? 0 : (job.status?.terminating ?? 0),
-    podsAtOnce: podsAtOnce(job),
-    running: runningOf(job, active),
+    terminating: ended ? 0 : told.terminating,
+    podsAtOnce: kind.podsAtOnce(job),
+    running: runningOf(kind, job, active),
   };
 }
 
-function runningOf({ spec }: DeepReadonly<Job>, active: number): ShownCopy['running'] {
-  const { requests, problem } = requestsOfJob({ spec: { parallelism: active, template: spec.template } });
-  return problem === undefined ? requests : undefined;
+/** Which pods of several sets are active is not known: each counts as the average one. */
+function runningOf(kind: WorkKind, job: DeepReadonly<WorkObject>, active: number): ShownCopy['running'] {
+  const podSets = kind.podSets(job);
+  const [first, ...others] = podSets;
+  const { requests, problem } = requestsOf(first !== undefined && others.length === 0 ? [{ ...first, count: active }] : podSets);
+  if (problem !== undefined) return undefined;
+  return others.length === 0 ? requests : forPods(requests, active);
 }

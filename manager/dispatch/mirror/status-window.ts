@@ -1,6 +1,7 @@
-import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { reportsLossOnly } from './lost-place.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * How long status changes of a running Job are batched before they are written home. An API server under a burst answers slowly. The longer
@@ -10,7 +11,7 @@ export interface StatusWindow {
   /** Milliseconds from the first change to the write. */
   ms(): number;
   /** When this status is to be written, in epoch milliseconds; `knownMs` is the time of an earlier status that is not written yet. */
-  dueMs(local: DeepReadonly<Job>, status: DeepReadonly<JobStatus>, knownMs: number | undefined): number;
+  dueMs(local: DeepReadonly<WorkObject>, status: DeepReadonly<WorkStatus>, knownMs: number | undefined): number;
   /** A status write was answered after this many milliseconds. */
   answered(tookMs: number): void;
 }
@@ -31,7 +32,7 @@ const WEIGHT = 1 / 8;
 /** An average without a new answer for this long does not describe the present state of the API server. */
 const KNOWN_FOR_MS = 2_000;
 
-export function createStatusWindow(clock: Pick<Clock, 'monotonic' | 'now'>): StatusWindow {
+export function createStatusWindow(kind: WorkKind, clock: Pick<Clock, 'monotonic' | 'now'>): StatusWindow {
   let averageMs = 0;
   let answeredMs = Number.NEGATIVE_INFINITY;
   let lossDueMs = Number.NEGATIVE_INFINITY;
@@ -47,7 +48,7 @@ export function createStatusWindow(clock: Pick<Clock, 'monotonic' | 'now'>): Sta
         return nowMs + lossDueMs - clock.monotonic();
       }
       // Quota of a Job that is being stopped waits for its status.
-      return Math.min(knownMs ?? Number.POSITIVE_INFINITY, nowMs + (local.spec.suspend === true ? STATUS_WINDOW_MS : ms()));
+      return Math.min(knownMs ?? Number.POSITIVE_INFINITY, nowMs + (kind.isSuspended(local) ? STATUS_WINDOW_MS : ms()));
     },
     answered(tookMs) {
       averageMs = isKnown() ? averageMs + (tookMs - averageMs) * WEIGHT : tookMs;

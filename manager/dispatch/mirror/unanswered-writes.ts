@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Absence, Doubt } from './mirror-group.ts';
 
@@ -33,10 +33,10 @@ export interface UnansweredWrites {
    */
   resolved(localKey: string): void;
   /** This copy is in the list, or will be. */
-  listed(localKey: string, copy: DeepReadonly<Job>): void;
+  listed(localKey: string, copy: DeepReadonly<WorkObject>): void;
   /** This copy is not in the list, and this manager has not deleted it: it may exist without the label that lists it. */
-  unlisted(localKey: string, copy: DeepReadonly<Job>): void;
-  unlistedCopy(localKey: string): DeepReadonly<Job> | undefined;
+  unlisted(localKey: string, copy: DeepReadonly<WorkObject>): void;
+  unlistedCopy(localKey: string): DeepReadonly<WorkObject> | undefined;
   /** The name of the copy was read and not found, or this manager's deletion of the copy is complete. */
   absent(localKey: string): void;
   /** What the absence of a listed copy means for the Job; for `sinceMs` see {@link UnansweredWrites.of}. */
@@ -65,7 +65,7 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
   const sinceBirthMs = Math.max(bornMs, newestMs + 1);
   const open = new Map<string, Open>();
   const touched = new Set<string>();
-  const left = new Map<string, DeepReadonly<Job>>();
+  const left = new Map<string, DeepReadonly<WorkObject>>();
   const absent = new Set<string>();
   const done = (key: string): void => {
     const doubt = open.get(key);

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, JobStatus } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { dispatchedMessage } from '../../api/dispatch-proof.ts';
 import {
@@ -12,10 +12,10 @@ import {
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
-import { podsAtOnce } from '../../api/pod-count.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
-import { isStartReported, podsReady, startedMessage } from '../../api/start-proof.ts';
-import type { OwnCondition } from './to-local-status.ts';
+import { isStartReported, startedMessage } from '../../api/start-proof.ts';
+import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
 /** The copy is on its cluster; `detail` says what keeps its pods from starting or running. */
 export const dispatched = (record: AdmissionRecord, detail?: string): OwnCondition => ({
@@ -29,9 +29,13 @@ export const dispatched = (record: AdmissionRecord, detail?: string): OwnConditi
  * Admission records the quota in the admission record, without a status write. This status write corrects the condition, unless admission
  * has done so itself. The condition of an evicted Job belongs to admission and stays as it is.
  */
-export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallelism, executedSeconds }: AdmissionRecord): OwnCondition[] {
+export function quotaReserved(
+  kind: WorkKind,
+  local: DeepReadonly<WorkObject>,
+  { clusterQueue, parallelism, executedSeconds }: AdmissionRecord,
+): OwnCondition[] {
   const type = SwitchyardCondition.QuotaReserved;
-  if (local.spec.suspend === true) return [];
+  if (kind.isSuspended(local)) return [];
   const { Preempted } = SwitchyardCondition;
   const wasPreempted = hasTrueCondition(local.status?.conditions, Preempted);
   const again: OwnCondition[] = wasPreempted
@@ -41,7 +45,7 @@ export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallel
   const max = maxExecutionOf(local);
   const isLimited = executedSeconds !== undefined && max.kind === 'MaxExecution' && max.seconds !== undefined;
   const used = isLimited ? `; of its ${max.seconds}s, ${executedSeconds}s were used before` : '';
-  const pods = podsAtOnce(local);
+  const pods = kind.podsAtOnce(local);
   const part = parallelism !== undefined && parallelism < pods ? ` for ${parallelism} of ${pods} pods at once` : '';
   const message = `quota reserved in ClusterQueue "${clusterQueue}"${part}${used}`;
   return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }, ...again];
@@ -50,10 +54,15 @@ export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallel
 /**
  * The start of a copy is noted once for each admission, with the next status write: admission judges by it whether the placement worked.
  */
-export function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
+export function started(
+  kind: WorkKind,
+  local: DeepReadonly<WorkObject>,
+  record: AdmissionRecord,
+  told: DeepReadonly<WorkStatus> | undefined,
+): OwnCondition[] {
   if (record.evicted === true || isStartReported(local.status, record)) return [];
-  const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
-  if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
+  const [is, was] = [kind.progress(omitUndefined({ status: told })), kind.progress(local)];
+  if (is.ready === 0 && is.succeeded <= was.succeeded && is.failed <= was.failed) return [];
   const message = startedMessage(record);
   const start: OwnCondition = { type: SwitchyardCondition.Started, status: 'True', reason: StartedReason.Started, message };
   const { CannotStart: type } = SwitchyardCondition;

@@ -1,22 +1,5 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../api/json-value.ts';
-import { podsReady } from '../../api/start-proof.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
-import { hasVerdict } from './to-local-status.ts';
-
-/** Pods of the Job are wanted, and by its status none of them is or was ready. */
-export const isWaitingToStart = ({ metadata, spec, status }: DeepReadonly<Job>): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  spec.suspend !== true &&
-  spec.parallelism !== 0 &&
-  podsNotStarted(status) &&
-  !hasVerdict(status);
-
-function podsNotStarted(status: DeepReadonly<Job>['status']): boolean {
-  // An API server that does not count ready pods leaves open whether active pods have started.
-  const ready = status?.ready === undefined ? 0 : podsReady(status);
-  return ready === 0 && (status?.succeeded ?? 0) === 0 && (status?.failed ?? 0) === 0;
-}
 
 /**
  * Why the pods of a copy do not start, in one line of bounded length: the most frequent waiting reason of the pods read, and the newest

@@ -1,4 +1,4 @@
-import type { ConfigMap, DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Namespace, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { podIdentity } from '../../../shared/api/copy-identity.ts';
 import { logTailsName } from '../../../shared/api/log-tails.ts';
 import {
@@ -8,7 +8,7 @@ import {
   ORIGIN_LABEL,
   RESUMED_FROM_ANNOTATION,
 } from '../../../shared/api/names.ts';
-import { CONFIG_MAPS, JOBS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
+import { CONFIG_MAPS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -18,44 +18,47 @@ import { refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../copy/copy-marks.ts';
+import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
-import { CARRY_DONE } from '../copy/carry-mark.ts';
+import { CARRY_DONE } from '../companions/carry-mark.ts';
 import type { Companion } from '../companions/plan-companions.ts';
 import { writeCompanions } from '../companions/write-companions.ts';
-import type { FinishedWork } from '../status-home/finished-work.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects of this manager. */
 export interface CopyWriter {
   /**
    * Creates the copy, in the namespace of its original and nowhere else. An existing copy counts as created. While an earlier create is
-   * unanswered (`mayBeMadeYet`), no refusal is final.
+   * unanswered (`mayBeMadeYet`), no refusal is final. Where the name may not be read either, a refusal is final only for the first create
+   * that was ever sent (`isFirst`).
    */
-  create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
+  create(copy: Unsaved<WorkObject>, options: CreateOptions): Promise<WorkObject>;
   /**
    * Restores the marks that identify a copy on this version of it; 409 when the copy has changed meanwhile. The cluster may drop or refuse
    * them: returns the copy as the cluster has it.
    */
-  mark(copy: Job, marks: CopyMarks): Promise<Job>;
+  mark(copy: WorkObject, marks: CopyMarks): Promise<WorkObject>;
   /** The Job of this name now, whether it is a copy or not. */
-  find(key: ObjectKey): Promise<Job | undefined>;
+  find(key: ObjectKey): Promise<WorkObject | undefined>;
   /** Names of the first pods of this copy that have not ended. The copy itself may be gone: a user can delete it and orphan its pods. */
   runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
   /** Writes the objects that a copy takes along, and removes the mark that they are missing. */
-  carry(copy: DeepReadonly<Job>, companions: readonly Companion[]): Promise<Job>;
-  update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
+  carry(copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject>;
+  update(copy: DeepReadonly<WorkObject>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<WorkObject>;
   /** Writes finished work to the status of this version of a suspended copy; 409 when its Job controller has written to it meanwhile. */
-  seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
+  seed(copy: DeepReadonly<WorkObject>, work: WorkStatus): Promise<WorkObject>;
   /** Sets the condition Suspended of this version of the copy to False; 409 when its Job controller has written to it meanwhile. */
-  takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job>;
+  takeBackSuspended(copy: DeepReadonly<WorkObject>): Promise<WorkObject>;
   /** Carries out {@link seed} or {@link takeBackSuspended}. */
-  writeStatus(action: StatusAction): Promise<Job>;
+  writeStatus(action: StatusAction): Promise<WorkObject>;
   /** The log tails that the worker keeps of the copy's pods; undefined where there is none. */
-  tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
+  tails(copy: DeepReadonly<WorkObject>): Promise<ConfigMap | undefined>;
   /** Deletes this object by its UID: `Foreground` keeps it until its pods are gone, `Background` does not. */
-  delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
+  delete(copy: DeepReadonly<WorkObject>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
+
+export type CreateOptions = { readonly mayBeMadeYet: boolean; readonly isFirst: boolean };
 
 /** A write to the status of a suspended copy. */
 type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
@@ -88,6 +91,7 @@ const MARK_TRIES = 5;
 const TAILS_TIMEOUT_MS = 2_000;
 
 export function createCopyWriter(options: {
+  readonly kind: WorkKind;
   readonly cluster: string;
   readonly client: LeasedClient;
   /** Id of this manager. */
@@ -98,22 +102,23 @@ export function createCopyWriter(options: {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): CopyWriter {
-  const { cluster, client, origin, namespaces, leaseNamespace, clock } = options;
+  const { kind, cluster, client, origin, namespaces, leaseNamespace, clock } = options;
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
-  async function create(copy: Unsaved<Job>, { mayBeMadeYet }: { readonly mayBeMadeYet: boolean }): Promise<Job> {
+  async function create(copy: Unsaved<WorkObject>, options: CreateOptions): Promise<WorkObject> {
     try {
       return await marked(await post(copy), marksOf(copy));
     } catch (error) {
       const problem = problemOf(error);
-      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, mayBeMadeYet);
+      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, options);
       throw error;
     }
   }
 
-  async function post(copy: Unsaved<Job>): Promise<Job> {
-    const create = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, fieldValidation: 'Strict', signal }));
+  async function post(copy: Unsaved<WorkObject>): Promise<WorkObject> {
+    const create = (): Promise<WorkObject> =>
+      timed((signal) => client.create(kind.resource, copy, { fieldManager, fieldValidation: 'Strict', signal }));
     try {
       return await create();
     } catch (error) {
@@ -129,13 +134,14 @@ export function createCopyWriter(options: {
    * The refusal is final only when neither is possible.
    */
   async function afterRefusal(
-    copy: Unsaved<Job>,
+    copy: Unsaved<WorkObject>,
     problem: DispatchProblem | undefined,
     cause: unknown,
-    mayBeMadeYet: boolean,
-  ): Promise<Job> {
+    { mayBeMadeYet, isFirst }: CreateOptions,
+  ): Promise<WorkObject> {
     const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
-      throw problem === undefined ? error : new DispatchRefused(problem, cause);
+      if (problem === undefined) throw error;
+      throw new DispatchRefused(isFirst && isForbidden(error) ? refusalOf(epochOf(copy), problem) : problem, cause);
     });
     const identity = present && copyIdentity(present);
     const wanted = copyIdentity(copy);
@@ -155,7 +161,7 @@ export function createCopyWriter(options: {
   }
 
   /** Restores marks that a webhook dropped or a user removed, with retries while the Job controller writes. */
-  async function marked(present: Job, marks: CopyMarks, tries = MARK_TRIES): Promise<Job> {
+  async function marked(present: WorkObject, marks: CopyMarks, tries = MARK_TRIES): Promise<WorkObject> {
     if (missingMarks(present.metadata, marks).length === 0) return present;
     try {
       return await mark(present, marks);
@@ -166,11 +172,11 @@ export function createCopyWriter(options: {
     }
   }
 
-  async function mark(copy: Job, { labels, annotations }: CopyMarks): Promise<Job> {
+  async function mark(copy: WorkObject, { labels, annotations }: CopyMarks): Promise<WorkObject> {
     const { uid, resourceVersion } = copy.metadata;
     const body = { metadata: { uid, resourceVersion, labels, annotations } };
     try {
-      return await timed((signal) => client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+      return await timed((signal) => client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
     } catch (error) {
       if (problemOf(error) === undefined || isNotFound(error)) throw error;
       return copy;
@@ -182,14 +188,17 @@ export function createCopyWriter(options: {
     message: `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
   };
 
-  function namespaceMissing(copy: Unsaved<Job>, cause: unknown): DispatchRefused {
+  function namespaceMissing(copy: Unsaved<WorkObject>, cause: unknown): DispatchRefused {
     const name = copy.metadata.namespace ?? '';
     const remedy = `create it there, or set namespaces: Create in the WorkerCluster`;
     const message = `namespace "${name}" does not exist on cluster "${cluster}"; ${remedy}`;
     return new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, cause);
   }
 
-  async function createNamespace(copy: Unsaved<Job>, labelsOf: (namespace: string) => Readonly<Record<string, string>>): Promise<void> {
+  async function createNamespace(
+    copy: Unsaved<WorkObject>,
+    labelsOf: (namespace: string) => Readonly<Record<string, string>>,
+  ): Promise<void> {
     const name = copy.metadata.namespace ?? '';
     const labels = { ...labelsOf(name), [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' };
     const namespace: Unsaved<Namespace> = { metadata: { name, labels } };
@@ -216,21 +225,21 @@ export function createCopyWriter(options: {
     return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${said}` };
   }
 
-  async function find(key: ObjectKey): Promise<Job | undefined> {
+  async function find(key: ObjectKey): Promise<WorkObject | undefined> {
     try {
-      return await timed((signal) => client.get(JOBS, key, { signal }));
+      return await timed((signal) => client.get(kind.resource, key, { signal }));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  const carry = (copy: DeepReadonly<Job>, companions: readonly Companion[]): Promise<Job> =>
+  const carry = (copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject> =>
     timed(async (signal) => {
-      const problem = await writeCompanions(client, cluster, copy, companions, signal);
+      const problem = await writeCompanions(client, cluster, kind.resource, copy, companions, signal);
       if (problem !== undefined) throw new DispatchRefused(problem);
       const body = { metadata: { uid: copy.metadata.uid, annotations: CARRY_DONE } };
-      return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+      return client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
     });
 
   async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
@@ -256,12 +265,14 @@ export function createCopyWriter(options: {
       `"${namespace}" there (chart switchyard-worker, managerAccess)`,
   });
 
-  async function seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job> {
+  async function seed(copy: DeepReadonly<WorkObject>, work: WorkStatus): Promise<WorkObject> {
     const { uid, resourceVersion } = copy.metadata;
     const body = { metadata: { uid, resourceVersion }, status: work };
-    let seeded: Job;
+    let seeded: WorkObject;
     try {
-      seeded = await timed((signal) => client.patchStatus(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+      seeded = await timed((signal) =>
+        client.patchStatus(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }),
+      );
     } catch (error) {
       const problem = problemOf(error);
       if (problem === undefined || isNotFound(error)) throw error;
@@ -269,7 +280,7 @@ export function createCopyWriter(options: {
       const message = `cluster "${cluster}" does not let the Job go on with what it has finished elsewhere: ${(error as Error).message}${remedy}`;
       throw new DispatchRefused({ reason: problem.reason, message }, error);
     }
-    const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field as keyof FinishedWork] !== value);
+    const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field] !== value);
     if (dropped === undefined) return seeded;
     const message = `cluster "${cluster}" does not keep what the Job has finished elsewhere: its API server drops status.${dropped[0]}`;
     throw new DispatchRefused({ reason: DispatchedReason.Refused, message });
@@ -279,7 +290,7 @@ export function createCopyWriter(options: {
    * A Job controller that sees the suspension sets the condition again once the pods are told to end; a write of it to an earlier version
    * meets a conflict. The annotation of the resumption is removed: the condition that follows may have the same second as the one before.
    */
-  async function takeBackSuspended(copy: DeepReadonly<Job>): Promise<Job> {
+  async function takeBackSuspended(copy: DeepReadonly<WorkObject>): Promise<WorkObject> {
     const { uid, resourceVersion } = copy.metadata;
     const now = toWireTime(clock.now());
     const times = { lastProbeTime: now, lastTransitionTime: now };
@@ -287,7 +298,9 @@ export function createCopyWriter(options: {
     const metadata = { uid, resourceVersion, annotations: { [RESUMED_FROM_ANNOTATION]: null } };
     const body = { metadata, status: { conditions: [resumed] } };
     try {
-      return await timed((signal) => client.patchStatus(JOBS, objectKey(copy), { type: 'strategic', body }, { fieldManager, signal }));
+      return await timed((signal) =>
+        client.patchStatus(kind.resource, objectKey(copy), { type: 'strategic', body }, { fieldManager, signal }),
+      );
     } catch (error) {
       const problem = problemOf(error);
       if (problem === undefined || isNotFound(error)) throw error;
@@ -310,9 +323,9 @@ export function createCopyWriter(options: {
       timed((signal) => {
         const { uid, resourceVersion } = copy.metadata;
         // Whether a copy that is resumed here and suspended again rests is judged from its present version (copy-rest.ts).
-        const condition = spec['suspend'] === false ? { resourceVersion } : {};
+        const condition = kind.copies.resumes(spec) ? { resourceVersion } : {};
         const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
-        return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+        return client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
       }).catch((error: unknown) => {
         const problem = problemOf(error);
         throw problem === undefined ? error : new DispatchRefused(problem, error);
@@ -341,7 +354,7 @@ export function createCopyWriter(options: {
     async delete(copy, propagationPolicy) {
       const { uid } = copy.metadata;
       try {
-        await timed((signal) => client.delete(JOBS, objectKey(copy), { propagationPolicy, uid, signal }));
+        await timed((signal) => client.delete(kind.resource, objectKey(copy), { propagationPolicy, uid, signal }));
       } catch (error) {
         // The copy is gone, or another object has its name.
         if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -350,7 +363,7 @@ export function createCopyWriter(options: {
   };
 }
 
-const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotations?.[DISPATCH_EPOCH_ANNOTATION]);
+const epochOf = ({ metadata }: Unsaved<WorkObject>): number => Number(metadata.annotations?.[DISPATCH_EPOCH_ANNOTATION]);
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
 

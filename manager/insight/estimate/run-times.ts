@@ -1,8 +1,9 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * How long Jobs have held their quota, by ClusterQueue and within it by family. State is in memory, and bounded to the newest runs. It is
@@ -88,10 +89,10 @@ const weighted = (runs: readonly Run[]): History['runs'] =>
     .toSorted((a, b) => a.ranMs - b.ranMs);
 
 /** How long an ended Job held its quota by this record; undefined if it has not ended, or held none then. */
-export function runOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): Run | undefined {
+export function runOf(kind: WorkKind, job: DeepReadonly<WorkObject>, record: AdmissionRecord | undefined): Run | undefined {
   const ended = finishedCondition(job.status);
   if (ended === undefined || record === undefined || record.evicted === true || record.checks !== undefined) return undefined;
-  const endedMs = Date.parse(job.status?.completionTime ?? ended.lastTransitionTime ?? '');
+  const endedMs = Date.parse(kind.progress(job).completionTime ?? ended.lastTransitionTime ?? '');
   const ranMs = endedMs - Date.parse(record.since);
   return ranMs >= 0 ? { clusterQueue: record.clusterQueue, family: familyOf(job), ranMs, endedMs } : undefined;
 }
@@ -103,27 +104,27 @@ export type RunFacts = {
   longestMs(record: AdmissionRecord | undefined): number | undefined;
 };
 
-export const runFactsOf = (job: DeepReadonly<Job>): RunFacts => ({
+export const runFactsOf = (kind: WorkKind, job: DeepReadonly<WorkObject>): RunFacts => ({
   family: familyOf(job),
-  longestMs: (record) => longestOf(job, record),
+  longestMs: (record) => longestOf(kind, job, record),
 });
 
 /** The limit from the Job's deadline, which counts from its start, and from its maximum execution time. */
-function longestOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): number | undefined {
-  const { activeDeadlineSeconds: deadline } = job.spec;
-  const { startTime } = job.status ?? {};
+function longestOf(kind: WorkKind, job: DeepReadonly<WorkObject>, record: AdmissionRecord | undefined): number | undefined {
+  const deadline = kind.deadlineSeconds(job);
+  const { startTime } = kind.progress(job);
   const beforeMs = record === undefined || startTime === undefined ? 0 : Math.max(0, Date.parse(startTime) - Date.parse(record.since)) || 0;
   const execution = maxExecutionOf(job);
   const seconds = execution.kind === 'MaxExecution' ? execution.seconds : undefined;
   const bounds = [
-    ...(typeof deadline === 'number' ? [beforeMs + deadline * 1000] : []),
+    ...(deadline !== undefined ? [beforeMs + deadline * 1000] : []),
     ...(seconds === undefined ? [] : [Math.max(0, seconds - (record?.executedSeconds ?? 0)) * 1000]),
   ];
   return bounds.length === 0 ? undefined : Math.min(...bounds);
 }
 
 /** Jobs of one family probably run about equally long: those of one controller, or those whose names differ only in a number. */
-export function familyOf({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): string {
+export function familyOf({ metadata }: DeepReadonly<Pick<WorkObject, 'metadata'>>): string {
   const { namespace, name, generateName } = metadata;
   const owner = controllerOf({ metadata });
   if (owner !== undefined) return `${namespace}/${owner.kind}/${owner.name}`;

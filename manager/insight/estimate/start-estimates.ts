@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../../shared/kube/informer.ts';
 import type { Lister } from '../../../shared/kube/indexer.ts';
@@ -13,21 +13,23 @@ import { EstimateOutcome, outcomeOf, type Interval } from './estimate-outcome.ts
 import { estimating, type StartEstimate, type StartQuestion } from './estimate-start.ts';
 import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
 import { textHash } from './text-hash.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * How often estimated starts hold. A sample of the pending Jobs is estimated, as `explain` does it, and compared with what happens. State
  * is in memory; estimates that a restart cuts off are not counted. Its handler must be added after those of queues and cache.
  */
-export interface StartEstimates extends EventHandler<Job> {
-  added(job: DeepReadonly<Job>): void;
-  updated(next: DeepReadonly<Job>, previous: DeepReadonly<Job>): void;
-  deleted(job: DeepReadonly<Job>): void;
+export interface StartEstimates extends EventHandler<WorkObject> {
+  added(job: DeepReadonly<WorkObject>): void;
+  updated(next: DeepReadonly<WorkObject>, previous: DeepReadonly<WorkObject>): void;
+  deleted(job: DeepReadonly<WorkObject>): void;
   /** Makes estimates until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export type StartEstimatesDeps = {
-  readonly jobs: Lister<Job>;
+  readonly kind: WorkKind;
+  readonly jobs: Lister<WorkObject>;
   readonly readRecord: RecordReader;
   readonly admission: AdmissionView;
   readonly clock: Clock;
@@ -46,7 +48,7 @@ const OPEN_MAX = 512;
 type Open = { readonly uid: string; interval?: Interval; admittedMs?: number; gone?: true };
 
 export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
-  const { jobs, readRecord, clock, log, metrics } = deps;
+  const { kind, jobs, readRecord, clock, log, metrics } = deps;
   const { cache, queues, priorityClasses, usageOf } = deps.admission;
   const runTimes = createRunTimes();
   const open = new Map<string, Open>();
@@ -78,7 +80,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     timer = isRunning && Number.isFinite(nextMs) ? clock.schedule(judgeLate, Math.max(1_000, nextMs + 1_000 - clock.now())) : undefined;
   };
 
-  const observe = (metadata: DeepReadonly<Job>['metadata']): void => {
+  const observe = (metadata: DeepReadonly<WorkObject>['metadata']): void => {
     const { uid, namespace, name } = metadata;
     const key = `${namespace}/${name}`;
     const entry = open.get(key);
@@ -97,9 +99,9 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
     else if (reservation === undefined && !queues.has(key)) entry.gone = true;
     judge(key);
   };
-  const learn = (job: DeepReadonly<Job>): void => {
+  const learn = (job: DeepReadonly<WorkObject>): void => {
     const parsed = readRecord(job);
-    const run = runOf(job, parsed.kind === 'Record' ? parsed.record : undefined);
+    const run = runOf(kind, job, parsed.kind === 'Record' ? parsed.record : undefined);
     if (run !== undefined) runTimes.observe(run);
   };
 
@@ -133,7 +135,7 @@ export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
   const estimated = async (question: StartQuestion, signal: AbortSignal): Promise<StartEstimate | undefined> => {
     const factsOf = (key: string) => {
       const job = jobs.get(parseKey(key));
-      return job && runFactsOf(job);
+      return job && runFactsOf(kind, job);
     };
     const work = estimating(question, { runTimes, factsOf });
     while (!signal.aborted) {

@@ -1,5 +1,5 @@
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { readLastFailure, type LastFailure } from '../../api/last-failure.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
@@ -101,7 +101,7 @@ export type Holder = { readonly job: string; readonly amount: string };
 const NAMED_MAX = 5;
 
 /** Explains a Job of this world. `workload`: the Job as admission sees it. `past`: run times of earlier Jobs. */
-export function explain(world: World, job: DeepReadonly<Job>, workload: Workload, past?: Past): Explanation {
+export function explain(world: World, job: DeepReadonly<WorkObject>, workload: Workload, past?: Past): Explanation {
   const { key, phase, record } = workload;
   if (phase === 'Finished') {
     const ended = finishedCondition(job.status);
@@ -221,7 +221,7 @@ function clusterHurdles(
   const atBest = assignFlavors(workload, queue, createUsage());
   const groups = atBest.kind === 'Fit' ? atBest.groups : [];
   const shapes = cacheOf(world, queueingOf(world)).shapes;
-  const { verdicts } = place(workload, groups, world.clusters, usage, shapes, world.nowMs);
+  const { verdicts } = place(workload, groups, world.clusters, usage, shapes, world.nowMs, queue.placement);
   return world.clusters.map((cluster) => {
     const there = reservations.filter(({ record }) => record.cluster === cluster.name);
     const limited = [...workload.requests].filter(([resource, asked]) => asked > ZERO && Number.isFinite(capacityOf(cluster, resource)));

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
@@ -75,8 +75,8 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
     send({ kind: 'World', objects: others, flags, nowMs });
     const slices = createTimeSlices(clock, SLICE_MS);
     let spentMs = 0;
-    const over: DeepReadonly<Job>[] = [];
-    const open: DeepReadonly<Job>[] = [];
+    const over: DeepReadonly<WorkObject>[] = [];
+    const open: DeepReadonly<WorkObject>[] = [];
     for (let from = 0; from < all.length; from += JOBS_PER_MESSAGE) {
       const sinceMs = clock.monotonic();
       for (const job of all.slice(from, from + JOBS_PER_MESSAGE)) (isFinished(job.status) ? over : open).push(job);

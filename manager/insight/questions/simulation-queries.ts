@@ -4,6 +4,7 @@ import { pastOf } from '../estimate/past.ts';
 import { runToFixpoint } from '../world/simulate-evictions.ts';
 import { whatIf, type WhatIf } from '../what-if/what-if.ts';
 import { queueingOf, waitingByQueue } from '../world/world.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { worldOf, type ManagerFlags, type WorldObjects } from '../world/world-objects.ts';
 
 /** Queries about all pending and admitted Jobs: the whole world affects each answer. */
@@ -30,10 +31,10 @@ export type AnswerQuery = (question: SimulationQuery) => SimulationResult;
 const ORDERED_MAX = 5_000;
 
 /** Answers queries about the world that these objects describe. Each part is computed once, by the first query that needs it. */
-export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerQuery {
+export function answering(kind: WorkKind, objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerQuery {
   const { jobs } = objects;
-  const world = once(() => worldOf(objects, flags, nowMs));
-  const past = once(() => pastOf(jobs));
+  const world = once(() => worldOf(kind, objects, flags, nowMs));
+  const past = once(() => pastOf(kind, jobs));
   const orders = once(() => waitingByQueue(world(), queueingOf(world())));
   const end = once(() => runToFixpoint(world()));
   return (question) => {
@@ -52,7 +53,7 @@ export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: num
       case 'WhatIf': {
         const changed = withEdits(objects, question.edits, nowMs);
         if (changed === undefined) return { kind: 'Nothing' };
-        return { kind: 'Compared', outcome: whatIf(world(), worldOf(changed, flags, nowMs), end()) };
+        return { kind: 'Compared', outcome: whatIf(world(), worldOf(kind, changed, flags, nowMs), end()) };
       }
     }
   };

@@ -1,13 +1,14 @@
 /** The thread that simulation-client.ts starts: it receives a world and answers queries about it, without blocking the manager. */
 import { parentPort, type MessagePort } from 'node:worker_threads';
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import { JOB_KIND } from '../../work-kind/job/job-kind.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
 import { answering, type AnswerQuery, type SimulationResult, type SimulationQuery } from './simulation-queries.ts';
 
 export type ToThread =
   | { readonly kind: 'World'; readonly objects: Omit<WorldObjects, 'jobs'>; readonly flags: ManagerFlags; readonly nowMs: number }
   /** Jobs of that world, in parts. */
-  | { readonly kind: 'Jobs'; readonly jobs: readonly DeepReadonly<Job>[] }
+  | { readonly kind: 'Jobs'; readonly jobs: readonly DeepReadonly<WorkObject>[] }
   | { readonly kind: 'Ask'; readonly question: SimulationQuery };
 export type FromThread = { readonly answer: SimulationResult } | { readonly problem: string };
 
@@ -15,13 +16,13 @@ if (parentPort !== null) serve(parentPort);
 
 function serve(port: MessagePort): void {
   let world: Extract<ToThread, { kind: 'World' }> | undefined;
-  let jobs: DeepReadonly<Job>[] = [];
+  let jobs: DeepReadonly<WorkObject>[] = [];
   let answer: AnswerQuery | undefined;
 
   const answered = (question: SimulationQuery): FromThread => {
     if (world === undefined) return { problem: 'no world was sent' };
     try {
-      answer ??= answering({ ...world.objects, jobs }, world.flags, world.nowMs);
+      answer ??= answering(JOB_KIND, { ...world.objects, jobs }, world.flags, world.nowMs);
       return { answer: answer(question) };
     } catch (error) {
       return { problem: error instanceof Error ? (error.stack ?? error.message) : String(error) };

@@ -48,7 +48,7 @@ export type ReplayedAdmissionDeps = {
 };
 
 export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAdmissionDeps): ReplayedAdmission {
-  const { fairSharing, admissionFairSharing } = settingsFrom(settings);
+  const { fairSharing, admissionFairSharing, defaultPlacement } = settingsFrom(settings);
   let priorityClasses = NO_PRIORITY_CLASSES;
   let isNew = true;
   const pending = new Map<string, { readonly workload: Workload; readonly arrival: number }>();
@@ -95,7 +95,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
     }
     if (changes.queueing) {
       const before = cache.queueing();
-      const next = buildQueueingSetup(setup.objects(), fairSharing);
+      const next = buildQueueingSetup(setup.objects(), fairSharing, defaultPlacement);
       const { tried, requeued: rerouted } = changeOf(changes.objects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();

@@ -1,5 +1,6 @@
+import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
-import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, JobCondition, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { QuantityError } from '../../../shared/kube/quantity.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { LostCluster } from '../../api/fenced-off.ts';
@@ -19,11 +20,12 @@ import type { UsagePolicy } from '../../admission/fair-sharing/local-queue-usage
 import { priorityClassesOf } from '../../admission/workload/priority.ts';
 import type { QueueingObjects } from '../../admission/snapshot/snapshot.ts';
 import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { workloadsOf, type World } from './world.ts';
 
 /** All objects of the manager cluster that admission reads. */
 export type WorldObjects = QueueingObjects & {
-  readonly jobs: readonly DeepReadonly<Job>[];
+  readonly jobs: readonly DeepReadonly<WorkObject>[];
   readonly workerClusters: readonly DeepReadonly<WorkerCluster>[];
   readonly workloadPriorityClasses: readonly DeepReadonly<WorkloadPriorityClass>[];
   readonly priorityClasses: readonly DeepReadonly<PriorityClass>[];
@@ -35,6 +37,8 @@ export type WorldObjects = QueueingObjects & {
 export type ManagerFlags = {
   /** How ClusterQueues share what their Cohorts lend; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** After this time Jobs leave a lost cluster; 0: never. */
@@ -42,16 +46,16 @@ export type ManagerFlags = {
 };
 
 /** The world that these objects describe. */
-export function worldOf(objects: WorldObjects, flags: ManagerFlags, nowMs: number): World {
+export function worldOf(kind: WorkKind, objects: WorldObjects, flags: ManagerFlags, nowMs: number): World {
   const { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces, jobs, workerClusters, limitRanges, runtimeClasses } = objects;
   const overheads = new Map(runtimeClasses.map(({ metadata, overhead }) => [metadata.name, overhead?.podFixed]));
   const adjustments: PodAdjustments = {
     limitRanges: (namespace) => limitRanges.filter(({ metadata }) => metadata.namespace === namespace),
     overhead: (name) => overheads.get(name),
   };
-  const workloads = workloadsOf(jobs, adjustments);
+  const workloads = workloadsOf(kind, jobs, adjustments);
   const placed = new Set(workloads.flatMap(({ uid, phase }) => (phase === 'Pending' || phase === 'Finished' ? [] : [uid])));
-  const rested = jobs.flatMap((job) => (placed.has(job.metadata.uid) ? (restedWorkload(job, adjustments, nowMs) ?? []) : []));
+  const rested = jobs.flatMap((job) => (placed.has(job.metadata.uid) ? (restedWorkload(kind, job, adjustments, nowMs) ?? []) : []));
   return {
     objects: { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces },
     clusters: workerClusters.flatMap(readable),
@@ -65,24 +69,23 @@ export function worldOf(objects: WorldObjects, flags: ManagerFlags, nowMs: numbe
 }
 
 /** The Workload of a Job that holds quota, once it is suspended and none of its pods run; Finished if it ends then. */
-export function restedWorkload(job: DeepReadonly<Job>, adjustments: PodAdjustments, nowMs: number): Workload | undefined {
+export function restedWorkload(
+  kind: WorkKind,
+  job: DeepReadonly<WorkObject>,
+  adjustments: PodAdjustments,
+  nowMs: number,
+): Workload | undefined {
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? endedRecord(written.record, nowMs) : undefined;
-  const { conditions, startTime: _ended, ...status } = job.status ?? {};
-  const others = (conditions ?? []).filter(({ type }) => type !== SwitchyardCondition.Dispatched);
+  const others = (job.status?.conditions ?? []).filter(({ type }) => type !== SwitchyardCondition.Dispatched);
   const atRest: JobCondition[] =
     record === undefined
       ? []
       : [{ type: SwitchyardCondition.Dispatched, status: 'False', reason: DispatchedReason.AtRest, message: atRestMessage(record) }];
   // The finalizer is removed once nothing is left, and with it the last obstacle to a deletion.
   const finalizers = (job.metadata.finalizers ?? []).filter((each) => each !== COPIES_FINALIZER);
-  const rested: DeepReadonly<Job> = {
-    ...job,
-    metadata: { ...job.metadata, finalizers },
-    spec: { ...job.spec, suspend: true },
-    status: { ...status, active: 0, terminating: 0, conditions: [...others, ...atRest] },
-  };
-  return workloadOf(rested, record === undefined ? { kind: 'None' } : { kind: 'Record', record }, adjustments);
+  const rested = kind.home.rested({ ...job, metadata: { ...job.metadata, finalizers } }, [...others, ...atRest]);
+  return workloadOf(kind, rested, record === undefined ? { kind: 'None' } : { kind: 'Record', record }, adjustments);
 }
 
 /** A cluster whose capacity cannot be read accepts no Jobs; the other clusters are unaffected. */

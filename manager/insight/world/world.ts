@@ -1,4 +1,5 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { PlacementPolicy } from '../../api/cluster-queue.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { LostCluster } from '../../api/fenced-off.ts';
 import type { ParsedRecord } from '../../api/records.ts';
@@ -11,6 +12,7 @@ import type { UsagePolicy } from '../../admission/fair-sharing/local-queue-usage
 import { compareQueued } from '../../admission/workload/ordering.ts';
 import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import { queueEntry, type QueueEntry } from '../../admission/queues/queue-entry.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { createReplayedUsage, type ReplayedUsage, type ReplayedUsageDeps } from './replayed-usage.ts';
 import {
   buildQueueingSetup,
@@ -29,6 +31,8 @@ export type World = {
   /** Workloads in order of arrival. */
   readonly workloads: readonly Workload[];
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How Jobs are placed in ClusterQueues that do not say it; absent: LeastRoom. */
+  readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /**
@@ -45,22 +49,26 @@ export type World = {
 };
 
 /** The Workloads of these Jobs according to the records that they carry; only admission's key can verify those. */
-export const workloadsOf = (jobs: readonly DeepReadonly<Job>[], adjustments: PodAdjustments): readonly Workload[] =>
-  jobs.toSorted((a, b) => compareText(keyForAge(a), keyForAge(b))).flatMap((job) => workloadOf(job, writtenOn(job), adjustments) ?? []);
+export const workloadsOf = (kind: WorkKind, jobs: readonly DeepReadonly<WorkObject>[], adjustments: PodAdjustments): readonly Workload[] =>
+  jobs
+    .toSorted((a, b) => compareText(keyForAge(a), keyForAge(b)))
+    .flatMap((job) => workloadOf(kind, job, writtenOn(kind, job), adjustments) ?? []);
 
-const keyForAge = ({ metadata }: DeepReadonly<Job>): string => `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
+const keyForAge = ({ metadata }: DeepReadonly<WorkObject>): string =>
+  `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function writtenOn(job: DeepReadonly<Job>): ParsedRecord {
+function writtenOn(kind: WorkKind, job: DeepReadonly<WorkObject>): ParsedRecord {
   const written = writtenRecordOf(job);
   if (written.kind !== 'Record') return written;
   const { record } = written;
-  if (record.evicted === true && job.spec.suspend !== true)
+  if (record.evicted === true && !kind.isSuspended(job))
     return { kind: 'Forged', problem: 'it was released although its record says that it was suspended', last: record };
   return { kind: 'Record', record };
 }
 
-export const queueingOf = ({ objects, fairSharing }: World): QueueingSetup => buildQueueingSetup(objects, fairSharing);
+export const queueingOf = ({ objects, fairSharing, defaultPlacement }: World): QueueingSetup =>
+  buildQueueingSetup(objects, fairSharing, defaultPlacement);
 
 /** The usage of LocalQueues from their status and from reservations, which {@link cacheOf} adds. Undefined if usage does not matter. */
 export function usageIn(

@@ -33,6 +33,7 @@ import { outline } from '../restart/crowded-world.ts';
 import { readyOf } from '../restart/restart-phase.ts';
 import { INSPECTED, inspectorOf } from './inspected-memory.ts';
 import { createViewers, TENANTS, tenantName, type Viewer } from './viewers.ts';
+import { JOB_KIND } from '../../../manager/work-kind/job/job-kind.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 /** As in the image. */
@@ -205,7 +206,7 @@ async function createQueues(home: KubeClient): Promise<void> {
 
 function aJob(namespace: string, name: string, queue: string, cpu: string, completions: number): Job {
   const container = { name: 'main', image: 'busybox', command: ['true'], resources: { requests: { cpu } } };
-  const prepared = prepareJob({
+  const prepared = prepareJob(JOB_KIND, {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name, namespace, labels: { [QUEUE_NAME_LABEL]: queue } },

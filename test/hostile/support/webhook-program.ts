@@ -3,9 +3,11 @@ import { createWebhookServer } from '../../../manager/webhook/server.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { certificateFromFiles } from '../../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
+import { JOB_KIND } from '../../../manager/work-kind/job/job-kind.ts';
 
 const [certFile = '', keyFile = ''] = process.argv.slice(2);
 const server = createWebhookServer({
+  kind: JOB_KIND,
   certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
   identities: { managers: ['manager'], localWorkers: [] },
   onSharedIdentity: () => undefined,

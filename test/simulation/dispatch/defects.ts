@@ -47,7 +47,7 @@ export const DEFECTS = [
     name: 'moves-before-pods-are-gone',
     edits: [
       {
-        file: 'manager/dispatch/copy/copy-rest.ts',
+        file: 'manager/work-kind/job/copy/copy-rest.ts',
         right: 'const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;',
         wrong: 'const idle = (status?.active ?? 0) === 0;',
       },
@@ -152,7 +152,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/controller/mirror-controller.ts',
-        right: 'if (local !== undefined && mayBeAnywhere(local, record))',
+        right: 'if (local !== undefined && mayBeAnywhere(kind, local, record))',
         wrong: 'if (local !== undefined)',
       },
       {

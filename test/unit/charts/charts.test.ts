@@ -251,6 +251,7 @@ describe('what the manager chart passes to the program', () => {
       clusterSecretsNamespace: 'switchyard',
       fairSharing: undefined,
       admissionFairSharing: undefined,
+      defaultPlacement: 'LeastRoom',
       history: {
         store: { kind: 'Directory', path: '/var/lib/switchyard/history' },
         limits: { ageMs: 30 * 24 * 3_600_000, bytesMax: 512 * 1024 * 1024 },
@@ -278,12 +279,19 @@ describe('what the manager chart passes to the program', () => {
     expect(volumesOf('history.existingClaim=mine')).toEqual(['service-account', 'history claim mine']);
     const shared = ['history.store=s3://jobs/a', 'history.credentialsSecret=keys', 'history.maxAge=24h'];
     expect(managerConfig(...shared).history).toMatchObject({ store: { kind: 'S3', bucket: 'jobs' }, limits: { ageMs: 24 * 3_600_000 } });
-    expect(volumesOf(...shared)).toEqual(['service-account']);
+    expect(volumesOf(...shared)).toEqual(['service-account', 'history-credentials']);
     const { env = [] } = containerOf(renderChart('manager', ...shared));
-    expect(env.map(({ name }) => name)).toEqual(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']);
-    const secret = containerOf(renderChart('manager', 'history.storeSecret=where'));
-    expect(secret.env?.at(-1)).toEqual({ name: 'SWITCHYARD_HISTORY_STORE', valueFrom: { secretKeyRef: { name: 'where', key: 'url' } } });
-    expect(secret.args.filter((arg) => arg.startsWith('--history-store'))).toEqual([]);
+    expect(env).toEqual([]);
+    expect(managerConfig(...shared).history?.credentialsDirectory).toBe('/etc/switchyard/history-credentials');
+    const elsewhere = ['history.storeSecret=where', 'history.credentialsSecret=keys'];
+    expect(managerConfig(...elsewhere).history).toMatchObject({
+      store: { kind: 'File', path: '/etc/switchyard/history-store/url' },
+      credentialsDirectory: '/etc/switchyard/history-credentials',
+    });
+    expect(volumesOf(...elsewhere)).toEqual(['service-account', 'history-store', 'history-credentials']);
+    expect(containerOf(renderChart('manager', ...elsewhere)).env ?? []).toEqual([]);
+    const password = renderChart('manager', 'history.store=redis://:hunter2@r');
+    expect([JSON.stringify(ofKind(password, 'Deployment')).includes('hunter2'), containerOf(password).env ?? []]).toEqual([false, []]);
   });
 
   test('takes submissions over HTTP where it is let, from those whom the cluster knows', () => {
@@ -351,6 +359,7 @@ describe('what the manager chart passes to the program', () => {
       'config.kueueQueueLabel=true',
       'config.workerMemoryLimit=64',
       'config.fenceRenewInterval=2s',
+      'config.defaultPlacement=MostRoom',
       'config.fairSharing.enabled=true',
       'config.fairSharing.preemptionStrategies={LessThanInitialShare}',
       'config.admissionFairSharing.halfLife=168h',
@@ -371,6 +380,7 @@ describe('what the manager chart passes to the program', () => {
       worker: { qps: 25, burst: 8 },
       workerAddressDeny: ['10.0.0.0/8', '::1/128'],
       workerMemoryBytes: 64 * 1024 * 1024,
+      defaultPlacement: 'MostRoom',
       fairSharing: { preemptionStrategies: ['LessThanInitialShare'] },
       admissionFairSharing: {
         halfLifeMs: 168 * 3_600_000,

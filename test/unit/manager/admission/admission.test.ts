@@ -8,6 +8,7 @@ import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import { fencedClient } from '../../../../shared/kube/fenced-client.ts';
 import { createAdmissionWorld, type AdmissionWorld } from '../../../scenario/admission-world.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 let world: AdmissionWorld;
 /** Statuses of Jobs cannot be written: no event of their own has them looked at again. */
@@ -54,7 +55,7 @@ test('a Job that waited with others like it goes to a cluster that from now on s
   await world.client.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: 'other' }, spec: { clusterQueue: 'main' } });
   await world.job('first');
   await world.settle(1_000);
-  const prepared = prepareJob({
+  const prepared = prepareJob(JOB_KIND, {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name: 'second', namespace: 'other', labels: { [QUEUE_NAME_LABEL]: 'main' } },

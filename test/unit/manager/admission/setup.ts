@@ -59,6 +59,7 @@ export const aCluster = (
   tryingSinceMs: undefined,
   unsteady: false,
   draining: false,
+  preference: 0,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,
   priorityClasses: undefined,

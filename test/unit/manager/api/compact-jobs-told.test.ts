@@ -1,7 +1,7 @@
 /** Goal: whatever people and programs are told of a Job, they are told it from the caches of a manager as from the Job itself. */
 import { describe, expect, test } from 'vitest';
 import { runFactsOf, runOf } from '../../../../manager/insight/estimate/run-times.ts';
-import { compactJob } from '../../../../manager/api/compact-job.ts';
+import { compactJob } from '../../../../manager/work-kind/job/compact-job.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../../../manager/api/records.ts';
 import { jobLine } from '../../../../manager/dashboard/job-line.ts';
 import { jobView } from '../../../../manager/dashboard/job-view.ts';
@@ -22,6 +22,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 import { aLine } from '../dashboard/lines.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const recordOf = (job: DeepReadonly<Job>): AdmissionRecord | undefined => {
   const written = writtenRecordOf(job);
@@ -62,12 +63,12 @@ describe('of a compact Job is told what would be told of the whole', () => {
   const controller = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'c', controller: true };
   const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', uid: 's' };
   const owned = (...ownerReferences: OwnerReference[]): Job => ({ ...over, metadata: { ...over.metadata, ownerReferences } });
-  const seen = (job: DeepReadonly<Job>) => ({ job, record: recordOf(job) });
+  const seen = (job: DeepReadonly<Job>) => ({ kind: JOB_KIND, job, record: recordOf(job) });
   const instants = { began: (_: string, ms: number) => ms, ended: (_: string, ms: number) => ms };
   const tellers: Record<string, (job: DeepReadonly<Job>) => unknown> = {
     'its history': (job) => historyRecord(job, recordOf(job), { namespace: undefined, nowMs: NOW_MS }),
-    'how long it ran, and its like': (job) => runOf(job, recordOf(job)),
-    'how long it may run': (job) => [runFactsOf(job).family, runFactsOf(job).longestMs(recordOf(job))],
+    'how long it ran, and its like': (job) => runOf(JOB_KIND, job, recordOf(job)),
+    'how long it may run': (job) => [runFactsOf(JOB_KIND, job).family, runFactsOf(JOB_KIND, job).longestMs(recordOf(job))],
     'its line': jobLine,
     'its page': (job) => jobView(job, aLine({ key: 'team/sum' }), [], 'https://traces.example/{traceId}'),
     'its outcome': outcomeOf,

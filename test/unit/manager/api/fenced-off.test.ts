@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  FENCE_MARGIN_MS,
-  fencedJob,
-  graceSecondsOf,
-  judgeLoss,
-  type FencedJob,
-  type LostCluster,
-} from '../../../../manager/api/fenced-off.ts';
+import { FENCE_MARGIN_MS, fencedJob, judgeLoss, type FencedJob, type LostCluster } from '../../../../manager/api/fenced-off.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const MINUTE = 60_000;
 const cluster = (parts: Partial<LostCluster> = {}): LostCluster => ({
@@ -161,6 +155,6 @@ test('whether a Job is fenced, and its pods are, its record says, what to do on 
     'Requeue',
     'Fail',
   ]);
-  const grace = (pod = {}): number => graceSecondsOf(aHomeJob({ spec: { template: { spec: { containers: [], ...pod } } } }));
+  const grace = (pod = {}): number => JOB_KIND.graceSeconds(aHomeJob({ spec: { template: { spec: { containers: [], ...pod } } } }));
   expect([grace(), grace({ terminationGracePeriodSeconds: 0 })]).toEqual([30, 0]);
 });

@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { parseRequests } from '../../../../manager/api/amount.ts';
-import { excess, formatRequests, forPods, requestsOfJob } from '../../../../manager/api/job-requests.ts';
+import { excess, formatRequests, forPods } from '../../../../manager/api/job-requests.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
+import { requestsOf } from '../../../../manager/work-kind/pod-sets.ts';
 
 const template = (requests: Record<string, string>) => ({ spec: { containers: [{ name: 'main', image: 'x', resources: { requests } }] } });
 
 test('a Job requests what all pods request that it may have at once', () => {
   const job = aHomeJob({ spec: { parallelism: 3, completions: 9, template: template({ cpu: '500m', memory: '1Gi' }) } });
-  expect(Object.fromEntries(requestsOfJob(job).requests)).toEqual({ cpu: 1500, memory: 3 * 2 ** 30, pods: 3 });
+  expect(Object.fromEntries(requestsOf(JOB_KIND.podSets(job)).requests)).toEqual({ cpu: 1500, memory: 3 * 2 ** 30, pods: 3 });
 });
 
 test('what cannot be read is a problem, and nothing but the pods is counted', () => {
-  const { requests, problem } = requestsOfJob(aHomeJob({ spec: { template: template({ cpu: 'lots' }) } }));
+  const { requests, problem } = requestsOf(JOB_KIND.podSets(aHomeJob({ spec: { template: template({ cpu: 'lots' }) } })));
   expect([Object.fromEntries(requests), problem]).toEqual([
     { pods: 1 },
     expect.stringMatching(/^resources of the pod template: quantities/),

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { compactJob } from '../../../../manager/api/compact-job.ts';
-import { requestsOfJob } from '../../../../manager/api/job-requests.ts';
+import { compactJob } from '../../../../manager/work-kind/job/compact-job.ts';
 import { isOfShape, shapeOf } from '../../../../manager/api/job-shape.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aHomeJob, type JobParts } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
+import { requestsOf } from '../../../../manager/work-kind/pod-sets.ts';
 
-const shape = (job: Job): string => shapeOf(job, requestsOfJob(job).requests);
+const shape = (job: Job): string => shapeOf(job.metadata.namespace, requestsOf(JOB_KIND.podSets(job)).requests, JOB_KIND.programOf(job));
 const withPod = (pod: object, parts: JobParts = {}): Job =>
   aHomeJob({
     ...parts,

@@ -3,9 +3,10 @@ import { createRecordKeeper } from '../../../../manager/api/record-keeper.ts';
 import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aHomeJob, aRecord, TEST_RECORD_KEYS, type JobParts } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
-const aKeeper = () => createRecordKeeper(TEST_RECORD_KEYS);
+const aKeeper = () => createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND);
 const carrying = (record: string | undefined, resourceVersion: string, metadata: JobParts['metadata'] = {}): Job =>
   aHomeJob({
     metadata: { resourceVersion, ...(record === undefined ? {} : { annotations: { [ADMISSION_ANNOTATION]: record } }), ...metadata },

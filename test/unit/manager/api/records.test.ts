@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { activeAdmission, formatAdmissionRecord, parseAdmissionRecord, writtenRecordOf } from '../../../../manager/api/records.ts';
 import { aHomeJob, anAdmittedJob, aRecord } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const STAMP = { written: '2026-01-01T00:00:00.500Z', seal: 'abc' };
 const AVOID = { 'us-1': { until: '2026-01-01T00:01:00Z', reason: 'a Job of this name is there', refusals: 2, epoch: 3 } };
@@ -58,7 +59,7 @@ describe('the admission record', () => {
 
   test('counts as an active admission only while the Job is not suspended', () => {
     expect(writtenRecordOf(aHomeJob())).toEqual({ kind: 'None' });
-    expect(activeAdmission(anAdmittedJob())).toEqual(aRecord());
-    expect(activeAdmission(anAdmittedJob({ spec: { suspend: true } }))).toBeUndefined();
+    expect(activeAdmission(anAdmittedJob(), JOB_KIND)).toEqual(aRecord());
+    expect(activeAdmission(anAdmittedJob({ spec: { suspend: true } }), JOB_KIND)).toBeUndefined();
   });
 });

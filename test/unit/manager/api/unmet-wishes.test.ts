@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { wishesOf } from '../../../../manager/api/job-annotations.ts';
 import { unmetPodFence } from '../../../../manager/api/unmet-wishes.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const unmet = (annotations: Record<string, string>, restartPolicy = 'Never') => {
   const job = aHomeJob({ metadata: { annotations }, spec: { template: { spec: { restartPolicy, containers: [] } } } });
-  return unmetPodFence(job, wishesOf(job)).map(({ name, problem }) => `${name} ${problem}`);
+  return unmetPodFence(JOB_KIND.podFenceProblem(job), wishesOf(job)).map(({ name, problem }) => `${name} ${problem}`);
 };
 const ON = { 'switchyard.dev/pod-fence': 'on' };
 

@@ -8,10 +8,12 @@ import {
   QUEUE_NAME_LABEL,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const job = (annotations: Record<string, string>, labels: Record<string, string> = {}, suspend = true) =>
   aHomeJob({ metadata: { annotations, labels: { [QUEUE_NAME_LABEL]: 'main', ...labels } }, spec: { suspend } });
-const told = (before: ReturnType<typeof job>, after: ReturnType<typeof job>): string[] => jobChanges(before, after).map(changeInWords);
+const told = (before: ReturnType<typeof job>, after: ReturnType<typeof job>): string[] =>
+  jobChanges(JOB_KIND, before, after).map(changeInWords);
 
 test('a Job is held and released by its annotation, whichever way that is taken back', () => {
   const [held, refused, free] = [job({ [HOLD_ANNOTATION]: 'true' }), job({ [HOLD_ANNOTATION]: 'false' }), job({})];

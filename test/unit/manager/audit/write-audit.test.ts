@@ -5,6 +5,7 @@ import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION } from '../../../../shared/api/names.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const version = (resourceVersion: string, annotations: Record<string, string> = {}, uid = 'u1'): Job =>
   aHomeJob({ metadata: { uid, resourceVersion, annotations } });
@@ -14,7 +15,7 @@ const [FREE, STORED] = [version('5'), version('6', HELD)];
 function world(there: Job = FREE) {
   const clock = new FakeClock();
   const entries: AuditEntry[] = [];
-  const audit = createWriteAudit({ log: { note: (entry) => entries.push(entry) }, jobs: { get: () => there }, clock });
+  const audit = createWriteAudit({ kind: JOB_KIND, log: { note: (entry) => entries.push(entry) }, jobs: { get: () => there }, clock });
   const claims = (username: string, job: Job, oldJob: Job = FREE): void =>
     audit.passed({ user: { username, groups: ['dev'] }, job, oldJob, address: '10.0.0.1' });
   const lines = (): string[] =>
@@ -85,6 +86,7 @@ test('claims for Jobs that go, or for very many, are forgotten', () => {
   audit.handler.updated?.(STORED, FREE);
   expect(lines()).toEqual([]);
   const many = createWriteAudit({
+    kind: JOB_KIND,
     log: { note: ({ on }) => noted.push(on.uid) },
     jobs: { get: ({ name }) => aHomeJob({ metadata: { name, uid: name } }) },
     clock: new FakeClock(),

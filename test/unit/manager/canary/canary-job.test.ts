@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { canaryJob, canaryName } from '../../../../manager/canary/canary-job.ts';
 import { stageSeconds } from '../../../../manager/canary/canary-stages.ts';
-import { ruleProblems, DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
+import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
+import { ruleProblems } from '../../../../manager/work-kind/job/rule-problems.ts';
 import { prepareJob } from '../../../../manager/policy/prepare-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 test('every cluster has a name of its own for its canary, that a Job may have', () => {
   const long = `${'a'.repeat(80)}.example.com`;
@@ -16,12 +18,12 @@ test('every cluster has a name of its own for its canary, that a Job may have', 
 });
 
 test('it is a Job that is the manager’s, for this cluster alone, and breaks no rule', () => {
-  const job = canaryJob('eu-1', 'c', { namespace: 'ops', queue: 'canaries', image: 'busybox', ttlSeconds: 60 });
+  const job = canaryJob(JOB_KIND, 'eu-1', 'c', { namespace: 'ops', queue: 'canaries', image: 'busybox', ttlSeconds: 60 });
   expect(job).toMatchObject({
     metadata: { namespace: 'ops', labels: { 'switchyard.dev/queue-name': 'canaries' }, annotations: { 'switchyard.dev/clusters': 'eu-1' } },
     spec: { suspend: true, managedBy: 'switchyard.dev/manager', backoffLimit: 0 },
   });
-  expect(prepareJob(job).kind).toBe('Prepared');
+  expect(prepareJob(JOB_KIND, job).kind).toBe('Prepared');
   expect(ruleProblems(job as Job, DEFAULT_JOB_RULES)).toEqual([]);
 });
 

@@ -3,6 +3,7 @@ import { ADMISSION_FLAGS, admissionFlagsOf } from '../../../../manager/config/ad
 
 const flags = {
   'fair-sharing': false,
+  'default-placement': ADMISSION_FLAGS['default-placement'].parse('MostRoom'),
   'fair-sharing-preemption-strategies': ADMISSION_FLAGS['fair-sharing-preemption-strategies'].parse('LessThanInitialShare'),
   'admission-fair-sharing-half-life': undefined,
   'admission-fair-sharing-sampling-interval': 300_000,
@@ -10,7 +11,7 @@ const flags = {
 };
 
 test('without the flags that ask for it nothing is shared fairly, whatever the others say', () => {
-  expect(admissionFlagsOf(flags)).toEqual({ fairSharing: undefined, admissionFairSharing: undefined });
+  expect(admissionFlagsOf(flags)).toEqual({ fairSharing: undefined, admissionFairSharing: undefined, defaultPlacement: 'MostRoom' });
 });
 
 test('with them it is as the others say', () => {
@@ -24,6 +25,7 @@ test('with them it is as the others say', () => {
       'admission-fair-sharing-resource-weights': resourceWeights,
     }),
   ).toEqual({
+    defaultPlacement: 'MostRoom',
     fairSharing: { preemptionStrategies: ['LessThanInitialShare'] },
     admissionFairSharing: {
       halfLifeMs: 3_600_000,

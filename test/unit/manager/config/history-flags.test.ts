@@ -15,6 +15,17 @@ describe('history', () => {
     });
   });
 
+  test('in a store and with keys that files name, but in one store only', () => {
+    expect(read('--history-store-file', '/where/url', '--history-credentials-directory', '/keys')).toMatchObject({
+      config: { history: { store: { kind: 'File', path: '/where/url' }, credentialsDirectory: '/keys' } },
+    });
+    expect(JSON.stringify(read('--history-store-file', '/where/url', '--history-store', 'here'))).toContain('exclude one another');
+    for (const store of [[], ['--history-store', 'here'], ['--history-store', 'redis://r']])
+      expect(JSON.stringify(read('--history-credentials-directory', '/keys', ...store))).toContain(
+        'needs --history-store or --history-store-file',
+      );
+  });
+
   test('a store that is none is refused without its password', () => {
     expect(JSON.stringify(read('--history-store', 'ftp://me:secret@host/x'))).toMatch(
       /^(?!.*secret).*--history-store: is neither a directory nor/,

@@ -14,6 +14,7 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 let clock: FakeClock;
 let store: KeyValueStore;
@@ -30,6 +31,7 @@ let namespace: NamespaceIdentity | undefined;
 function lead(): void {
   stopping = new AbortController();
   writer = createHistoryWriter({
+    kind: JOB_KIND,
     history,
     jobs: { list: () => jobs, get: () => undefined, byIndex: () => [] },
     namespaces: { of: () => namespace },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { hasEnded, podsOfCopy, selectorOfPods } from '../../../../manager/live-logs/copy-pods.ts';
+import { hasEnded, podsOfCopy } from '../../../../manager/live-logs/copy-pods.ts';
 import { isPodName } from '../../../../shared/kube/keys.ts';
-import type { Job } from '../../../../shared/api/kubernetes.ts';
 
 const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'sum', uid: 'copy', controller: true };
 const pod = (metadata: object, rest: object = {}) => ({
@@ -41,20 +40,4 @@ test('a pod has ended when it says so', () => {
     'Succeeded',
     'Failed',
   ]);
-});
-
-test('pods are asked for by the label of Kubernetes, or where the Job selects them itself by its own', () => {
-  const copy = (spec: object, uid = 'u-1'): Job => ({ metadata: { uid }, spec }) as unknown as Job;
-  expect(selectorOfPods(copy({}))).toBe('batch.kubernetes.io/controller-uid=u-1');
-  expect(selectorOfPods(copy({ manualSelector: true, selector: { matchLabels: { app: 'sum', 'x.y/z': 'v' } } }))).toBe('app=sum,x.y/z=v');
-  for (const matchLabels of [
-    undefined,
-    {},
-    { a: 'x,b!=y' },
-    { 'a b': 'x' },
-    { a: 7 },
-    Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`l${i}`, 'v'])),
-  ])
-    expect(selectorOfPods(copy({ manualSelector: true, selector: { matchLabels } }))).toBeUndefined();
-  expect(selectorOfPods(copy({}, 'u,x'))).toBeUndefined();
 });

@@ -17,6 +17,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
 /** Without the one about the manager's account, of whose writes the webhook does not hear. */
@@ -85,7 +86,7 @@ const request: fc.Arbitrary<PolicyRequest> = fc
   }));
 
 const judged = ({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): string[] =>
-  judgeWrite({
+  judgeWrite(JOB_KIND, {
     subresource,
     job: object,
     oldJob: oldObject,

@@ -7,6 +7,7 @@ import { viewOf } from '../../../../manager/policy/job-write.ts';
 import { POLICY_FILE, policyFile, SECURITY_FILE, securityDocument } from '../../../../scripts/generate-job-policy.ts';
 import * as names from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 describe('the table', () => {
   test('has a row for every name of ours that a Job may bear', () => {
@@ -84,7 +85,7 @@ describe('a name of ours', () => {
       });
     const rule = reservedName(place, name);
     const breaks = (oldJob: typeof bare | undefined, job: typeof bare): string[] =>
-      problemsOf([rule], viewOf({ subresource: '', job, oldJob, writer: 'User', username: 'ann' })).map(({ field }) => field);
+      problemsOf([rule], viewOf(JOB_KIND, { subresource: '', job, oldJob, writer: 'User', username: 'ann' })).map(({ field }) => field);
     expect(hasName(bearing('a'), place, name)).toBe(true);
     expect(hasName(bare, place, name)).toBe(false);
     expect(breaks(undefined, bearing('a'))).toEqual([fieldOf(place, name)]);

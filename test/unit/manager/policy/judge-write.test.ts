@@ -23,9 +23,10 @@ import {
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const fields = (oldJob: Job | undefined, job: Job, write: Partial<JobWrite> = {}): string[] =>
-  judgeWrite({ subresource: '', job, oldJob, writer: 'User', username: 'ann', ...write }).map(({ field }) => field);
+  judgeWrite(JOB_KIND, { subresource: '', job, oldJob, writer: 'User', username: 'ann', ...write }).map(({ field }) => field);
 const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
 const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
 

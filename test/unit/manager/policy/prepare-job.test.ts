@@ -14,6 +14,7 @@ import {
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../../../shared/api/names.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const manifest = (parts: { metadata?: object; spec?: object } = {}): JobManifest => ({
   apiVersion: 'batch/v1',
@@ -22,14 +23,17 @@ const manifest = (parts: { metadata?: object; spec?: object } = {}): JobManifest
   spec: { template: { spec: { containers: [] } }, ...parts.spec },
 });
 const problems = (job: JobManifest): string => {
-  const preparation = prepareJob(job);
+  const preparation = prepareJob(JOB_KIND, job);
   return preparation.kind === 'Refused' ? formatProblems(preparation.problems) : '';
 };
 
 describe('preparing a Job', () => {
   test('suspends it and makes it the manager’s, and leaves the argument alone', () => {
     const job = manifest({ spec: { suspend: false } });
-    expect(prepareJob(job)).toMatchObject({ kind: 'Prepared', job: { spec: { suspend: true, managedBy: 'switchyard.dev/manager' } } });
+    expect(prepareJob(JOB_KIND, job)).toMatchObject({
+      kind: 'Prepared',
+      job: { spec: { suspend: true, managedBy: 'switchyard.dev/manager' } },
+    });
     expect(job.spec.suspend).toBe(false);
     expect(job.spec.managedBy).toBeUndefined();
   });
@@ -52,7 +56,7 @@ describe('preparing a Job', () => {
   test('Kueue’s label becomes ours where the administrator has it so, and ours outranks it', () => {
     const rules = { ...DEFAULT_JOB_RULES, kueueQueueLabel: true };
     const labelsOf = (labels: Record<string, string>): unknown => {
-      const preparation = prepareJob(manifest({ metadata: { labels } }), rules);
+      const preparation = prepareJob(JOB_KIND, manifest({ metadata: { labels } }), rules);
       return preparation.kind === 'Prepared' ? preparation.job.metadata.labels : preparation.problems.map(({ field }) => field);
     };
     expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: 'main' })).toEqual({ [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: 'main' });
@@ -74,7 +78,7 @@ describe('preparing a Job', () => {
     const fewest = (annotation: string, pods: string, spec: object = { parallelism: 8, completions: 8 }): unknown => {
       const labels = { [KUEUE_QUEUE_NAME_LABEL]: 'main' };
       const job = manifest({ metadata: { labels, annotations: { [annotation]: pods } } });
-      const preparation = prepareJob({ ...job, spec: { ...job.spec, ...spec } }, rules);
+      const preparation = prepareJob(JOB_KIND, { ...job, spec: { ...job.spec, ...spec } }, rules);
       return preparation.kind === 'Prepared' ? preparation.job.metadata.annotations : preparation.problems.map(({ problem }) => problem);
     };
     expect(fewest(KUEUE_MIN_PARALLELISM_ANNOTATION, '3')).toMatchObject({ [MIN_PARALLELISM_ANNOTATION]: '3' });
@@ -106,7 +110,7 @@ describe('preparing a Job', () => {
 
 describe('reading a submitted manifest', () => {
   const refusal = (value: unknown): string => {
-    const read = readJobManifest(value);
+    const read = readJobManifest(JOB_KIND, value);
     return read.kind === 'Refused' ? formatProblems(read.problems) : '';
   };
 
@@ -121,7 +125,7 @@ describe('reading a submitted manifest', () => {
   });
 
   test('what an API server had written into it is left out', () => {
-    const read = readJobManifest({
+    const read = readJobManifest(JOB_KIND, {
       ...manifest({ metadata: { name: 'a', uid: 'u', resourceVersion: '5', creationTimestamp: null, managedFields: [] } }),
       status: { active: 1 },
     });
@@ -137,7 +141,10 @@ describe('reading a submitted manifest', () => {
   });
 
   test('fields that are newer than our types survive', () => {
-    const read = readJobManifest(manifest({ spec: { template: { spec: { containers: [], futureField: 1 } }, anotherOne: true } }));
+    const read = readJobManifest(
+      JOB_KIND,
+      manifest({ spec: { template: { spec: { containers: [], futureField: 1 } }, anotherOne: true } }),
+    );
     expect(read).toMatchObject({ manifest: { spec: { anotherOne: true, template: { spec: { futureField: 1 } } } } });
   });
 });

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { compactProblem, isCompact } from '../../../../manager/api/compact-job.ts';
+import { compactProblem, isCompact } from '../../../../manager/work-kind/job/compact-job.ts';
 import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
 import { cachedJob } from '../../../../manager/process/home-informers.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const cached = (job: Job, usersLabelsMax?: number): Job =>
   cachedJob(structuredClone(job), {
+    kind: JOB_KIND,
     rules: DEFAULT_JOB_RULES,
     isAdmitted: (each) => recordOn(each as Job).kind === 'Record',
     ...omitUndefined({ usersLabelsMax }),

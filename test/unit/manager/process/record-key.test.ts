@@ -9,6 +9,7 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, sealedFor } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const SECRET = { namespace: 'system', name: 'record-key' };
 const random = (letter: string): string => Buffer.alloc(32, letter).toString('base64');
@@ -21,7 +22,7 @@ async function aWorld() {
   const start = (over: KubeClient = client): { readonly keys: Promise<RecordKeys | undefined>; found(): RecordKeys | undefined } => {
     let found: RecordKeys | undefined;
     const onMissing = (problem: string) => problems.push(problem);
-    const deps = { client: over, secret: SECRET, origin: 'm1', onMissing, clock, log: silentLogger };
+    const deps = { kind: JOB_KIND, client: over, secret: SECRET, origin: 'm1', onMissing, clock, log: silentLogger };
     const keys = recordKeys(deps, new AbortController().signal).then((each) => (found = each));
     return { keys, found: () => found };
   };

@@ -10,6 +10,7 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, sealedFor } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const SECRET = { namespace: 'system', name: 'record-key' };
 const SUM = { namespace: 'team', name: 'sum' };
@@ -24,7 +25,15 @@ async function aWorld(former: string | undefined) {
   const problems: string[] = [];
   const depsOf = (origin: string, over: KubeClient = client) => {
     const onMissing = (problem: string): unknown => problems.push(problem);
-    return { client: over, secret: SECRET, origin, onMissing: (problem: string) => void onMissing(problem), clock, log: silentLogger };
+    return {
+      kind: JOB_KIND,
+      client: over,
+      secret: SECRET,
+      origin,
+      onMissing: (problem: string) => void onMissing(problem),
+      clock,
+      log: silentLogger,
+    };
   };
   const begin = async (origin: string, over?: KubeClient): Promise<{ is: 'waiting' | 'begun' }> => {
     const started = { is: 'waiting' as 'waiting' | 'begun' };

@@ -6,6 +6,7 @@ import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { SUBMITTED_AT_ANNOTATION, TRACEPARENT_ANNOTATION } from '../../../../shared/api/names.ts';
 import type { Span } from '../../../../shared/runtime/span.ts';
 import { aHomeJob, aRecord } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 const ms = (second: number): number => Date.UTC(2026, 0, 1, 0, 0, second);
@@ -26,6 +27,7 @@ const seen = (parts: {
   status?: Job['status'];
   annotations?: Record<string, string>;
 }): SeenJob => ({
+  kind: JOB_KIND,
   job: aHomeJob({
     metadata: { creationTimestamp: at(2), annotations: parts.annotations ?? {} },
     spec: { suspend: parts.record === undefined || parts.record.evicted === true },

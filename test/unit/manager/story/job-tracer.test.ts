@@ -5,15 +5,17 @@ import { toWireTime } from '../../../../shared/api/wire-time.ts';
 import type { Span } from '../../../../shared/runtime/span.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, aRecord } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 function world() {
   const clock = new FakeClock();
   const spans: Span[] = [];
   let record: ReturnType<typeof aRecord> | undefined;
   const tracer = createJobTracer({
+    kind: JOB_KIND,
     exporter: { export: (span) => spans.push(span) },
     ratio: 1,
-    readRecord: (job) => (job.spec.suspend === true || record === undefined ? { kind: 'None' } : { kind: 'Record', record }),
+    readRecord: (job) => (JOB_KIND.isSuspended(job) || record === undefined ? { kind: 'None' } : { kind: 'Record', record }),
     clock,
   });
   return { clock, spans, tracer, admit: (next: ReturnType<typeof aRecord>) => (record = next) };

@@ -3,6 +3,7 @@ import { createLifecycleEvents } from '../../../../manager/story/lifecycle-event
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { SUBMITTED_BY_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const failedPods = (name: string, failed: number, managedBy?: string): Job =>
   aHomeJob({ metadata: { name }, status: { failed }, ...(managedBy === undefined ? {} : { spec: { managedBy } }) });
@@ -10,6 +11,7 @@ const failedPods = (name: string, failed: number, managedBy?: string): Job =>
 test('only whoever leads tells, and only of Jobs of the manager', () => {
   const told: string[] = [];
   const teller = createLifecycleEvents({
+    kind: JOB_KIND,
     events: { event: (_resource, object, _type, reason) => told.push(`${object.metadata.name} ${reason}`), flush: () => Promise.resolve() },
     readRecord: () => ({ kind: 'None' }),
   });
@@ -28,6 +30,7 @@ test('only whoever leads tells, and only of Jobs of the manager', () => {
 test('who submitted a Job over HTTP is told once it is there, by the leader alone, and of no Job that was there before', () => {
   const told: string[] = [];
   const teller = createLifecycleEvents({
+    kind: JOB_KIND,
     events: {
       event: (_resource, _job, type, reason, message) => told.push(`${type} ${reason}: ${message}`),
       flush: () => Promise.resolve(),

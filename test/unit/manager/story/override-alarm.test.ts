@@ -7,6 +7,7 @@ import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION } from '../../../../shared/api/names.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 const after = (job: Job, what: 'Override' | 'Hold', user: string): Job =>
@@ -17,6 +18,7 @@ test('an override is told once, by the leader, in an Event, the log and the metr
   const [told, lines]: [string[], string[]] = [[], []];
   const metrics = createManagerMetrics(new Registry());
   const { handler, lead } = createOverrideAlarm({
+    kind: JOB_KIND,
     events: {
       event: (_resource, _job, type, reason, message) => told.push(`${type} ${reason} ${message}`),
       flush: () => Promise.resolve(),

@@ -3,6 +3,7 @@ import { storyEvents, type SeenJob } from '../../../../manager/story/story-event
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aRecord } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
 const record = { ...aRecord(), cluster: 'east', clusterQueue: 'research', flavors: { cpu: 'spot' }, since: '2026-01-01T00:00:12Z' };
@@ -10,6 +11,7 @@ const condition = (type: string, status: 'True' | 'False', message = '', more: P
   ({ type, status, message, ...more }) as JobCondition;
 
 const seen = (parts: { suspend?: boolean; status?: Job['status']; record?: SeenJob['record'] } = {}): SeenJob => ({
+  kind: JOB_KIND,
   job: {
     metadata: { name: 'pi', namespace: 'team', uid: 'u', resourceVersion: '1', creationTimestamp: CREATED },
     spec: { suspend: parts.suspend ?? parts.record === undefined, template: {} },

@@ -16,6 +16,7 @@ import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { memoryLedger } from '../../../support/ledger.ts';
 import { aSubmission } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const MANIFEST = {
   apiVersion: 'batch/v1',
@@ -50,6 +51,7 @@ describe('a submission whose Job the API server does not take', () => {
     const metrics = createManagerMetrics(new Registry()).submission;
     await runConsumer(
       {
+        kind: JOB_KIND,
         client,
         home: client,
         keys: TEST_RECORD_KEYS,

@@ -15,6 +15,7 @@ import { memoryLedger } from '../../../support/ledger.ts';
 import { noting } from '../../../support/noting-client.ts';
 import { aSubmission } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const NIGHTLY = aSubmission({
   id: 'nightly',
@@ -63,6 +64,7 @@ async function consume(consumed: Consume): Promise<void> {
   const { client } = cluster;
   const withdrawnJobs = { withdraw: () => undefined };
   const deps = {
+    kind: JOB_KIND,
     client,
     home: client,
     jobs: { get: () => undefined },

@@ -20,6 +20,7 @@ import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { noting } from '../../../support/noting-client.ts';
 import { aSubmission } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const clock = new FakeClock();
 const NAMESPACE = 'switchyard';
@@ -257,6 +258,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
       };
       const metrics = createManagerMetrics(new Registry()).submission;
       const deps = {
+        kind: JOB_KIND,
         client: way.client,
         home: way.client,
         jobs: { get: () => undefined },

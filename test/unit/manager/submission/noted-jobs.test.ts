@@ -17,6 +17,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { memoryLedger } from '../../../support/ledger.ts';
 import { sealedAnnotations, submissionAnnotations } from '../../../support/submissions.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const KEY = { namespace: 'team', name: 'nightly' };
 const INTENT = intendedEntry({ payload: 'p', submittedAt: 1_000, attemptsMade: 0 }, 1, KEY, 0);
@@ -43,7 +44,16 @@ const { submission: metrics } = createManagerMetrics(new Registry());
 
 /** As a leader with this ledger. */
 async function lead(ledger: SubmissionLedger | undefined = slow()): Promise<NotedJobs> {
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics });
+  const noted = createNotedJobs({
+    kind: JOB_KIND,
+    jobs,
+    client: cluster.client,
+    ledger,
+    keys: TEST_RECORD_KEYS,
+    clock,
+    log: silentLogger,
+    metrics,
+  });
   void jobs.run(over.signal);
   void noted.run(over.signal);
   await clock.advance(1_000);
@@ -109,6 +119,7 @@ test('where no submissions are taken any more it goes, too', async () => {
   await create();
   await remove();
   const noted = createNotedJobs({
+    kind: JOB_KIND,
     jobs,
     client: cluster.client,
     ledger: undefined,
@@ -137,6 +148,7 @@ test('one that waits keeps it, and one whose copies are still there is left to d
 
 test('nothing is noted before the ledger is read', async () => {
   const noted = createNotedJobs({
+    kind: JOB_KIND,
     jobs,
     client: cluster.client,
     ledger: slow(),

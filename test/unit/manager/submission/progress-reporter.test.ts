@@ -12,6 +12,7 @@ import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cl
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { submissionAnnotations, testSeal } from '../../../support/submissions.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
@@ -34,6 +35,7 @@ beforeEach(async () => {
   };
   const jobs = createInformer({ client, resource: JOBS, clock, random: () => 0.5, log: silentLogger });
   reporter = createProgressReporter({
+    kind: JOB_KIND,
     queues: () => new Map([[SHARED_TENANT, queue]]),
     jobs,
     keys: TEST_RECORD_KEYS,

@@ -1,34 +1,39 @@
 import { expect, test } from 'vitest';
 import { progressOf, transitionLine } from '../../../../manager/submission/progress.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const NONE = { active: 0, succeeded: 0, failed: 0 };
 const waiting = aCondition('QuotaReserved', { status: 'False', reason: 'InsufficientQuota' });
 
 test('a Job that waits says for what, once it is known', () => {
-  expect(progressOf(aHomeJob())).toEqual({ phase: 'Queued', ...NONE });
-  expect(progressOf(aHomeJob({ status: { conditions: [waiting] } }))).toEqual({ phase: 'Queued', reason: 'InsufficientQuota', ...NONE });
+  expect(progressOf(JOB_KIND, aHomeJob())).toEqual({ phase: 'Queued', ...NONE });
+  expect(progressOf(JOB_KIND, aHomeJob({ status: { conditions: [waiting] } }))).toEqual({
+    phase: 'Queued',
+    reason: 'InsufficientQuota',
+    ...NONE,
+  });
 });
 
 test('a Job that waits for its admission checks is queued, although its quota is reserved', () => {
-  expect(progressOf(anAdmittedJob({ spec: { suspend: true } }, { evicted: true, checks: ['budget'] }))).toEqual({
+  expect(progressOf(JOB_KIND, anAdmittedJob({ spec: { suspend: true } }, { evicted: true, checks: ['budget'] }))).toEqual({
     phase: 'Queued',
     ...NONE,
   });
 });
 
 test('an admitted Job names its cluster, and runs from its first pod on', () => {
-  const { cluster } = progressOf(anAdmittedJob());
+  const { cluster } = progressOf(JOB_KIND, anAdmittedJob());
   expect(cluster).toBeTypeOf('string');
-  expect(progressOf(anAdmittedJob())).toEqual({ phase: 'Admitted', cluster, ...NONE });
-  expect(progressOf(anAdmittedJob({ status: { active: 2, failed: 1 } }))).toEqual({
+  expect(progressOf(JOB_KIND, anAdmittedJob())).toEqual({ phase: 'Admitted', cluster, ...NONE });
+  expect(progressOf(JOB_KIND, anAdmittedJob({ status: { active: 2, failed: 1 } }))).toEqual({
     phase: 'Running',
     cluster,
     ...NONE,
     active: 2,
     failed: 1,
   });
-  expect(progressOf(anAdmittedJob({ status: { startTime: '2026-01-01T00:00:00Z', succeeded: 3 } }))).toMatchObject({
+  expect(progressOf(JOB_KIND, anAdmittedJob({ status: { startTime: '2026-01-01T00:00:00Z', succeeded: 3 } }))).toMatchObject({
     phase: 'Running',
     succeeded: 3,
   });
@@ -36,12 +41,15 @@ test('an admitted Job names its cluster, and runs from its first pod on', () => 
 
 test('a Job that was stopped is suspended, and says why', () => {
   const job = anAdmittedJob({ spec: { suspend: true }, status: { succeeded: 1, conditions: [waiting] } }, { evicted: true });
-  expect(progressOf(job)).toMatchObject({ phase: 'Suspended', reason: 'InsufficientQuota', succeeded: 1 });
+  expect(progressOf(JOB_KIND, job)).toMatchObject({ phase: 'Suspended', reason: 'InsufficientQuota', succeeded: 1 });
 });
 
 test('a Job that has ended says how', () => {
   const ended = (type: string, reason?: string) =>
-    progressOf(anAdmittedJob({ status: { succeeded: 1, conditions: [aCondition(type, reason === undefined ? {} : { reason })] } }));
+    progressOf(
+      JOB_KIND,
+      anAdmittedJob({ status: { succeeded: 1, conditions: [aCondition(type, reason === undefined ? {} : { reason })] } }),
+    );
   expect(ended('Complete')).toMatchObject({ phase: 'Finished', reason: 'Complete', succeeded: 1 });
   expect(ended('Failed', 'DeadlineExceeded')).toMatchObject({ phase: 'Finished', reason: 'DeadlineExceeded' });
 });

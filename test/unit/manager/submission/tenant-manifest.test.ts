@@ -6,6 +6,7 @@ import { manifestOf, type SubmittedAttempt } from '../../../../manager/submissio
 import type { Tenant } from '../../../../manager/submission/tenant.ts';
 import { aSubmission, FIRST_MADE, submissionAnnotations } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const MANIFEST = {
   apiVersion: 'batch/v1',
@@ -32,10 +33,10 @@ const submission = (data: unknown, parts: Partial<Submission> = {}): SubmittedAt
 });
 const withMetadata = (metadata: object): object => ({ manifest: { ...MANIFEST, metadata: { ...MANIFEST.metadata, ...metadata } } });
 const named = (metadata: object, parts: Partial<Submission> = {}): string | undefined =>
-  manifestOf(SHARED, submission(withMetadata(metadata), parts)).metadata.name;
+  manifestOf(JOB_KIND, SHARED, submission(withMetadata(metadata), parts)).metadata.name;
 const refusal = (tenant: Tenant, data: unknown, parts: Partial<Submission> = {}): string => {
   try {
-    manifestOf(tenant, submission(data, parts));
+    manifestOf(JOB_KIND, tenant, submission(data, parts));
   } catch (error) {
     if (error instanceof SubmissionRefused) return error.message;
     throw error;
@@ -46,18 +47,18 @@ const refusal = (tenant: Tenant, data: unknown, parts: Partial<Submission> = {})
 test('the trace of a submission is that of its Job, unless the manifest names one', () => {
   const [given, own] = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`);
   const traced = (annotations: Record<string, string>): unknown =>
-    manifestOf(SHARED, submission(withMetadata({ annotations }), { traceparent: given ?? '' })).metadata.annotations?.[
+    manifestOf(JOB_KIND, SHARED, submission(withMetadata({ annotations }), { traceparent: given ?? '' })).metadata.annotations?.[
       'switchyard.dev/traceparent'
     ];
   expect(traced({})).toBe(given);
   expect(traced({ 'switchyard.dev/traceparent': 'nonsense' })).toBe(given);
   expect(traced({ 'switchyard.dev/traceparent': own ?? '' })).toBe(own);
-  expect(manifestOf(SHARED, submission(MANIFEST)).metadata.annotations).not.toHaveProperty('switchyard.dev/traceparent');
+  expect(manifestOf(JOB_KIND, SHARED, submission(MANIFEST)).metadata.annotations).not.toHaveProperty('switchyard.dev/traceparent');
 });
 
 describe('the Job of a submission', () => {
   test('is suspended, the manager’s, and says which submission it is', () => {
-    const job = manifestOf(SHARED, submission({ manifest: MANIFEST }));
+    const job = manifestOf(JOB_KIND, SHARED, submission({ manifest: MANIFEST }));
     expect(job.spec).toMatchObject({ suspend: true, managedBy: 'switchyard.dev/manager' });
     expect(job.metadata).toMatchObject({
       namespace: 'default',
@@ -66,13 +67,13 @@ describe('the Job of a submission', () => {
   });
 
   test('comes from the bare manifest as well', () => {
-    expect(manifestOf(SHARED, submission(MANIFEST))).toEqual(manifestOf(SHARED, submission({ manifest: MANIFEST })));
+    expect(manifestOf(JOB_KIND, SHARED, submission(MANIFEST))).toEqual(manifestOf(JOB_KIND, SHARED, submission({ manifest: MANIFEST })));
   });
 
   test('may name its queue by Kueue’s label where the administrator has it so', () => {
     const kueues = { ...MANIFEST, metadata: { ...MANIFEST.metadata, labels: { 'kueue.x-k8s.io/queue-name': 'main' } } };
-    expect(() => manifestOf(SHARED, submission(kueues))).toThrow(/switchyard\.dev\/queue-name\]: is missing/);
-    const { metadata } = manifestOf(SHARED, submission(kueues), { ...DEFAULT_JOB_RULES, kueueQueueLabel: true });
+    expect(() => manifestOf(JOB_KIND, SHARED, submission(kueues))).toThrow(/switchyard\.dev\/queue-name\]: is missing/);
+    const { metadata } = manifestOf(JOB_KIND, SHARED, submission(kueues), { ...DEFAULT_JOB_RULES, kueueQueueLabel: true });
     expect(metadata.labels).toEqual({ 'kueue.x-k8s.io/queue-name': 'main', 'switchyard.dev/queue-name': 'main' });
   });
 
@@ -84,8 +85,9 @@ describe('the Job of a submission', () => {
     expect(named({})).toBe(named({}));
     expect(named({})).toMatch(/^sum-[0-9a-f]{10}$/);
     expect(named({ generateName: 'etl-' })).toMatch(/^etl-[0-9a-f]{10}$/);
-    const ofOtherQueue = manifestOf(testTenant({ redis: { prefix: 'bull', queue: 'other' } }), submission(MANIFEST)).metadata.name;
-    const ofTenant = manifestOf(testTenant({ id: 'another' }), submission(MANIFEST)).metadata.name;
+    const ofOtherQueue = manifestOf(JOB_KIND, testTenant({ redis: { prefix: 'bull', queue: 'other' } }), submission(MANIFEST)).metadata
+      .name;
+    const ofTenant = manifestOf(JOB_KIND, testTenant({ id: 'another' }), submission(MANIFEST)).metadata.name;
     const others = [named({}, { id: '8' }), named({}, { submittedAt: 1_001 }), ofOtherQueue, ofTenant];
     expect(new Set([named({}), ...others]).size).toBe(5);
   });
@@ -106,21 +108,21 @@ describe('the Job of a submission', () => {
       },
     });
     const said = submissionAnnotations({ id: '7', tenant: 'uid-of-team' });
-    expect(manifestOf(TEAM, submission(forged)).metadata.annotations).toEqual(said);
-    expect(manifestOf(SHARED, submission(forged)).metadata.annotations).not.toHaveProperty('switchyard.dev/submission-tenant');
-    expect(manifestOf(TEAM, { ...submission(forged), user: 'bob' }).metadata.annotations).toMatchObject({
+    expect(manifestOf(JOB_KIND, TEAM, submission(forged)).metadata.annotations).toEqual(said);
+    expect(manifestOf(JOB_KIND, SHARED, submission(forged)).metadata.annotations).not.toHaveProperty('switchyard.dev/submission-tenant');
+    expect(manifestOf(JOB_KIND, TEAM, { ...submission(forged), user: 'bob' }).metadata.annotations).toMatchObject({
       'switchyard.dev/submitted-by': 'bob',
     });
   });
 
   test('is in the namespace and the first queue of its tenant unless it names others that the tenant may use', () => {
     const bare = { ...MANIFEST, metadata: {} };
-    expect(manifestOf(TEAM, submission(bare)).metadata).toMatchObject({
+    expect(manifestOf(JOB_KIND, TEAM, submission(bare)).metadata).toMatchObject({
       namespace: 'team',
       labels: { 'switchyard.dev/queue-name': 'small' },
     });
     const other = { ...MANIFEST, metadata: { namespace: 'team-test', labels: { 'switchyard.dev/queue-name': 'large' } } };
-    expect(manifestOf(TEAM, submission(other)).metadata).toMatchObject(other.metadata);
+    expect(manifestOf(JOB_KIND, TEAM, submission(other)).metadata).toMatchObject(other.metadata);
   });
 
   test.each([
@@ -130,13 +132,13 @@ describe('the Job of a submission', () => {
     [11, 'usual'],
     [101, undefined],
   ])('submitted with BullMQ’s priority %i has the class %s', (priority, name) => {
-    const { metadata } = manifestOf(TEAM, submission({ ...MANIFEST, metadata: {} }, { priority }));
+    const { metadata } = manifestOf(JOB_KIND, TEAM, submission({ ...MANIFEST, metadata: {} }, { priority }));
     expect(metadata.labels?.['switchyard.dev/priority-class']).toBe(name);
   });
 
   test('keeps the class that its manifest names, whatever BullMQ’s priority is', () => {
     const metadata = { labels: { 'switchyard.dev/priority-class': 'mine' } };
-    const job = manifestOf(TEAM, submission({ ...MANIFEST, metadata }, { priority: 1 }));
+    const job = manifestOf(JOB_KIND, TEAM, submission({ ...MANIFEST, metadata }, { priority: 1 }));
     expect(job.metadata.labels).toMatchObject({ 'switchyard.dev/priority-class': 'mine' });
   });
 });
@@ -172,12 +174,12 @@ describe('a submission', () => {
   test('of a namespace that the manager denies is Invalid, with the flag that says so', () => {
     const rules = { ...DEFAULT_JOB_RULES, deniedNamespaces: ['kube-*', 'vault*'] };
     const shared = testTenant({ namespaces: '*' });
-    expect(() => manifestOf(shared, submission(withMetadata({ namespace: 'vault-2' })), rules)).toThrow(
+    expect(() => manifestOf(JOB_KIND, shared, submission(withMetadata({ namespace: 'vault-2' })), rules)).toThrow(
       /^Invalid: metadata\.namespace: is "vault-2", which is denied by --denied-namespaces \(vault\*\); /,
     );
     // Those of Kubernetes itself stay closed to submissions where the list is empty.
     const none = { ...DEFAULT_JOB_RULES, deniedNamespaces: [] };
-    expect(() => manifestOf(shared, submission(withMetadata({ namespace: 'kube-system' })), none)).toThrow(
+    expect(() => manifestOf(JOB_KIND, shared, submission(withMetadata({ namespace: 'kube-system' })), none)).toThrow(
       /^Forbidden: .*of Kubernetes itself/,
     );
   });
@@ -187,6 +189,6 @@ describe('a submission', () => {
       /^Forbidden: metadata\.labels\[switchyard\.dev\/queue-name\]: is "main", and submissions of this queue may name small, large; /,
     );
     const kueues = submission({ ...MANIFEST, metadata: { labels: { 'kueue.x-k8s.io/queue-name': 'main' } } });
-    expect(() => manifestOf(TEAM, kueues, { ...DEFAULT_JOB_RULES, kueueQueueLabel: true })).toThrow(/^Forbidden: .*is "main"/);
+    expect(() => manifestOf(JOB_KIND, TEAM, kueues, { ...DEFAULT_JOB_RULES, kueueQueueLabel: true })).toThrow(/^Forbidden: .*is "main"/);
   });
 });

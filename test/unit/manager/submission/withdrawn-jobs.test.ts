@@ -18,6 +18,7 @@ import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { memoryLedger } from '../../../support/ledger.ts';
 import { testTenant } from '../../../support/submission-source.ts';
 import { submissionAnnotations, testSeal } from '../../../support/submissions.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const KEY = { namespace: 'team', name: 'nightly' };
 const TENANT = testTenant({ id: 't1', label: 'team/batch', namespace: 'team', as: { namespace: 'team', name: 'submitter' } });
@@ -55,6 +56,7 @@ async function lead(isWatching = true): Promise<WithdrawnJobs> {
     },
   });
   const withdrawn = createWithdrawnJobs({
+    kind: JOB_KIND,
     jobs,
     ledger,
     tenants: () => tenants,

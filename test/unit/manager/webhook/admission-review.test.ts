@@ -18,6 +18,7 @@ import {
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const review = (request: unknown, parts: object = {}): string =>
   JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request, ...parts });
@@ -30,7 +31,7 @@ const aRequest = (parts: Partial<AdmissionRequest>): AdmissionRequest => ({
   ...parts,
 });
 const patchOf = (object: Job, rules?: JobRules): unknown => {
-  const { allowed, patch, patchType } = mutate(aRequest({ object }), rules);
+  const { allowed, patch, patchType } = mutate(JOB_KIND, aRequest({ object }), rules);
   expect(allowed).toBe(true);
   expect(patchType).toBe(patch === undefined ? undefined : 'JSONPatch');
   return patch === undefined ? undefined : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown);
@@ -48,7 +49,7 @@ test('a write says in the audit log of the API server what it changes, and none 
     aHomeJob({ metadata: { annotations } }),
   );
   const told = (object: Job | undefined, oldObject = aHomeJob(), parts: Partial<AdmissionRequest> = {}) =>
-    validate(aRequest({ operation: 'UPDATE', object, oldObject, ...parts }), { managers: [], localWorkers: [] });
+    validate(JOB_KIND, aRequest({ operation: 'UPDATE', object, oldObject, ...parts }), { managers: [], localWorkers: [] });
   expect(told(held)).toEqual({ uid: 'u', allowed: true, auditAnnotations: { changes: 'hold' } });
   expect(told(aHomeJob(), held)).toMatchObject({ auditAnnotations: { changes: 'release' } });
   expect(told(moved)).toMatchObject({ auditAnnotations: { changes: 'set-clusters=east' } });
@@ -168,13 +169,13 @@ describe('a new Job', () => {
     expect(patchOf(aHomeJob({ metadata: { annotations: { [CREATED_BY_ANNOTATION]: 'bob' } } }))).toEqual([
       { op: 'add', path, value: 'alice' },
     ]);
-    expect(mutate(aRequest({ userInfo: {}, object: aHomeJob() }))).toEqual({ uid: 'u', allowed: true });
+    expect(mutate(JOB_KIND, aRequest({ userInfo: {}, object: aHomeJob() }))).toEqual({ uid: 'u', allowed: true });
   });
 
   test('that cannot be made the manager’s is left for the other webhook to refuse', () => {
     const object = aHomeJob({ spec: { managedBy: 'example.com/other' } });
     expect(patchOf(object)).toBeUndefined();
-    expect(validate(aRequest({ object }), { managers: [], localWorkers: [] })).toMatchObject({
+    expect(validate(JOB_KIND, aRequest({ object }), { managers: [], localWorkers: [] })).toMatchObject({
       uid: 'u',
       allowed: false,
       status: { code: 422, reason: 'Invalid', message: expect.stringMatching(/^spec\.managedBy: /) },
@@ -182,8 +183,8 @@ describe('a new Job', () => {
   });
 
   test('is all that is changed: other operations, and what is no Job, pass', () => {
-    expect(mutate(aRequest({ operation: 'UPDATE', object: bare() }))).toEqual({ uid: 'u', allowed: true });
-    expect(mutate(aRequest({}))).toEqual({ uid: 'u', allowed: true });
+    expect(mutate(JOB_KIND, aRequest({ operation: 'UPDATE', object: bare() }))).toEqual({ uid: 'u', allowed: true });
+    expect(mutate(JOB_KIND, aRequest({}))).toEqual({ uid: 'u', allowed: true });
   });
 });
 
@@ -192,7 +193,7 @@ describe('a write is judged', () => {
   const byManager = { userInfo: { username: MANAGER }, fieldManager: MANAGER_FIELD_MANAGER };
   const identities = { managers: [MANAGER], localWorkers: ['worker'] };
   const admission = { operation: 'UPDATE', oldObject: aHomeJob(), object: anAdmittedJob() };
-  const allowed = (parts: Partial<AdmissionRequest>) => validate(aRequest(parts), identities).allowed;
+  const allowed = (parts: Partial<AdmissionRequest>) => validate(JOB_KIND, aRequest(parts), identities).allowed;
 
   test('by who writes: only the manager admits', () => {
     expect(allowed({ ...admission, ...byManager })).toBe(true);
@@ -219,7 +220,7 @@ describe('a write is judged', () => {
   });
 
   test('with a status that names the fields', () => {
-    expect(validate(aRequest({ ...admission }), identities).status).toMatchObject({
+    expect(validate(JOB_KIND, aRequest({ ...admission }), identities).status).toMatchObject({
       code: 422,
       reason: 'Invalid',
       message: expect.stringMatching(/^metadata\.annotations.*; spec\.suspend: /),

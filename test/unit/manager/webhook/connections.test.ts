@@ -11,6 +11,7 @@ import { TestAuthority } from '../../../support/certificates.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { createGoLikeClient, type GoLikeClient } from '../../../support/go-like-client.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const REVIEW = JSON.stringify({
   apiVersion: 'admission.k8s.io/v1',
@@ -43,6 +44,7 @@ beforeEach(async () => {
 const portOf = ({ url }: ListeningWebhook): number => Number(new URL(url).port);
 const serve = (): Promise<ListeningWebhook> =>
   createWebhookServer({
+    kind: JOB_KIND,
     certificate: {
       first: async () => pair,
       follow: (_shown, show) => {

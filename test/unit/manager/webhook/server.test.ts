@@ -12,6 +12,7 @@ import { certificateFromFiles } from '../../../../shared/runtime/serving-certifi
 import { silentLogger, type Logger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const MANAGER = 'system:serviceaccount:switchyard:switchyard-manager';
 const BY_MANAGER = { userInfo: { username: MANAGER }, options: { fieldManager: MANAGER_FIELD_MANAGER } };
@@ -31,6 +32,7 @@ beforeEach(async () => {
   const log: Logger = { ...silentLogger, error: (message) => logged.push(message) };
   await writePair('first');
   server = await createWebhookServer({
+    kind: JOB_KIND,
     certificate: certificateFromFiles({ of: 'webhook', certFile: certFile(), keyFile: keyFile(), clock, log }),
     identities: { managers: [MANAGER], localWorkers: [] },
     onSharedIdentity: (username, fieldManager) => shared.push(`${username} ${fieldManager}`),

@@ -9,11 +9,14 @@ import {
 } from '../../../../shared/api/names.ts';
 import { isCopy, validateJob } from '../../../../manager/webhook/validate-job.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const fields = (oldJob: Job, job: Job, byManager = false) =>
-  validateJob({ subresource: '', job, oldJob, writer: byManager ? 'Manager' : 'User', username: 'ann' }).map(({ field }) => field);
+  validateJob(JOB_KIND, { subresource: '', job, oldJob, writer: byManager ? 'Manager' : 'User', username: 'ann' }).map(
+    ({ field }) => field,
+  );
 const created = (job: Job) =>
-  validateJob({ subresource: '', job, oldJob: undefined, writer: 'User', username: 'ann' }).map(({ field }) => field);
+  validateJob(JOB_KIND, { subresource: '', job, oldJob: undefined, writer: 'User', username: 'ann' }).map(({ field }) => field);
 const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
 const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
 
@@ -40,7 +43,7 @@ describe('a Job that is too large', () => {
     expect(created(aHomeJob({ spec: large }))).toEqual(['job']);
     const annotated = aHomeJob({ metadata: { annotations: { note: 'x'.repeat(262_144) } } });
     expect(fields(aHomeJob(), annotated)).toEqual(['job']);
-    const onStatus = validateJob({ subresource: 'status', job: annotated, oldJob: aHomeJob(), writer: 'User', username: 'ann' });
+    const onStatus = validateJob(JOB_KIND, { subresource: 'status', job: annotated, oldJob: aHomeJob(), writer: 'User', username: 'ann' });
     expect(onStatus.map(({ field }) => field)).not.toContain('job');
   });
   test('since less is taken than before may be changed, and is nobody’s business without a queue', () => {
@@ -101,6 +104,6 @@ test('the label of a copy is no disguise, whoever runs the Job', () => {
   expect(created(withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } }), labels))).toContain(origin);
   expect(created(withLabels(aHomeJob(), labels))).toEqual([origin]);
   expect(fields(aHomeJob(), withLabels(anAdmittedJob(), labels))).toContain('spec.suspend');
-  expect(isCopy(withLabels(aHomeJob(), labels))).toBe(false);
-  expect(isCopy(withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME } }), labels))).toBe(true);
+  expect(isCopy(JOB_KIND, withLabels(aHomeJob(), labels))).toBe(false);
+  expect(isCopy(JOB_KIND, withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME } }), labels))).toBe(true);
 });

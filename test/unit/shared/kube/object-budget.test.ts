@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { essentialsOfCopy } from '../../../../manager/dispatch/copy/copy-essentials.ts';
+import { essentialsOfCopy } from '../../../../manager/work-kind/job/copy/copy-essentials.ts';
 import { createObjectBudget, memoryOf } from '../../../../shared/kube/object-budget.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 

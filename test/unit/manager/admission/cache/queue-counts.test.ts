@@ -17,6 +17,7 @@ import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, TEST_RECORD_KEYS } from '../../../../support/jobs.ts';
 import { aClusterQueue, objects } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const localQueue = (name: string, clusterQueue: string) => ({
   metadata: { name, namespace: 'team', uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -49,10 +50,11 @@ test.each([1, 2, 3, 4, 5])('whatever becomes of Jobs, the counts are those of co
   const among = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const cache = createAdmissionCache(setup);
   const watcher = createJobWatcher({
+    kind: JOB_KIND,
     cache,
     queues: createPendingQueues(),
     retries: createAdmissionRetries(),
-    readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
+    readRecord: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND).read,
     priorityClasses: () => NO_PRIORITY_CLASSES,
     metrics: createManagerMetrics(new Registry()).admission,
     now: () => Date.parse('2026-01-01T00:01:00Z'),
@@ -72,7 +74,7 @@ test.each([1, 2, 3, 4, 5])('whatever becomes of Jobs, the counts are those of co
     (name) => see(anAdmittedJob({ metadata: parts(name), status: { conditions: [aCondition('Complete')] } })),
     (name) => {
       const job = jobs.get(name);
-      const workload = job && workloadOf(job, recordOn(job));
+      const workload = job && workloadOf(JOB_KIND, job, recordOn(job));
       if (workload === undefined || !watcher.isPending(workload.key) || cache.get(workload.key) !== undefined) return;
       cache.assume(workload, aRecord({ clusterQueue: among(['cq', 'other']) }));
     },

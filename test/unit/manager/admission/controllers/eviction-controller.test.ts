@@ -11,6 +11,7 @@ import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { aRecord, TEST_RECORD_KEYS } from '../../../../support/jobs.ts';
 import { aCluster, aWorkload, objects } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 test('a Job that is gone, as the cache will show later, is not written to without end', async () => {
   const clock = new FakeClock();
@@ -23,12 +24,13 @@ test('a Job that is gone, as the cache will show later, is not written to withou
     throw new ApiError(404, { code: 404, reason: 'NotFound', message: 'jobs.batch "gone" not found' });
   };
   const evictionController = createEvictionController({
+    kind: JOB_KIND,
     client: { create: answer, replace: answer, replaceStatus: answer, patch: answer, patchStatus: answer, delete: answer },
     events: { event: () => {}, flush: async () => {} },
     storyEvents: { event: () => {}, flush: async () => {} },
     cache: createAdmissionCache(buildQueueingSetup(objects({}))),
     watcher: { toCorrect: () => cached, toReport: () => [] },
-    records: createRecordKeeper(TEST_RECORD_KEYS),
+    records: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND),
     requeuingTimestamp: 'Eviction' as const,
     losses: { find: () => [], recheck: () => {}, stop: () => {} },
     unresolved: () => undefined,
@@ -62,12 +64,13 @@ describe('of many Jobs', () => {
     };
     const never = async (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
     const evictionController = createEvictionController({
+      kind: JOB_KIND,
       client: { create: never, replace: never, replaceStatus: never, patch, patchStatus: never, delete: never },
       events: { event: () => {}, flush: async () => {} },
       storyEvents: { event: () => {}, flush: async () => {} },
       cache,
       watcher: { toCorrect: () => [], toReport: () => [] },
-      records: createRecordKeeper(TEST_RECORD_KEYS),
+      records: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND),
       requeuingTimestamp: 'Eviction' as const,
       losses: { find: () => [], recheck: () => {}, stop: () => {} },
       unresolved: ({ record }) => (gone.has(record.cluster) ? `${record.cluster} is gone` : undefined),

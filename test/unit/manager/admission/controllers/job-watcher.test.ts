@@ -25,6 +25,7 @@ import {
   type JobParts,
 } from '../../../../support/jobs.ts';
 import { aClusterQueue, objects } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 /** All ClusterQueues are of one cohort. */
 const sharing: CapacityBounds = { ...EVERYTHING_MAY_FIT, rootOf: () => 'Cohort/all' };
@@ -48,10 +49,11 @@ function aWatcher(...names: string[]) {
   const retries = createAdmissionRetries();
   const wakes = { count: 0 };
   const watcher = createJobWatcher({
+    kind: JOB_KIND,
     cache,
     queues,
     retries,
-    readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
+    readRecord: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND).read,
     priorityClasses: () => NO_PRIORITY_CLASSES,
     metrics: createManagerMetrics(registry).admission,
     now: () => Date.parse('2026-01-01T00:01:00Z'),
@@ -75,7 +77,7 @@ const finished = (name: string): Job => admitted(name, { status: { conditions: [
 
 /** Decides as the scheduler does: assumes the Job as it is, and takes it out of the queues. */
 function assume({ cache, queues }: ReturnType<typeof aWatcher>, job: Job): void {
-  const workload = workloadOf(job, recordOn(job));
+  const workload = workloadOf(JOB_KIND, job, recordOn(job));
   if (workload === undefined) throw new Error('not a Job of the manager');
   queues.delete(workload.key);
   cache.assume(workload, aRecord());

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReasonCounts } from '../../../../../manager/admission/controllers/reason-counts.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 type Parts = {
   readonly queue?: string;
@@ -26,7 +27,7 @@ const job = ({ queue = 'main', managedBy = 'switchyard.dev/manager', conditions 
 const waits = (reason: string): Job => job({ conditions: [['QuotaReserved', 'False', reason]] });
 
 test('Jobs are counted by LocalQueue and reason, as these change', () => {
-  const counts = createReasonCounts();
+  const counts = createReasonCounts(JOB_KIND);
   const { added, updated, deleted } = counts.handler;
   for (const each of [job(), waits('NoQuota'), waits('NoQuota')]) added?.(each, false);
   expect([...counts.all()]).toEqual([
@@ -45,7 +46,7 @@ test.each([
   ['has ended', job({ conditions: [['Complete', 'True', '']] })],
   ['is being deleted', job({ deleted: true })],
 ])('one that %s does not wait', (_, each) => {
-  const counts = createReasonCounts();
+  const counts = createReasonCounts(JOB_KIND);
   counts.handler.added?.(each, false);
   expect([...counts.all()]).toEqual([]);
 });

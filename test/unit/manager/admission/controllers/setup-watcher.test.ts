@@ -11,6 +11,7 @@ import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 import { aClusterQueue, objects } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 /** The objects of one kind, with the handlers that hear of their changes. */
 class Kind<T extends KubeObject> {
@@ -61,6 +62,7 @@ function situation() {
   const jobs = { get: ({ namespace, name }: { namespace: string; name: string }) => aHomeJob({ metadata: { namespace, name } }) };
   const cache = createAdmissionCache(buildQueueingSetup(objects({})));
   const watcher = createSetupWatcher({
+    kind: JOB_KIND,
     informers: {
       jobs,
       workerClusters,

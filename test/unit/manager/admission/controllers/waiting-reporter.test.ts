@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { waitingConditions } from '../../../../../manager/admission/controllers/waiting-reporter.ts';
 import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const nowMs = Date.UTC(2026, 0, 1, 0, 1, 5);
 const inadmissibleReason = { reason: 'InsufficientQuota', message: 'short of 1 cpu' } as const;
@@ -21,29 +22,29 @@ describe('telling a Job why it waits', () => {
       },
       expect.objectContaining({ type: 'Suspended', status: 'True', reason: 'JobSuspended' }) as object,
     ];
-    expect(waitingConditions(aHomeJob(), inadmissibleReason, nowMs)).toEqual(conditions);
+    expect(waitingConditions(JOB_KIND, aHomeJob(), inadmissibleReason, nowMs)).toEqual(conditions);
   });
   test('a Job that was told the same is left alone', () => {
-    expect(waitingConditions(told({}), inadmissibleReason, nowMs)).toBeUndefined();
+    expect(waitingConditions(JOB_KIND, told({}), inadmissibleReason, nowMs)).toBeUndefined();
   });
   test('another reason is told, and the time since when it waits stays', () => {
-    const conditions = waitingConditions(told({ reason: 'NoClusterFits' }), inadmissibleReason, nowMs);
+    const conditions = waitingConditions(JOB_KIND, told({ reason: 'NoClusterFits' }), inadmissibleReason, nowMs);
     expect(conditions).toMatchObject([{ lastProbeTime: '2026-01-01T00:01:05Z', lastTransitionTime: '2026-01-01T00:01:00Z' }]);
     expect(conditions).toHaveLength(1);
   });
   test('a Job that had quota before begins to wait now', () => {
-    expect(waitingConditions(told({ status: 'True' }), inadmissibleReason, nowMs)).toMatchObject([
+    expect(waitingConditions(JOB_KIND, told({ status: 'True' }), inadmissibleReason, nowMs)).toMatchObject([
       { lastTransitionTime: '2026-01-01T00:01:05Z' },
     ]);
   });
   test('a Job that is being evicted is not shown as suspended before its copy says so', () => {
-    expect(waitingConditions(aHomeJob(), { reason: 'Evicted', message: 'evicted' }, nowMs)?.map(({ type }) => type)).toEqual([
+    expect(waitingConditions(JOB_KIND, aHomeJob(), { reason: 'Evicted', message: 'evicted' }, nowMs)?.map(({ type }) => type)).toEqual([
       'QuotaReserved',
     ]);
   });
   test('one that was preempted says for whom, once, also where nothing else has changed', () => {
     const preempted = { by: 'team/train', clusterQueue: 'cq', rule: 'InClusterQueue' };
-    const [condition] = waitingConditions(told({}), inadmissibleReason, nowMs, preempted) ?? [];
+    const [condition] = waitingConditions(JOB_KIND, told({}), inadmissibleReason, nowMs, preempted) ?? [];
     expect(condition).toMatchObject({
       type: 'Preempted',
       status: 'True',
@@ -52,8 +53,8 @@ describe('telling a Job why it waits', () => {
     });
     const job = told({});
     const again = { ...job, status: { conditions: [...(job.status?.conditions ?? []), ...(condition === undefined ? [] : [condition])] } };
-    expect(waitingConditions(again, inadmissibleReason, nowMs, preempted)).toBeUndefined();
-    const types = waitingConditions(told({ reason: 'Evicted' }), inadmissibleReason, nowMs, preempted)?.map(({ type }) => type);
+    expect(waitingConditions(JOB_KIND, again, inadmissibleReason, nowMs, preempted)).toBeUndefined();
+    const types = waitingConditions(JOB_KIND, told({ reason: 'Evicted' }), inadmissibleReason, nowMs, preempted)?.map(({ type }) => type);
     expect(types).toEqual(['QuotaReserved', 'Preempted']);
   });
 });

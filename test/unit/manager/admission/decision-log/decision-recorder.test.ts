@@ -11,6 +11,7 @@ import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts
 import { memoryLineSink, type MemoryLineSink } from '../../../../support/memory-line-sink.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 import { aClusterQueue, aWorkload, head, objects } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const cluster: WorkerCluster = {
   metadata: {
@@ -207,7 +208,7 @@ describe('what is not written down', () => {
       args: ['hunter2'],
       env: [{ name: 'PASSWORD', value: 'hunter2' }],
     });
-    const workload = workloadOf(job, { kind: 'None' });
+    const workload = workloadOf(JOB_KIND, job, { kind: 'None' });
     if (workload === undefined) throw new Error('it is the manager’s');
     expect(JSON.stringify(loggedJob(workload, 0))).not.toContain('hunter2');
   });
@@ -257,9 +258,12 @@ test('decisions are told by what they came to, and no message is looked for', ()
 
 test('flags come out of the log as they went in', () => {
   const settings = {
+    defaultPlacement: 'LeastRoom' as const,
     fairSharing: { preemptionStrategies: ['LessThanInitialShare'] as const },
     admissionFairSharing: { halfLifeMs: 1, samplingIntervalMs: 2, resourceWeights: new Map([['cpu', 3]]) },
   };
   expect(settingsFrom(JSON.parse(JSON.stringify(settingsOf(settings))))).toEqual(settings);
-  expect(settingsFrom(settingsOf({}))).toEqual({ fairSharing: undefined, admissionFairSharing: undefined });
+  expect(settingsFrom(settingsOf({}))).toEqual({ fairSharing: undefined, admissionFairSharing: undefined, defaultPlacement: 'LeastRoom' });
+  // Managers that wrote nothing of placement spread all Jobs.
+  expect(settingsFrom({})).toMatchObject({ defaultPlacement: 'MostRoom' });
 });

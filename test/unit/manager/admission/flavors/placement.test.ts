@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PlacementPolicy } from '../../../../../manager/api/cluster-queue.ts';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
 import { parseAmount, ZERO } from '../../../../../manager/api/amount.ts';
 import type { FlavorOption } from '../../../../../manager/admission/flavors/flavor-assigner.ts';
 import {
   formatVerdicts,
   couldEverBePlaced,
+  leastMissing,
+  takers,
   place as placeAmong,
   type Placement,
 } from '../../../../../manager/admission/flavors/placement.ts';
@@ -42,7 +45,8 @@ const place = (
   clusters: readonly ClusterState[],
   usage: Usage,
   nowMs: number,
-): Placement => placeAmong(workload, groups, clusters, usage, createShapeAvoidance(), nowMs);
+  policy: PlacementPolicy = 'MostRoom',
+): Placement => placeAmong(workload, groups, clusters, usage, createShapeAvoidance(), nowMs, policy);
 const record = (cluster: string): AdmissionRecord => ({
   clusterQueue: 'main',
   flavors: {},
@@ -53,7 +57,7 @@ const record = (cluster: string): AdmissionRecord => ({
 });
 
 describe('placing a Workload', () => {
-  test('the cluster with most room left wins, and the first by name among equals', () => {
+  test('with MostRoom the cluster with most room left wins, and the first by name among equals', () => {
     const clusters = [aCluster('b', { capacity: { cpu: '10' } }), aCluster('a', { capacity: { cpu: '10' } })];
     expect(place(aWorkload('x'), anywhere, clusters, busy({ a: '4' }), NOW)).toMatchObject({ cluster: 'b' });
     expect(place(aWorkload('x'), anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'a' });
@@ -183,6 +187,76 @@ describe('placing a Workload', () => {
     const wish = { kind: 'Selector' as const, requirements: parseLabelSelector('region in (eu)') };
     const clusters = [aCluster('a', { labels: { region: 'us' } }), aCluster('b', { labels: { region: 'eu' } })];
     expect(place(aWorkload('x', {}, { wish }), anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'b' });
+  });
+});
+
+describe('placing a Workload where clusters are filled', () => {
+  const least = (workload: Workload, clusters: readonly ClusterState[], usage: Usage = busy({})): string | undefined => {
+    const placement = place(workload, anywhere, clusters, usage, NOW, 'LeastRoom');
+    return placement.kind === 'Placed' ? placement.cluster : undefined;
+  };
+  const ten = (name: string, parts: Parameters<typeof aCluster>[1] = {}) => aCluster(name, { capacity: { cpu: '10' }, ...parts });
+
+  test('the one with least room left wins that has enough, and the first by name among equals', () => {
+    const clusters = [ten('c'), ten('b'), ten('a')];
+    expect(least(aWorkload('x'), clusters)).toBe('a');
+    expect(least(aWorkload('x', { cpu: '2' }), clusters, busy({ b: '8', c: '9' }))).toBe('b');
+    expect(least(aWorkload('x'), clusters, busy({ b: '8', c: '9' }))).toBe('c');
+    expect(least(aWorkload('x'), clusters, busy({ a: '10', b: '10', c: '10' }))).toBeUndefined();
+  });
+
+  test('room is judged on the resource that is scarcest there for the Job', () => {
+    const clusters = [
+      aCluster('a', { capacity: { cpu: '10', memory: '100Gi' } }),
+      aCluster('b', { capacity: { cpu: '100', memory: '8Gi' } }),
+      // Resources for which the Job does not ask play no part.
+      aCluster('c', { capacity: { cpu: '100', memory: '100Gi', 'nvidia.com/gpu': '1' } }),
+    ];
+    // Of cpu 0.8 is left on a, of memory 0.5 on b.
+    expect(least(aWorkload('x', { cpu: '2', memory: '4Gi' }), clusters)).toBe('b');
+    expect(least(aWorkload('x', { cpu: '6', memory: '4Gi' }), clusters)).toBe('a');
+  });
+
+  test('a cluster whose capacity is unknown comes after those that can be filled; among such Jobs spread', () => {
+    const usage = busy({ a: '1' });
+    expect(least(aWorkload('x'), [aCluster('a'), ten('b')], usage)).toBe('b');
+    usage.set(clusterHolder('a'), 'pods', parseAmount('pods', 1));
+    expect(least(aWorkload('x'), [aCluster('a'), aCluster('c')], usage)).toBe('c');
+  });
+
+  test('a greater preference comes before room under both policies, after flavors and after the cluster where the Job ran before', () => {
+    const clusters = [ten('cloud', { preference: -5 }), ten('far'), ten('own', { preference: 5, labels: { own: 'yes' } })];
+    for (const policy of ['LeastRoom', 'MostRoom'] as const) {
+      const placed = (workload: Workload, used: Record<string, string>, groups = anywhere) =>
+        place(workload, groups, clusters, busy(used), NOW, policy);
+      expect(placed(aWorkload('x'), { far: '5', own: '3' })).toMatchObject({ cluster: 'own' });
+      expect(placed(aWorkload('x'), { own: '10' })).toMatchObject({ cluster: 'far' });
+      expect(placed(aWorkload('x'), { own: '10', far: '10' })).toMatchObject({ cluster: 'cloud' });
+      expect(placed(aWorkload('x', {}, { record: record('cloud') }), {})).toMatchObject({ cluster: 'cloud' });
+      expect(placed(aWorkload('x'), {}, [[option('spot', 'own!=yes', 0), option('reserved', '', 1)]])).toMatchObject({ cluster: 'far' });
+    }
+  });
+
+  test('a Job that waits, waits for the smallest shortage, and among equals for the greater preference', () => {
+    const clusters = [ten('cloud'), ten('own', { preference: 5 })];
+    const missing = (used: Record<string, string>) =>
+      leastMissing(aWorkload('x', { cpu: '8' }), anywhere, { clusters, usage: busy(used), shapes: createShapeAvoidance() }, NOW)?.cluster;
+    expect(missing({ own: '9', cloud: '5' })).toBe('cloud');
+    expect(missing({ own: '5', cloud: '5' })).toBe('own');
+  });
+
+  test('a preemptor looks at clusters with room first, in the same order, and then at the smallest shortage', () => {
+    const clusters = [ten('a'), ten('b'), ten('c'), ten('d', { preference: 1 }), ten('e', { preference: 2 })];
+    const order = (policy: PlacementPolicy) =>
+      takers(
+        aWorkload('x', { cpu: '4' }),
+        anywhere,
+        { clusters, usage: busy({ a: '9', b: '2', c: '5', d: '1', e: '8' }), shapes: createShapeAvoidance() },
+        NOW,
+        policy,
+      ).map(({ cluster }) => cluster);
+    expect(order('LeastRoom')).toEqual(['d', 'c', 'b', 'e', 'a']);
+    expect(order('MostRoom')).toEqual(['d', 'b', 'c', 'e', 'a']);
   });
 });
 

@@ -6,6 +6,7 @@ import { createWaitingReporter, type WaitingReporterDeps } from '../../../../../
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 /** How many status writes `count` Jobs cost in the first seconds, and in a minute after that of which every second brings another text. */
 async function writesOf(
@@ -18,6 +19,7 @@ async function writesOf(
   const jobs = new Map(keys.map((key, index) => [key, aHomeJob({ metadata: { name: `job-${index}` } })]));
   let writes = 0;
   const deps: WaitingReporterDeps = {
+    kind: JOB_KIND,
     client: {
       patchStatus: async () => {
         writes++;

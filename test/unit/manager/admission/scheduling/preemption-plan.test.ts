@@ -64,8 +64,9 @@ describe('where and for whom', () => {
       [room('east', '8'), room('west', '8')],
       [holds('a', 'east', '6'), holds('b', 'west', '2', { priority: -1 })],
     );
+    // The fuller one of two with room.
     expect(planned(snapshot, comes('main', '2'))).toEqual({
-      cluster: 'west',
+      cluster: 'east',
       flavor: 'default',
       victims: ['b InClusterQueue'],
       borrowing: 0,

@@ -6,11 +6,12 @@ import { nodeWishOf } from '../../../../../manager/admission/workload/node-wish.
 import { workloadOf } from '../../../../../manager/admission/workload/workload.ts';
 import type { ClusterQueueSpec } from '../../../../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor } from '../../../../../manager/api/resource-flavor.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job, Node, PodSpec } from '../../../../../shared/api/kubernetes.ts';
 import { misfits } from '../../../../../shared/controlplane/controllers/node-agent/fit.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 import { aCluster, aClusterQueue, aFlavor, aSnapshot, aWorkload, head } from '../setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const pool = (name: string) => ({ clusterSelector: { matchLabels: { pool: name } } });
@@ -170,7 +171,7 @@ test('a Job is admitted exactly where some flavors of its queue are for nodes on
         const requests = { cpu: '1', ...(twoGroups ? { memory: '1' } : {}) };
         const containers = [{ name: 'main', image: 'x', resources: { requests } }];
         const job = aHomeJob({ spec: { template: { spec: { containers, nodeSelector, affinity: { nodeAffinity: required }, ...pod } } } });
-        const workload = workloadOf(job, { kind: 'None' });
+        const workload = workloadOf(JOB_KIND, job, { kind: 'None' });
         if (workload === undefined) throw new Error('it is not the Job of the manager');
         const snapshot = aSnapshot([aClusterQueue('main', {}, { resourceGroups })], [aCluster('eu')], { resourceFlavors: flavors });
         const [decision] = schedule(snapshot, [head('main', workload)], nowMs);

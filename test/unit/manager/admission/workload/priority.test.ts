@@ -24,9 +24,13 @@ describe('what a Job says about its priority', () => {
   test('is a label, an annotation, and the class of its pods', () => {
     const metadata = { labels: { [PRIORITY_CLASS_LABEL]: 'nightly' }, annotations: { [PRIORITY_ANNOTATION]: '7' } };
     const spec = { template: { spec: { containers: [], priorityClassName: 'high' } } };
-    expect(priorityWishOf(aHomeJob({ metadata, spec }))).toEqual({ workloadClass: 'nightly', annotated: 7, podClass: 'high' });
-    expect(priorityWishOf(aHomeJob())).toEqual({});
-    expect(priorityWishOf(aHomeJob({ metadata: { labels: { [PRIORITY_CLASS_LABEL]: '' } } }))).toEqual({});
+    expect(priorityWishOf({ metadata: aHomeJob({ metadata }).metadata }, spec.template.spec)).toEqual({
+      workloadClass: 'nightly',
+      annotated: 7,
+      podClass: 'high',
+    });
+    expect(priorityWishOf(aHomeJob(), undefined)).toEqual({});
+    expect(priorityWishOf(aHomeJob({ metadata: { labels: { [PRIORITY_CLASS_LABEL]: '' } } }), undefined)).toEqual({});
   });
 });
 

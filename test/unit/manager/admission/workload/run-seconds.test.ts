@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { runSeconds } from '../../../../../manager/admission/workload/run-seconds.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const condition = (type: string, at: string) => ({ type, status: 'True', reason: '', message: '', lastTransitionTime: at }) as const;
 
@@ -12,5 +13,5 @@ test.each([
   ['of two clocks', { startTime: '2026-01-01T00:00:05Z', completionTime: '2026-01-01T00:00:00Z' }, 0],
   ['with a time that is none', { startTime: 'soon', completionTime: '2026-01-01T00:00:00Z' }, undefined],
 ])('a Job %s', (_, status, seconds) => {
-  expect(runSeconds(status)).toBe(seconds);
+  expect(runSeconds(JOB_KIND.progress({ ...(status && { status }) }), status)).toBe(seconds);
 });

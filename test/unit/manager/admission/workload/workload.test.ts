@@ -5,8 +5,9 @@ import { nowhereMessage } from '../../../../../manager/api/rest-proof.ts';
 import type { Job, JobCondition } from '../../../../../shared/api/kubernetes.ts';
 import { workloadOf as workloadWith, type Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn, restingAfter, sealedFor, type JobParts } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
-const workloadOf = (job: Job): Workload | undefined => workloadWith(job, recordOn(job));
+const workloadOf = (job: Job): Workload | undefined => workloadWith(JOB_KIND, job, recordOn(job));
 const requestsOf = (parts: JobParts): Record<string, number> => Object.fromEntries(workloadOf(aHomeJob(parts))?.requests ?? []);
 const podSpec = (spec: Partial<NonNullable<Job['spec']['template']['spec']>>): Job['spec']['template'] => ({
   spec: { containers: [], ...spec },

@@ -11,6 +11,7 @@ import type { JobResult } from '../../../../../shared/api/submission-outcome.ts'
 import type { SubmissionProgress } from '../../../../../shared/api/submission-progress.ts';
 import { bullmqJobOf, type SubmissionPayload } from '../../../../../shared/client/payload.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../../../../shared/client/schemas');
 
@@ -34,7 +35,8 @@ test('what the client puts on the queue and what the manager tells conform to th
   expect(Value.Check(SubmissionPayloadSchema, bullmqJobOf({ kind: 'Job' }, 'k', { retry: true }).data)).toBe(true);
   expect(Value.Check(SubmissionPayloadSchema, { manifest: 'x' })).toBe(false);
   const ended = anAdmittedJob({ status: { succeeded: 1, startTime: '2026-01-01T00:00:00Z', conditions: [aCondition('Complete')] } });
-  for (const job of [aHomeJob(), anAdmittedJob(), ended]) expect(Value.Check(SubmissionProgressSchema, progressOf(job))).toBe(true);
+  for (const job of [aHomeJob(), anAdmittedJob(), ended])
+    expect(Value.Check(SubmissionProgressSchema, progressOf(JOB_KIND, job))).toBe(true);
   const outcome = outcomeOf(ended);
   expect(outcome?.kind === 'Completed' && Value.Check(JobResultSchema, outcome.result)).toBe(true);
 });

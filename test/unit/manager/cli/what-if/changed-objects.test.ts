@@ -6,6 +6,7 @@ import { changesOf, type Change } from '../../../../../manager/cli/what-if/chang
 import { createValidator } from '../../../../../manager/cli/what-if/validation.ts';
 import { CLUSTER_QUEUES } from '../../../../../manager/api/cluster-queue.ts';
 import { aClusterQueue, aFlavor } from '../../admission/setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 const OBJECTS: WorldObjects = {
@@ -54,7 +55,9 @@ describe('objects after changes', () => {
 
   test('Jobs are submitted as the webhook would take them, each under a name of its own', () => {
     const { objects } = after(apply(job('a')), submit(job('a'), 2));
-    expect(objects.jobs.map(({ metadata, spec }) => [metadata.namespace, metadata.name, spec.suspend, spec.managedBy])).toEqual([
+    expect(
+      objects.jobs.map((made) => [made.metadata.namespace, made.metadata.name, JOB_KIND.isSuspended(made), JOB_KIND.controllerOf(made)]),
+    ).toEqual([
       ['team', 'a', true, 'switchyard.dev/manager'],
       ['team', 'a-1', true, 'switchyard.dev/manager'],
       ['team', 'a-2', true, 'switchyard.dev/manager'],

@@ -5,6 +5,7 @@ import { createKubeClient } from '../../../../../shared/kube/kube-client.ts';
 import type { TransportRequest, TransportResponse } from '../../../../../shared/kube/transport.ts';
 import { sleep } from '../../../../../shared/runtime/clock.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const ok = (body: unknown): TransportResponse => ({ status: 200, headers: {}, body: JSON.stringify(body) });
 const refusal = (status: number, reason: string, message = 'no'): TransportResponse => ({
@@ -45,6 +46,7 @@ const aProbe = (servedNamespaces?: readonly string[]): ClusterProbe => {
     return problem;
   };
   return createClusterProbe({
+    kind: JOB_KIND,
     client: createKubeClient(transport, { userAgent: 'test', clock }),
     origin: 'm1',
     servedNamespaces,

@@ -10,6 +10,7 @@ import {
   refersTo,
   withCompanions,
 } from '../../../../../manager/dispatch/companions/plan-companions.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 import type { Job, Unsaved } from '../../../../../shared/api/kubernetes.ts';
 
 const meta = (name: string) => ({ name, namespace: 'team', uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
@@ -85,16 +86,16 @@ const JOB: Unsaved<Job> = {
 };
 
 test('a copy refers to its companions, and keeps names of kinds that are not carried', () => {
-  const references = carriedReferences(JOB.spec.template, ['ConfigMaps']);
+  const references = carriedReferences(JOB_KIND, JOB, ['ConfigMaps']);
   expect(references).toEqual([reference('settings')]);
   const companions = plan(references, { 'ConfigMap/settings': configMap('settings', {}) });
   if (typeof companions === 'string') throw new Error(companions);
-  const copy = withCompanions(JOB, companions) as Job;
+  const copy = withCompanions(JOB_KIND, JOB, companions) as Job;
   expect(copy.spec.template.spec?.containers?.[0]?.envFrom).toEqual([
     { configMapRef: { name: nameOf(companions) } },
     { secretRef: { name: 'settings' } },
   ]);
-  expect(refersTo(copy, companions)).toBe(true);
-  expect(refersTo(JOB as Job, companions)).toBe(false);
-  expect(withCompanions(JOB, [])).toBe(JOB);
+  expect(refersTo(JOB_KIND, copy, companions)).toBe(true);
+  expect(refersTo(JOB_KIND, JOB as Job, companions)).toBe(false);
+  expect(withCompanions(JOB_KIND, JOB, [])).toBe(JOB);
 });

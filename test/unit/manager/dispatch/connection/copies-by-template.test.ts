@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { essentialsOfAny, markOutOfList } from '../../../../../manager/dispatch/connection/copies-by-template.ts';
-import { copyIdentity } from '../../../../../manager/dispatch/copy/copy-marks.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { copyIdentity } from '../../../../../manager/work-kind/copy-marks.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const JOB = anAdmittedJob({ metadata: { name: 'sum', uid: 'u1' } });
 /** The copy, without marks where it says no others. */
@@ -13,7 +14,7 @@ function copy({ local = false, metadata = {} }: { readonly local?: boolean; read
   const { namespace = 'team', name = '' } = made.metadata;
   return { ...made, metadata: { namespace, name, uid: 'c', resourceVersion: '1', creationTimestamp: '', ...metadata }, status: {} } as Job;
 }
-const identityOf = (job: Job, local = false) => copyIdentity(essentialsOfAny(job, 'm1', local));
+const identityOf = (job: Job, local = false) => copyIdentity(essentialsOfAny(JOB_KIND, job, 'm1', local));
 
 test('a copy without its marks is known by its pod template, beside its original as well', () => {
   expect(identityOf(copy())).toMatchObject({ originUid: 'u1', epoch: 2, localKey: { name: 'sum' } });
@@ -28,7 +29,7 @@ test.each([
 });
 
 test('a copy of another manager is none of this one', () => {
-  expect(copyIdentity(essentialsOfAny(copy(), 'm2', false))).toBeUndefined();
+  expect(copyIdentity(essentialsOfAny(JOB_KIND, copy(), 'm2', false))).toBeUndefined();
 });
 
 test('the copies that lack their label are marked, and one that cannot be keeps no other waiting', async () => {

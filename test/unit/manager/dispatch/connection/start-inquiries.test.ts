@@ -4,6 +4,7 @@ import type { ReadClient } from '../../../../../shared/kube/client.ts';
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 test('a cluster that does not answer is asked ever less often, and that is no error', async () => {
   const clock = new FakeClock();
@@ -19,6 +20,7 @@ test('a cluster that does not answer is asked ever less often, and that is no er
     },
   };
   const inquiries = createStartInquiries({
+    kind: JOB_KIND,
     cluster: 'eu-1',
     client,
     clock,

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createCopyActions } from '../../../../../manager/dispatch/controller/copy-actions.ts';
 import { createRecordKeeper } from '../../../../../manager/api/record-keeper.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import { LeaseNotHeld } from '../../../../../manager/dispatch/cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../../../../../manager/dispatch/connection/remote-cluster-contract.ts';
 import type { MirrorGroup } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
@@ -18,6 +18,7 @@ import { toWireTime } from '../../../../../shared/api/wire-time.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { anAdmittedJob, recordOn, TEST_RECORD_KEYS } from '../../../../support/jobs.ts';
 import { CLUSTER } from '../decisions/mirror-situation.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 let clock: FakeClock;
 let unanswered: UnansweredWrites;
@@ -45,9 +46,10 @@ async function make(create: () => Promise<Job>): Promise<{ readonly key: string;
   } as unknown as RemoteCluster;
   const never = (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
   const actions = createCopyActions({
+    kind: JOB_KIND,
     home: { get: never, list: never, create: never, replace: never, replaceStatus: never, patch: never, patchStatus: never, delete: never },
     jobs: jobs as unknown as Parameters<typeof createCopyActions>[0]['jobs'],
-    readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
+    readRecord: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND).read,
     origin: 'm1',
     clock,
     log: silentLogger,
@@ -57,6 +59,7 @@ async function make(create: () => Promise<Job>): Promise<{ readonly key: string;
     wake: () => undefined,
   });
   const group: MirrorGroup = {
+    kind: JOB_KIND,
     local,
     record: recordOn(local),
     unresolved: undefined,

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { isListed } from '../../../../../manager/dispatch/copy/copy-marks.ts';
+import { isListed } from '../../../../../manager/work-kind/copy-marks.ts';
 import { createUnansweredWrites, type UnansweredWrites } from '../../../../../manager/dispatch/mirror/unanswered-writes.ts';
 import { lookForCopy, unlistedMarks, type Found } from '../../../../../manager/dispatch/controller/look-for-copy.ts';
 import type { RemoteCluster } from '../../../../../manager/dispatch/connection/remote-cluster-contract.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../../../shared/api/names.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';

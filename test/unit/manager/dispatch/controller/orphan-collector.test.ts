@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Copy } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { orphansOf } from '../../../../../manager/dispatch/controller/orphan-collector.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRecordedJobs, type Recorded, recordedIn } from '../../../../../manager/dispatch/controller/recorded-jobs.ts';
 import { aRecord, anAdmittedJob, recordOn } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const at = (cluster: string, clusterUID?: string): Recorded => ({
   kind: 'At',
@@ -46,9 +47,9 @@ test('those of one namespace are found by it', () => {
 test('a Job that others keep, though nothing of it is left, is nowhere: its cluster may go', () => {
   const deleted = (finalizers: string[]) => anAdmittedJob({ metadata: { finalizers, deletionTimestamp: '2026-01-01T00:59:00Z' } });
   const held = deleted(['example.com/own', 'switchyard.dev/copies']);
-  expect(recordedIn(held, recordOn(held))).toMatchObject({ kind: 'At' });
+  expect(recordedIn(JOB_KIND, held, recordOn(held))).toMatchObject({ kind: 'At' });
   const released = deleted(['example.com/own']);
-  expect(recordedIn(released, recordOn(released))).toEqual({ kind: 'Nowhere' });
+  expect(recordedIn(JOB_KIND, released, recordOn(released))).toEqual({ kind: 'Nowhere' });
 });
 
 test('the newest admission that there ever was is known, also when its Job is gone', () => {

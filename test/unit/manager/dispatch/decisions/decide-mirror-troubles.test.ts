@@ -64,7 +64,7 @@ describe('a copy that its cluster has not made as it was sent', () => {
   test('shows by itself that it has lost its controller, whoever made it', () => {
     const local = anAdmittedJob();
     const { job } = copyOn('eu-1', local, { status: { active: 1 } });
-    const { managedBy: _dropped, ...spec } = job.spec;
+    const { managedBy: _dropped, ...spec } = { managedBy: undefined, ...job.spec };
     expect(actions(plan(local, [{ cluster: 'eu-1', job: { ...job, spec }, deleting: false }]))).toEqual(['Delete eu-1']);
     // One that was sent without the field has lost nothing, whatever its cluster is set to now.
     const { 'switchyard.dev/job-controller': _sent, ...annotations } = job.metadata.annotations ?? {};

@@ -4,9 +4,10 @@ import type { MirrorPlan } from '../../../../../manager/dispatch/decisions/mirro
 import { recordIn, type ClusterView, type Copy, type MirrorGroup } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { recordedPlace } from '../../../../../manager/dispatch/mirror/recorded-place.ts';
 import type { ParsedRecord } from '../../../../../manager/api/records.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job, JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, recordOn } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 export const NOW = Date.parse('2026-01-01T01:00:00Z');
 export const CLUSTER: ClusterView = {
@@ -31,6 +32,7 @@ export const plan = (
   const views = new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters }));
   const known = { has: (name: string) => views.has(name), uidOf: () => undefined, nameOf: () => undefined };
   const group: MirrorGroup = {
+    kind: JOB_KIND,
     local,
     record,
     unresolved: undefined,

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
 import type { Copy } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { isInPlace } from '../../../../../manager/dispatch/mirror/in-place.ts';
-import { remoteJob } from '../../../../../manager/dispatch/copy/remote-job.ts';
+import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const JOB = anAdmittedJob({ metadata: { name: 'sum', uid: 'u1' } });
 const record = (parts: Partial<AdmissionRecord> = {}): AdmissionRecord => ({
@@ -58,12 +59,12 @@ describe('a copy that a worker would set going again', () => {
     ['is in the way while it was told to rest, and does not yet', copy(1, { suspend: true }), JOB, record(), 'eu-1', false],
     ['is in the way when it rests only because it is fenced', copy(1, { status: RESTS }), JOB, record(), 'eu-1', false],
   ])('%s', (_what, each, local, recorded, place, expected) => {
-    expect(isInPlace(each, local, recorded, place)).toBe(expected);
+    expect(isInPlace(JOB_KIND, each, local, recorded, place)).toBe(expected);
   });
 
   test('is nobody’s, and in nobody’s way, when it does not say whose it is', () => {
     const { job, ...rest } = copy();
     const damaged = { ...rest, job: { ...job, metadata: { ...job.metadata, annotations: {} }, spec: { template: {} } } };
-    expect(isInPlace(damaged, undefined, undefined, undefined)).toBe(true);
+    expect(isInPlace(JOB_KIND, damaged, undefined, undefined, undefined)).toBe(true);
   });
 });

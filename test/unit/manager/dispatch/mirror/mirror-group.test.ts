@@ -5,6 +5,7 @@ import { nowhereMessage } from '../../../../../manager/api/rest-proof.ts';
 import type { Job, JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn, restingAfter, type JobParts } from '../../../../support/jobs.ts';
 import { actions, CLUSTER, conditionsHome, CONNECTING, copyOn, DISPATCHED, LOST, plan, RESERVED } from '../decisions/mirror-situation.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const CHANGED: RecordedPlace = { kind: 'Changed', cluster: 'eu-1', uid: 'uid-now' };
 const STOPPING = { deletionTimestamp: '2026-01-01T00:59:00Z', finalizers: ['switchyard.dev/copies'] };
@@ -105,12 +106,12 @@ describe('a Job that was admitted once, and whose record is lost', () => {
   });
 
   test('may be on any cluster; any other Job is where its record says, or nowhere', () => {
-    expect(mayBeAnywhere(held(), recordOn(held()))).toBe(true);
-    expect(mayBeAnywhere(aHomeJob({ status: { active: 1 } }), { kind: 'None' })).toBe(true);
-    expect(mayBeAnywhere(aHomeJob(), { kind: 'None' })).toBe(false);
+    expect(mayBeAnywhere(JOB_KIND, held(), recordOn(held()))).toBe(true);
+    expect(mayBeAnywhere(JOB_KIND, aHomeJob({ status: { active: 1 } }), { kind: 'None' })).toBe(true);
+    expect(mayBeAnywhere(JOB_KIND, aHomeJob(), { kind: 'None' })).toBe(false);
     const admitted = anAdmittedJob({ metadata: { finalizers: ['switchyard.dev/copies'] }, status: { active: 1 } });
-    expect(mayBeAnywhere(admitted, recordOn(admitted))).toBe(false);
-    expect(mayBeAnywhere(held({ conditions: [aCondition('Complete')] }), { kind: 'None' })).toBe(false);
+    expect(mayBeAnywhere(JOB_KIND, admitted, recordOn(admitted))).toBe(false);
+    expect(mayBeAnywhere(JOB_KIND, held({ conditions: [aCondition('Complete')] }), { kind: 'None' })).toBe(false);
   });
 });
 

@@ -3,13 +3,14 @@ import { createRecentRefusals } from '../../../../../manager/dispatch/mirror/rec
 import { toWireTime } from '../../../../../shared/api/wire-time.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const job = (image: string, name = 'sum') =>
   aHomeJob({ metadata: { name, uid: name }, spec: { template: { spec: { containers: [{ name: 'main', image }] } } } });
 
 test('those of a shape that were on their way when one was refused are held back for a minute, and no longer', async () => {
   const clock = new FakeClock();
-  const refusals = createRecentRefusals(clock);
+  const refusals = createRecentRefusals(JOB_KIND, clock);
   const since = toWireTime(clock.now());
   await clock.advance(1_000);
   refusals.note('eu-1', job('a'), 'Refused');
@@ -22,7 +23,7 @@ test('those of a shape that were on their way when one was refused are held back
 
 test('others are not: of another shape, on another cluster, or admitted since', async () => {
   const clock = new FakeClock();
-  const refusals = createRecentRefusals(clock);
+  const refusals = createRecentRefusals(JOB_KIND, clock);
   const since = toWireTime(clock.now());
   refusals.note('eu-1', job('a'), 'Refused');
   await clock.advance(2_000);
@@ -33,7 +34,7 @@ test('others are not: of another shape, on another cluster, or admitted since', 
 
 test('that a name is taken keeps nobody else back', () => {
   const clock = new FakeClock();
-  const refusals = createRecentRefusals(clock);
+  const refusals = createRecentRefusals(JOB_KIND, clock);
   const since = toWireTime(clock.now());
   refusals.note('eu-1', job('a'), 'NameTaken');
   expect(refusals.holdMs('eu-1', job('a', 'other'), { since })).toBe(0);

@@ -3,6 +3,7 @@ import { shownCopy } from '../../../../../manager/dispatch/mirror/shown-copies.t
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
 import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const annotations = { [ORIGIN_UID_ANNOTATION]: 'uid-home-1', [DISPATCH_EPOCH_ANNOTATION]: '2' };
 const copy = (parts: Partial<Job>, cpu = '500m') => {
@@ -12,7 +13,7 @@ const copy = (parts: Partial<Job>, cpu = '500m') => {
 };
 
 test('of a copy counts what its pods request that are active, and how many it may have', () => {
-  expect(shownCopy(copy({ status: { active: 2, terminating: 1 } }), true)).toEqual({
+  expect(shownCopy(JOB_KIND, copy({ status: { active: 2, terminating: 1 } }), true)).toEqual({
     cluster: 'eu-1',
     inSight: true,
     uid: 'copy-1',
@@ -32,15 +33,15 @@ test('of a copy counts what its pods request that are active, and how many it ma
 
 test('nothing runs of a copy that has ended, whatever numbers its cluster left there', () => {
   const status = { active: 2, terminating: 1, conditions: [aCondition('Complete')] };
-  expect(shownCopy(copy({ status }), true)).toMatchObject({ active: 0, terminating: 0 });
+  expect(shownCopy(JOB_KIND, copy({ status }), true)).toMatchObject({ active: 0, terminating: 0 });
 });
 
 test('what a cluster writes that is no quantity says nothing of what runs', () => {
-  expect(shownCopy(copy({ status: { active: 1 } }, 'much'), true)?.running).toBeUndefined();
+  expect(shownCopy(JOB_KIND, copy({ status: { active: 1 } }, 'much'), true)?.running).toBeUndefined();
 });
 
 test('a copy that does not say whose it is is nobody’s', () => {
   const nobodys = copy({});
   nobodys.job.metadata = { ...nobodys.job.metadata, annotations: {} };
-  expect(shownCopy(nobodys, true)).toBeUndefined();
+  expect(shownCopy(JOB_KIND, nobodys, true)).toBeUndefined();
 });

@@ -4,10 +4,11 @@ import { createStatusWindow } from '../../../../../manager/dispatch/mirror/statu
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 function aWindow() {
   const clock = new FakeClock();
-  return { clock, window: createStatusWindow(clock) };
+  return { clock, window: createStatusWindow(JOB_KIND, clock) };
 }
 
 test('progress waits 0.2 s while the API server answers at once, or was never asked', () => {

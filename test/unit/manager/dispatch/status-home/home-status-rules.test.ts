@@ -1,7 +1,12 @@
 /** Whatever a worker cluster says, the API server of the manager cluster accepts what becomes of it: its own rules are the judge. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus } from '../../../../../manager/dispatch/status-home/to-local-status.ts';
+import {
+  carryOutVerdict,
+  failedStatus,
+  hasVerdict,
+  toLocalStatus,
+} from '../../../../../manager/work-kind/job/status-home/to-local-status.ts';
 import type { Job, JobCondition, JobSpec, JobStatus } from '../../../../../shared/api/kubernetes.ts';
 import { validateJobStatusUpdate } from '../../../../../shared/controlplane/kinds/job-status-validation.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';

@@ -6,7 +6,7 @@ import {
   type CopyWriter,
   type NamespacePolicy,
 } from '../../../../../manager/dispatch/writes/copy-writer.ts';
-import type { Job, Unsaved } from '../../../../../shared/api/kubernetes.ts';
+import type { Job, Unsaved, WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../../../../shared/api/log-tails.ts';
 import { ApiError } from '../../../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../../../shared/kube/client.ts';
@@ -14,6 +14,7 @@ import { fencedClient } from '../../../../../shared/kube/fenced-client.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../../../../shared/api/resources.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { startCluster, type EmbeddedCluster } from '../../../../support/embedded-cluster.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const key = { namespace: 'team', name: 'sum' };
 const copyOf = (originUid: string, epoch: number): Unsaved<Job> => ({
@@ -29,7 +30,7 @@ const copyOf = (originUid: string, epoch: number): Unsaved<Job> => ({
 });
 
 /** No other create of it can be carried out. */
-const SOLE = { mayBeMadeYet: false };
+const SOLE = { mayBeMadeYet: false, isFirst: true };
 
 let cluster: EmbeddedCluster;
 let writer: CopyWriter;
@@ -49,6 +50,7 @@ const writerWith = (
   parts: Partial<Parameters<typeof createCopyWriter>[0]> = {},
 ): CopyWriter =>
   createCopyWriter({
+    kind: JOB_KIND,
     origin: 'm1',
     cluster: 'eu-1',
     client: cluster.client,
@@ -210,16 +212,21 @@ describe('creating a copy', () => {
     const client = lossy(cluster.client);
     writer = writerWith(undefined, { client, clock });
     client.answers = ['forbidden', 'forbidden'];
-    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true }))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true, isFirst: false }))).toBe(
+      'Refused: cluster "eu-1" refused the Job: no',
+    );
     expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
   });
 
   test('that is refused is not refused for good while nobody can say what is there', async () => {
     const client = lossy(cluster.client);
     writer = writerWith(undefined, { client, clock });
-    client.answers = ['forbidden'];
+    client.answers = ['forbidden', 'forbidden'];
     client.blind = true;
-    expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    const again = { ...SOLE, isFirst: false };
+    expect(await refusalOf(writer.create(copyOf('a', 1), again))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    // The first create that was ever sent has made nothing.
+    expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
   });
 });
 
@@ -235,7 +242,7 @@ describe('deleting a copy', () => {
 
 describe('telling a suspended copy what its Job has finished', () => {
   const WORK = { succeeded: 2, failed: 1 };
-  const suspended = async (): Promise<Job> => {
+  const suspended = async (): Promise<WorkObject> => {
     const copy = copyOf('a', 2);
     return writer.create({ ...copy, spec: { ...copy.spec, completions: 3, suspend: true } }, SOLE);
   };

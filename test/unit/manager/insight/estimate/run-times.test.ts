@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createRunTimes, familyOf, runFactsOf, runOf, type Run } from '../../../../../manager/insight/estimate/run-times.ts';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const run = (ranMs: number, parts: Partial<Run> = {}): Run => ({ clusterQueue: 'main', family: 'team/train', ranMs, endedMs: 0, ...parts });
 const record = (parts: Partial<AdmissionRecord> = {}): AdmissionRecord => ({
@@ -62,17 +63,17 @@ describe('what is remembered of run times', () => {
 describe('the run time of a Job', () => {
   test('is from its last admission to its end, however it ended', () => {
     const complete = aJob({ status: { ...ended('Complete', '2026-01-01T00:02:00Z'), completionTime: '2026-01-01T00:01:30Z' } });
-    expect(runOf(complete, record())).toMatchObject({ clusterQueue: 'main', family: 'team/train', ranMs: 90_000 });
-    expect(runOf(aJob({ status: ended('Failed', '2026-01-01T00:00:10Z') }), record())?.ranMs).toBe(10_000);
+    expect(runOf(JOB_KIND, complete, record())).toMatchObject({ clusterQueue: 'main', family: 'team/train', ranMs: 90_000 });
+    expect(runOf(JOB_KIND, aJob({ status: ended('Failed', '2026-01-01T00:00:10Z') }), record())?.ranMs).toBe(10_000);
   });
 
   test('is none of one that runs, was not admitted when it ended, or says that it ended before', () => {
     const status = ended('Failed', '2026-01-01T00:00:10Z');
-    expect(runOf(aJob({}), record())).toBeUndefined();
-    expect(runOf(aJob({ status }), undefined)).toBeUndefined();
-    expect(runOf(aJob({ status }), record({ evicted: true }))).toBeUndefined();
-    expect(runOf(aJob({ status }), record({ since: '2026-01-01T00:00:11Z' }))).toBeUndefined();
-    expect(runOf(aJob({ status: ended('Failed', 'soon') }), record())).toBeUndefined();
+    expect(runOf(JOB_KIND, aJob({}), record())).toBeUndefined();
+    expect(runOf(JOB_KIND, aJob({ status }), undefined)).toBeUndefined();
+    expect(runOf(JOB_KIND, aJob({ status }), record({ evicted: true }))).toBeUndefined();
+    expect(runOf(JOB_KIND, aJob({ status }), record({ since: '2026-01-01T00:00:11Z' }))).toBeUndefined();
+    expect(runOf(JOB_KIND, aJob({ status: ended('Failed', 'soon') }), record())).toBeUndefined();
   });
 
   test('is at most what its deadline, counted from its start, and the time that it may be admitted for allow', () => {
@@ -81,10 +82,10 @@ describe('the run time of a Job', () => {
       spec: { activeDeadlineSeconds: 40 },
       status: { startTime: '2026-01-01T00:00:05Z' },
     });
-    expect(runFactsOf(job).longestMs(record())).toBe(45_000);
-    expect(runFactsOf(job).longestMs(undefined)).toBe(40_000);
-    expect(runFactsOf(job).longestMs(record({ executedSeconds: 30 }))).toBe(20_000);
-    expect(runFactsOf(aJob({})).longestMs(record())).toBeUndefined();
+    expect(runFactsOf(JOB_KIND, job).longestMs(record())).toBe(45_000);
+    expect(runFactsOf(JOB_KIND, job).longestMs(undefined)).toBe(40_000);
+    expect(runFactsOf(JOB_KIND, job).longestMs(record({ executedSeconds: 30 }))).toBe(20_000);
+    expect(runFactsOf(JOB_KIND, aJob({})).longestMs(record())).toBeUndefined();
   });
 });
 

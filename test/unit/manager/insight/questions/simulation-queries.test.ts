@@ -3,9 +3,10 @@ import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts
 import { answering } from '../../../../../manager/insight/questions/simulation-queries.ts';
 import { meta } from '../../../../bench/admission-core.ts';
 import { aJobOf, theWorld } from '../../world-of-jobs.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 test('an explanation and the order of a queue are told of the same world', () => {
-  const answer = answering(theWorld([aJobOf('late', 2), aJobOf('early', 1), aJobOf('urgent', 3, 10)]), {}, 0);
+  const answer = answering(JOB_KIND, theWorld([aJobOf('late', 2), aJobOf('early', 1), aJobOf('urgent', 3, 10)]), {}, 0);
   expect(answer({ kind: 'Order', clusterQueue: 'main' })).toEqual({
     kind: 'Ordered',
     waiting: 3,
@@ -30,7 +31,7 @@ test('what would become of Jobs with another quota is told, and of a queue that 
     status: { conditions: [isTrue('Ready')] },
   } as unknown as WorkerCluster;
   const world = { ...theWorld([aJobOf('early', 1), aJobOf('late', 2)]), workerClusters: [east] };
-  const answer = answering(world, {}, 0);
+  const answer = answering(JOB_KIND, world, {}, 0);
   const wish = (name: string, amount: string) =>
     answer({
       kind: 'WhatIf',

@@ -6,6 +6,7 @@ import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, COPIES_FINALIZER } from '../../../../../shared/api/names.ts';
 import { aClusterQueue } from '../../admission/setup.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 const RECORD = {
@@ -55,6 +56,7 @@ const cluster = (status: object, spec: object = {}): WorkerCluster =>
 describe('a world of objects', () => {
   test('knows of those that hold something what they will be once they rest', () => {
     const { workloads, rested } = worldOf(
+      JOB_KIND,
       objects({ jobs: [aJob(false)], clusterQueues: [aClusterQueue('main', { default: '4' })] }),
       {},
       NOW_MS,
@@ -65,16 +67,19 @@ describe('a world of objects', () => {
 
   test('takes a flag for what it says', () => {
     const fairSharing = { preemptionStrategies: [] };
-    expect(worldOf(objects(), { fairSharing, workerLostTimeoutMs: 1 }, NOW_MS)).toMatchObject({ fairSharing, workerLostTimeoutMs: 1 });
+    expect(worldOf(JOB_KIND, objects(), { fairSharing, workerLostTimeoutMs: 1 }, NOW_MS)).toMatchObject({
+      fairSharing,
+      workerLostTimeoutMs: 1,
+    });
   });
 
   test('leaves a cluster out whose capacity cannot be read', () => {
-    expect(worldOf(objects({ workerClusters: [cluster({}, { capacity: { cpu: 'many' } })] }), {}, NOW_MS).clusters).toEqual([]);
+    expect(worldOf(JOB_KIND, objects({ workerClusters: [cluster({}, { capacity: { cpu: 'many' } })] }), {}, NOW_MS).clusters).toEqual([]);
   });
 
   test('has a lost cluster as it will be when no time has to pass any more', () => {
     const lost = cluster({ lostSince: '2026-01-01T23:59:59Z', worker: { fenceAfterSeconds: 60 } }, { state: 'Lost' });
-    expect(worldOf(objects({ workerClusters: [lost] }), {}, NOW_MS).losses?.get('eu')).toEqual({
+    expect(worldOf(JOB_KIND, objects({ workerClusters: [lost] }), {}, NOW_MS).losses?.get('eu')).toEqual({
       since: '2026-01-01T23:59:59Z',
       lostMs: Number.POSITIVE_INFINITY,
       givenUpMs: Number.POSITIVE_INFINITY,
@@ -87,10 +92,12 @@ describe('a world of objects', () => {
 
 describe('a Job at rest', () => {
   test('that is being deleted has gone', () => {
-    expect(restedWorkload(aJob(false, { deletionTimestamp: '2026-01-02T00:00:00Z' }), AS_WRITTEN, NOW_MS)?.phase).toBe('Finished');
+    expect(restedWorkload(JOB_KIND, aJob(false, { deletionTimestamp: '2026-01-02T00:00:00Z' }), AS_WRITTEN, NOW_MS)?.phase).toBe(
+      'Finished',
+    );
   });
 
   test('without a record waits, too', () => {
-    expect(restedWorkload(aJob(false, { annotations: {} }), AS_WRITTEN, NOW_MS)?.phase).toBe('Pending');
+    expect(restedWorkload(JOB_KIND, aJob(false, { annotations: {} }), AS_WRITTEN, NOW_MS)?.phase).toBe('Pending');
   });
 });

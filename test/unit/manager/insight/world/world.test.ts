@@ -8,6 +8,7 @@ import { AS_WRITTEN } from '../../../../../manager/api/adjusted-pod.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { aCluster, aClusterQueue, aWorkload } from '../../admission/setup.ts';
 import { aWorld, holding, NOW_MS } from '../explain/explained-world.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
 const main = aClusterQueue('main', { default: '4' });
 
@@ -102,6 +103,6 @@ describe('a world', () => {
       }) as unknown as Job;
     const ours = 'switchyard.dev/manager';
     const jobs = [job('b', '2026-01-02T00:00:00Z', ours), job('x', '2026-01-01T00:00:00Z'), job('a', '2026-01-01T00:00:00Z', ours)];
-    expect(workloadsOf(jobs, AS_WRITTEN).map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(workloadsOf(JOB_KIND, jobs, AS_WRITTEN).map(({ name }) => name)).toEqual(['a', 'b']);
   });
 });

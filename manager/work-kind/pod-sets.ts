@@ -1,0 +1,38 @@
+import type { DeepReadonly, PodSpec, PodTemplateSpec } from '../../shared/api/kubernetes.ts';
+import { QuantityError } from '../../shared/kube/quantity.ts';
+import { addRequests, multiplyRequests, parseAmount, type Requests } from '../api/amount.ts';
+import type { JobRequests } from '../api/job-requests.ts';
+import { podRequests } from '../api/pod-requests.ts';
+
+/** Pods of one template. */
+export type PodSet = {
+  readonly name: string;
+  /** The most pods at once. */
+  readonly count: number;
+  readonly template: DeepReadonly<PodTemplateSpec>;
+};
+
+/** The requests of all pods of these sets together. */
+export function requestsOf(podSets: readonly PodSet[]): JobRequests {
+  const pods: Requests = new Map([
+    [
+      'pods',
+      parseAmount(
+        'pods',
+        podSets.reduce((sum, { count }) => sum + count, 0),
+      ),
+    ],
+  ]);
+  try {
+    const each = podSets.map(({ count, template }) => multiplyRequests(podRequests(template.spec ?? { containers: [] }), count));
+    return { requests: new Map([...each.reduce(addRequests, NONE), ...pods]) };
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error;
+    return { requests: pods, problem: `resources of the pod template: ${error.message}` };
+  }
+}
+
+const NONE: Requests = new Map();
+
+/** The pods of the first set, by which nodes and priority are chosen. */
+export const firstPodOf = ([first]: readonly PodSet[]): DeepReadonly<PodSpec> | undefined => first?.template.spec;

@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { runSwitchyard } from '../../../../manager/cli/switchyard.ts';
+import { switchyardHere } from '../../../support/switchyard-here.ts';
+
+test.each([
+  [['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
+  [['completion', 'bash'], 0, /complete/, /^$/],
+  // Nothing was done, so that it is no success.
+  [[], 2, /^$/, /^Usage: switchyard /],
+  [['explan'], 2, /^$/, /^switchyard: unknown command "explan"; did you mean explain\?\n$/],
+  [['get', 'jobs', '-o', 'poem'], 2, /^$/, /^switchyard get: --output: "poem" is unknown; choose from table, /],
+  [['import', 'kueue', '/none.yaml'], 1, /^$/, /\/none\.yaml cannot be read: ENOENT/],
+] as const)('%j ends with exit code %i, and says so on one stream', async (args, code, stdout, stderr) => {
+  expect(await switchyardHere(args)).toEqual({
+    code,
+    stdout: expect.stringMatching(stdout) as string,
+    stderr: expect.stringMatching(stderr) as string,
+  });
+});
+
+test('is called what the user has called it', async () => {
+  let said = '';
+  const output = { isTerminal: false, width: 80, colours: false, write: async (text: string) => void (said += text) };
+  const session = {
+    output,
+    errors: output,
+    input: Readable.from([]),
+    environment: {},
+    signal: new AbortController().signal,
+    now: () => 0,
+  };
+  expect(await runSwitchyard(['--bogus'], 'kubectl switchyard', session)).toBe(2);
+  expect(said).toBe('kubectl switchyard: unknown option "--bogus"; kubectl switchyard --help lists what there is\n');
+});
