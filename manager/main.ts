@@ -132,6 +132,7 @@ async function runManager(
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
     podFenceImage: settings.podFenceImage,
+    carryNamespaces: settings.carryNamespaces,
     requeuingTimestamp: settings.requeuingTimestamp,
     tokenLifeMs: settings.tokenLifeMs,
     clusterSecretsNamespace: settings.clusterSecretsNamespace,

@@ -39,6 +39,7 @@ import { clusterGauges } from './metrics/cluster-gauges.ts';
 import { createManagerMetrics } from './metrics/metrics.ts';
 import { createSeriesKeeper } from './metrics/series-keeper.ts';
 import { caughtUp, synced } from './process/awaited-informers.ts';
+import { createCarriableObjects } from './process/carriable-objects.ts';
 import { HOME } from './process/client-factory.ts';
 import { createHomeInformers } from './process/home-informers.ts';
 import { createIdentityAlarm } from './process/identity-alarm.ts';
@@ -271,6 +272,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const lostClusters = createLostClusters(clock);
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
+    const carriedObjects = createCarriableObjects(deps.carryNamespaces ?? [], { ...deps, log });
     const admission = createAdmission({
       kind,
       client: home,
@@ -281,6 +283,7 @@ export function createManager(deps: ManagerDeps): Manager {
       lostClusters,
       workerLostTimeoutMs,
       clustersSettled: (leading) => dispatch.clustersReported(leading),
+      carriedObjects,
       ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
@@ -393,6 +396,7 @@ export function createManager(deps: ManagerDeps): Manager {
         await mayList.promise;
         await informer.run(each);
       }),
+      (each) => carriedObjects.run(each),
       (each) => leadWhenElected({ ...deps, ...omitUndefined({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
     ]);
   }

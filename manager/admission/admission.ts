@@ -26,6 +26,7 @@ import { settingsOf } from './decision-log/logged-settings.ts';
 import { createLossWatch } from './eviction/loss-watch.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './eviction/requeuing.ts';
 import type { FairSharingConfig } from './fair-sharing/fair-strategy.ts';
+import type { CarriedObjects } from './queues/carried-objects.ts';
 import type { UsagePolicy } from './fair-sharing/local-queue-usage.ts';
 import { createPendingQueues, type PendingQueues } from './queues/pending-queues.ts';
 import { createAdmissionRetries } from './snapshot/admission-retries.ts';
@@ -53,6 +54,8 @@ export type AdmissionDeps = {
   readonly defaultPlacement?: PlacementPolicy | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
   readonly admissionFairSharing?: UsagePolicy | undefined;
+  /** The objects that may travel with Jobs; absent: all count as present. */
+  readonly carriedObjects?: CarriedObjects | undefined;
   /** Absent: the default of the flag. */
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** The sink of the decision log; absent: none is written. */
@@ -150,6 +153,7 @@ export function createAdmission({
     queues,
     recorder,
     retries,
+    carriedObjects: deps.carriedObjects,
     readRecord: records.read,
     priorityClasses: () => setup.priorityClasses(),
     adjustments: {

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { parseLabelSelector, SelectorSyntaxError, type LabelRequirements } from '../../shared/kube/selectors.ts';
 import {
+  CARRY_ANNOTATION,
   CLUSTERS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
@@ -13,11 +14,12 @@ import {
   RECOVERY_TIMEOUT_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { CARRIED_KINDS, type CarriedKind } from './carried-kinds.ts';
 import { parseDurationMs } from './duration.ts';
 
 /**
  * The labels and annotations by which users control a Job: its queue, its priority, its clusters, the time to start there, and to
- * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, and its fences.
+ * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, its fences, and what travels with it.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
@@ -36,6 +38,7 @@ export type Wishes = {
   readonly maxExecution: MaxExecution;
   readonly minParallelism: MinParallelism;
   readonly minReadyPods: MinReadyPods;
+  readonly carry: CarryWish;
 };
 
 export const wishesOf = (job: Labelled): Wishes => ({
@@ -49,6 +52,7 @@ export const wishesOf = (job: Labelled): Wishes => ({
   maxExecution: maxExecutionOf(job),
   minParallelism: minParallelismOf(job),
   minReadyPods: minReadyPodsOf(job),
+  carry: carryWishOf(job),
 });
 
 /** The label or annotation of each setting. */
@@ -63,6 +67,7 @@ const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string
   ['maxExecution', 'labels', MAX_EXEC_TIME_LABEL],
   ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
   ['minReadyPods', 'annotations', MIN_READY_PODS_ANNOTATION],
+  ['carry', 'annotations', CARRY_ANNOTATION],
 ];
 
 /** A malformed setting with its label or annotation; `problem` continues a sentence that begins with its name. */
@@ -171,6 +176,20 @@ export type PodFenceWish = { readonly kind: 'PodFence'; readonly fenced: boolean
 export function podFenceOf(job: Labelled): PodFenceWish {
   const told = onOrOff(job, POD_FENCE_ANNOTATION);
   return told.kind === 'Invalid' ? told : { kind: 'PodFence', fenced: told.on };
+}
+
+/** The objects that travel with the Job; undefined: its LocalQueue or ClusterQueue decides. */
+export type CarryWish = { readonly kind: 'Carry'; readonly kinds: readonly CarriedKind[] | undefined } | InvalidWish;
+
+export function carryWishOf(job: Labelled): CarryWish {
+  const text = job.metadata.annotations?.[CARRY_ANNOTATION];
+  if (text === undefined) return { kind: 'Carry', kinds: undefined };
+  const words = text.split(',').map((word) => word.trim());
+  if (words.length === 1 && words[0] === 'None') return { kind: 'Carry', kinds: [] };
+  const kinds = CARRIED_KINDS.filter((kind) => words.includes(kind));
+  if (kinds.length === words.length) return { kind: 'Carry', kinds };
+  const problem = `is ${JSON.stringify(text)}; it must be "ConfigMaps", "Secrets", "ConfigMaps,Secrets" or "None"`;
+  return { kind: 'Invalid', problem };
 }
 
 function onOrOff(job: Labelled, annotation: string): { readonly kind: 'Told'; readonly on: boolean | undefined } | InvalidWish {

@@ -62,6 +62,8 @@ export const QuotaReservedReason = {
   InvalidJob: 'InvalidJob',
   /** A LimitRange of its namespace forbids its pods; the message names the LimitRange and the reason. */
   ForbiddenByLimitRange: 'ForbiddenByLimitRange',
+  /** A ConfigMap or Secret that is to travel with the Job does not exist, or may not be carried; the message names it. */
+  MissingReference: 'MissingReference',
   /** Quota is reserved for the Job, and the admission checks of its ClusterQueue are not all ready; the message names them. */
   AdmissionChecksPending: 'AdmissionChecksPending',
   /** An admission check of its ClusterQueue has rejected the Job; the message names the check and has its message. */
@@ -94,6 +96,8 @@ export const DispatchedReason = {
   AdmissionUnresolved: 'AdmissionUnresolved',
   /** A ResourceFlavor of its admission does not exist, so that its pods could land on the wrong nodes. */
   ResourceFlavorNotFound: 'ResourceFlavorNotFound',
+  /** A ConfigMap or Secret that travels with the Job does not exist any more, or cannot be carried; the message names it. */
+  MissingReference: 'MissingReference',
   /** The Job requests more than it was admitted with; it is admitted again. */
   ExceedsReservation: 'ExceedsReservation',
   /** A Job of the same name that is no copy is on the cluster; it is left alone. */
@@ -181,6 +185,8 @@ export const JobEventReason = {
   Moved: 'Moved',
   /** The copy of the Job exists. */
   Dispatched: 'Dispatched',
+  /** ConfigMaps and Secrets of its pods were written to the cluster of its copy; the message names them. */
+  Carried: 'Carried',
   /** As many of its pods as it needs were ready. */
   Started: 'Started',
   /** Pods of the Job have failed. */

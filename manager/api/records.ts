@@ -2,6 +2,7 @@ import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { isCarriedKind, type CarriedKind } from './carried-kinds.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
 import { isPreempted, type Preempted } from './preempted.ts';
 
@@ -49,6 +50,8 @@ export type AdmissionRecord = {
    * has none.
    */
   readonly podFence?: number;
+  /** The kinds of objects of its pods that travel with the copy. Absent: none. */
+  readonly carry?: readonly CarriedKind[];
   /** The Job was suspended since: the record names the cluster of its copy, and lets no pod run. */
   readonly evicted?: true;
   /** The Job was suspended for another Job. */
@@ -128,6 +131,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     executedSeconds,
     unfenced,
     podFence,
+    carry,
     evicted,
     checks,
     preempted,
@@ -148,6 +152,8 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (podFence !== undefined && !isCount(podFence)) return invalid('podFence must be a positive integer or absent');
+  if (carry !== undefined && !(Array.isArray(carry) && carry.every(isCarriedKind)))
+    return invalid('carry must be a list of ConfigMaps and Secrets or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (preempted !== undefined && !isPreempted(preempted)) return invalid('preempted must have by, clusterQueue and rule');
   if (checks !== undefined && !(Array.isArray(checks) && checks.every(isName))) return invalid('checks must be a list of names or absent');
@@ -170,6 +176,7 @@ export function parseAdmissionRecord(text: string): RecordText {
       executedSeconds,
       unfenced,
       podFence,
+      carry,
       evicted,
       checks,
       preempted,
@@ -195,6 +202,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
     podFence: record.podFence,
+    carry: record.carry,
     evicted: record.evicted,
     checks: record.checks,
     preempted: record.preempted && {

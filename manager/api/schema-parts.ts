@@ -1,3 +1,4 @@
+import { CARRIED_KINDS } from './carried-kinds.ts';
 import { Type, type Static } from 'typebox';
 import { DURATION_PATTERN } from './duration.ts';
 
@@ -84,6 +85,14 @@ export const OneOf = <const Word extends string>(
   words: readonly Word[],
   options: { readonly description: string; readonly default?: Word },
 ) => Type.Unsafe<Word>({ type: 'string', enum: words, ...options });
+
+/** The objects of its pods that travel with a Job. */
+export const Carry = (description: string) =>
+  Type.Array(OneOf(CARRIED_KINDS, { description: 'A kind of object.' }), {
+    maxItems: CARRIED_KINDS.length,
+    'x-kubernetes-list-type': 'set',
+    description,
+  });
 
 /** Name of a Switchyard object or of a flavor: a DNS subdomain. */
 export const ObjectName = (description: string, ...rules: readonly ValidationRule[]) =>

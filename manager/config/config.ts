@@ -28,6 +28,8 @@ import { CERTIFICATE_FLAGS, type CertificateConfig, certificateConfigOf, secretN
 import { DASHBOARD_FLAGS, type DashboardConfig, dashboardConfigOf } from './dashboard-flags.ts';
 import {
   addressRanges,
+  CARRY_NAMESPACES_SHAPE,
+  carryNamespaces,
   lostTimeout,
   managerId,
   NAMES,
@@ -88,6 +90,8 @@ export type ManagerConfig = AdmissionFlags &
     readonly workerLostTimeoutMs: number;
     /** Of the sidecar of pod fences; undefined: that of Switchyard. */
     readonly podFenceImage: string | undefined;
+    /** Namespaces whose Jobs may take ConfigMaps and Secrets along. */
+    readonly carryNamespaces: readonly string[];
     readonly requeuingTimestamp: RequeuingTimestamp;
     /** How long tokens of worker clusters are good for that are renewed; 0: none is. */
     readonly tokenLifeMs: number;
@@ -262,6 +266,13 @@ const FLAGS = {
       'after this time the Jobs of a cluster that is lost run elsewhere, if its worker has stopped them by then: at least its --fence-after, their grace period and 30s; 0 is never',
     parse: shaped(durationOrZero(FENCE_MARGIN_MS + 1), lostTimeout),
   },
+  'carry-namespaces': {
+    value: 'LIST',
+    fallback: '',
+    about:
+      'namespaces whose Jobs may take ConfigMaps and Secrets to their worker cluster (switchyard.dev/carry); the manager may read both there. Empty: none',
+    parse: shaped(CARRY_NAMESPACES_SHAPE, carryNamespaces),
+  },
   'pod-fence-image': {
     value: 'IMAGE',
     about:
@@ -350,6 +361,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
     podFenceImage: flags['pod-fence-image'],
+    carryNamespaces: flags['carry-namespaces'],
     requeuingTimestamp: flags['requeuing-timestamp'],
     clusterSecretsNamespace: flags['cluster-secrets-namespace'],
     tokenLifeMs: flags['worker-token-life'],

@@ -64,6 +64,19 @@ export function submissionNamespaces(given: string): readonly string[] | '*' {
   );
 }
 
+export const CARRY_NAMESPACES_SHAPE: ValueShape = {
+  type: 'array',
+  items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
+};
+
+/** Namespaces from which objects are carried; none of the system's own. */
+export function carryNamespaces(given: string): readonly string[] {
+  const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || deniedBy(SYSTEM_NAMESPACES, each) !== undefined);
+  if (wrong === undefined) return names;
+  throw new FlagError(`${JSON.stringify(wrong)} is not a namespace to carry objects from; write names of namespaces that are not kube-*`);
+}
+
 export function addressRanges(given: string): readonly string[] {
   const ranges = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
   const wrong = ranges.find((each) => !isAddressRange(each));

@@ -2,6 +2,8 @@ import {
   ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
   CANARY_LABEL,
+  CARRY_ANNOTATION,
+  CARRY_PENDING_ANNOTATION,
   CLUSTER_LABEL,
   CLUSTERS_ANNOTATION,
   COPIES_FINALIZER,
@@ -141,6 +143,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
+  own('annotations', CARRY_PENDING_ANNOTATION, 'That ConfigMaps and Secrets of a copy are still to be written; likewise.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the status.'),
   {
@@ -241,6 +244,11 @@ export const JOB_PARTS: readonly JobPart[] = [
     'annotations',
     POD_FENCE_ANNOTATION,
     'A wish, `on` or `off`; the ClusterQueue’s word counts where it is absent. `on` is refused where the pods cannot have [a pod fence](fencing.md#the-pod-fence).',
+  ),
+  wish(
+    'annotations',
+    CARRY_ANNOTATION,
+    'A wish: `ConfigMaps`, `Secrets`, both with a comma, or `None`; the LocalQueue’s or ClusterQueue’s word counts where it is absent.',
   ),
   {
     ...wish(

@@ -59,6 +59,8 @@ export type ManagerDeps = {
   readonly concurrentDispatches: number;
   /** After this time the Jobs of a lost cluster run elsewhere, 0: never; absent: the default of the flag. */
   readonly workerLostTimeoutMs?: number;
+  /** Namespaces whose Jobs may take ConfigMaps and Secrets to their worker cluster; absent: none. */
+  readonly carryNamespaces?: readonly string[];
   /** Of the sidecar of pod fences; absent: that of Switchyard. */
   readonly podFenceImage?: string | undefined;
   /** By which age a Job queues again that did not start in time; absent: the default of the flag. */

@@ -2,6 +2,7 @@ import type { DeepReadonly, JobCondition, Unsaved, WorkObject, WorkStatus } from
 import type { Resource } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import type { JobRules } from '../api/job-rules.ts';
+import type { PodReference } from '../api/pod-references.ts';
 import type { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { CopyOptions } from './copy-options.ts';
@@ -50,6 +51,8 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   programOf(object: DeepReadonly<WorkObject>): string;
   /** Why its pods cannot have a pod fence; undefined: they can. */
   podFenceProblem(object: DeepReadonly<Unsaved<WorkObject>>): FieldProblem | undefined;
+  /** The ConfigMaps and Secrets of its namespace that its pods refer to, each once. */
+  references(object: DeepReadonly<Unsaved<WorkObject>>): readonly PodReference[];
   /** The label selector of its pods, by which their logs are found; undefined where it names none. */
   podSelector(object: DeepReadonly<WorkObject>): string | undefined;
 
@@ -97,6 +100,8 @@ export interface CopyRules {
   resumes(change: Record<string, unknown>): boolean;
   /** A copy that is to be created suspended. */
   suspended(copy: Unsaved<WorkObject>): Unsaved<WorkObject>;
+  /** The copy with other names of ConfigMaps and Secrets in its pods; a name that `nameOf` does not know stays. */
+  withReferences(copy: Unsaved<WorkObject>, nameOf: (reference: PodReference) => string | undefined): Unsaved<WorkObject>;
   /** A change that an API server may allow only to a copy that rests. */
   changesPods(change: Record<string, unknown> | undefined): boolean;
   /** The copy was sent with a controller, and lacks it. */

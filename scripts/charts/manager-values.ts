@@ -114,6 +114,13 @@ export const MANAGER_VALUES: ChartValue = group('', {
       '^([*]|[a-z0-9]([-a-z0-9.]*[a-z0-9])?)$',
     ),
   }),
+  carry: group('', {
+    namespaces: flagValue(FLAGS, 'carry-namespaces', {
+      default: [],
+      about:
+        'Namespaces whose Jobs may take ConfigMaps and Secrets to their worker cluster (docs/carrying.md): in each of them, a Role lets the manager read both. They must exist. Empty: none.',
+    }),
+  }),
   config: group('Flags of the manager, by their names in camelCase.', {
     ...flagValues(FLAGS, {
       'manager-id': '',

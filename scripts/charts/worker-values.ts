@@ -17,6 +17,13 @@ const FLAGS = WORKER_PROGRAM.flags;
 export const WORKER_VALUES: ChartValue = group('', {
   ...headValues('workers'),
   rbac: group('', { create: RBAC_CREATE }),
+  carry: group('', {
+    namespaces: texts(
+      'Namespaces of this cluster to which Jobs may bring ConfigMaps and Secrets (docs/carrying.md): in each of them, a Role lets the manager create both. They must exist. Empty: none.',
+      [],
+      '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
+    ),
+  }),
   managerAccess: group(
     'What the manager uses to create, watch and delete its copies on this cluster, and to keep its Lease in config.leaseNamespace.',
     {

@@ -103,6 +103,13 @@ export const HOLD_ANNOTATION = 'switchyard.dev/hold';
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 /** Annotation by which a user says whether the pods of a Job end by themselves where nobody renews them (pod-fence.ts): `on` or `off`. */
 export const POD_FENCE_ANNOTATION = 'switchyard.dev/pod-fence';
+/**
+ * Annotation by which a user says which objects that its pods refer to travel to the worker cluster with a Job: `ConfigMaps`, `Secrets`, or
+ * both with a comma; `None`.
+ */
+export const CARRY_ANNOTATION = 'switchyard.dev/carry';
+/** Annotation of a suspended copy whose ConfigMaps and Secrets are still to be written. */
+export const CARRY_PENDING_ANNOTATION = 'switchyard.dev/carry-pending';
 /** Annotation on such a pod, by the worker that runs it: its last renewal. */
 export const POD_FENCE_RENEWAL_ANNOTATION = 'switchyard.dev/pod-fence-renewal';
 /**

@@ -60,6 +60,8 @@ export type WatchOptions = {
   /** Start after this version. */
   readonly resourceVersion: string;
   readonly timeoutSeconds?: number;
+  /** As of {@link WriteOptions}. */
+  readonly answer?: 'metadata';
   readonly signal?: AbortSignal;
 };
 

@@ -109,7 +109,11 @@ class TransportKubeClient implements KubeClient, StreamClient {
 
   async watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): Promise<WatchStream<T>> {
     const path = pathTo(resource, options.namespace) + watchQuery(options);
-    return readWatch<T>(await this.#chunks('WATCH', { method: 'GET', path, ...signalOf(options) }), this.#limits, options.signal);
+    return readWatch<T>(
+      await this.#chunks('WATCH', { method: 'GET', path, ...answerOf(options), ...signalOf(options) }),
+      this.#limits,
+      options.signal,
+    );
   }
 
   async stream(path: string, { signal }: { readonly signal: AbortSignal }): Promise<AsyncIterable<string>> {
@@ -267,7 +271,7 @@ const signalOf = ({ signal, beforeSend }: Pick<Call, 'signal' | 'beforeSend'>): 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const METADATA_LIST_ONLY = METADATA_ONLY.replace('PartialObjectMetadata', 'PartialObjectMetadataList');
 
-const answerOf = ({ answer }: WriteOptions): { accept?: string } => (answer === undefined ? {} : { accept: METADATA_ONLY });
+const answerOf = ({ answer }: Pick<WriteOptions, 'answer'>): { accept?: string } => (answer === undefined ? {} : { accept: METADATA_ONLY });
 
 const jsonBody = (value: object): { body: string; contentType: string } => ({
   body: JSON.stringify(value),

@@ -53,7 +53,7 @@ export async function listInto<T extends KubeObject>(
 }
 
 async function listPages<T extends KubeObject>(
-  { client, resource, namespace, labelSelector, fieldSelector, clock }: ReflectorOptions<T>,
+  { client, resource, namespace, labelSelector, fieldSelector, answer, clock }: ReflectorOptions<T>,
   sink: ReflectorSink<T>,
   pageSize: PageSize | undefined,
   heard: () => void,
@@ -69,7 +69,7 @@ async function listPages<T extends KubeObject>(
       try {
         const page = await client.list<T>(resource, {
           signal,
-          ...omitUndefined({ namespace, labelSelector, fieldSelector, limit, continueToken }),
+          ...omitUndefined({ namespace, labelSelector, fieldSelector, answer, limit, continueToken }),
         });
         pageSize?.fitted();
         return page;

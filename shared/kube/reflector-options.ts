@@ -29,6 +29,8 @@ export type ReflectorOptions<T extends KubeObject> = {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** Metadata: objects come without anything else, such as the data of Secrets. */
+  readonly answer?: 'metadata';
   /**
    * Told of answers that cannot be used; given for servers that are not trusted, which are then left alone for a while. `fault` is
    * undefined when they are usable again: a list was complete. `source` tells several reflectors apart.

@@ -179,7 +179,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
 
   /** One watch, until it ends. Throws when it broke or was of no use. */
   async #watch(from: string, signal: AbortSignal): Promise<void> {
-    const { client, resource, clock, random, namespace, labelSelector, fieldSelector, log, course } = this.#options;
+    const { client, resource, clock, random, namespace, labelSelector, fieldSelector, answer, log, course } = this.#options;
     const catchesUp = this.#waiting.size > 0;
     const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
     // Where nobody keeps a course, there are Leases that tell of a restore.
@@ -198,7 +198,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
         resourceVersion: from,
         timeoutSeconds,
         signal: idle.signal,
-        ...omitUndefined({ namespace, labelSelector, fieldSelector }),
+        ...omitUndefined({ namespace, labelSelector, fieldSelector, answer }),
       });
       // Not before: a server that is replaced from now on breaks the watch.
       const first = [...this.#waiting].some(({ target }) => target === undefined);
@@ -233,8 +233,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
 
   /** Asks how far the server is, which is the least that can be asked of a list. */
   async #askPosition(from: string, signal: AbortSignal): Promise<void> {
-    const { client, resource, namespace, labelSelector, fieldSelector, course } = this.#options;
-    const options = omitUndefined({ namespace, labelSelector, fieldSelector });
+    const { client, resource, namespace, labelSelector, fieldSelector, answer, course } = this.#options;
+    const options = omitUndefined({ namespace, labelSelector, fieldSelector, answer });
     const highest = course?.highest() ?? '';
     const { resourceVersion } = await client.list<T>(resource, { limit: 1, signal, ...options });
     this.#checkOrder(from, resourceVersion);

@@ -58,6 +58,7 @@ test('where the manager may not list PriorityClasses, nothing is known of them, 
     leaseNamespaces: ['kube-system'],
     servedNamespaces: [],
     createNamespaces: false,
+    carryNamespaces: [],
     liveLogs: false,
   };
   const older = JSON.parse(JSON.stringify(accessObjects(wish)).replaceAll('"priorityclasses"', '"nothing"')) as Granted[];

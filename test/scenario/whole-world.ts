@@ -54,7 +54,16 @@ export type RunningManager = RunningProgram & Pick<Manager, 'unreadiness'>;
 type ManagerParts = Partial<
   Pick<
     ManagerDeps,
-    'tracing' | 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs' | 'dashboard'
+    | 'tracing'
+    | 'submissions'
+    | 'webhook'
+    | 'registry'
+    | 'history'
+    | 'fairSharing'
+    | 'connectCluster'
+    | 'workerLostTimeoutMs'
+    | 'dashboard'
+    | 'carryNamespaces'
   >
 >;
 

@@ -8,6 +8,7 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
 import type { RecordReader } from '../../api/records.ts';
 import { pendingChecks } from '../queues/admission-checks.ts';
+import { type CarriedObjects, createReferenceIndex } from '../queues/carried-objects.ts';
 import { refusalIn } from '../workload/avoidance.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import { ZERO } from '../../api/amount.ts';
@@ -90,6 +91,8 @@ export function createJobWatcher(deps: {
   readonly priorityClasses: () => PriorityClasses;
   /** Absent: pods count as written. */
   readonly adjustments?: PodAdjustments;
+  /** The objects that may travel with Jobs; absent: all count as present. */
+  readonly carriedObjects?: CarriedObjects | undefined;
   /** Absent: no decision log is written. */
   readonly recorder?: Pick<DecisionRecorder, 'seen' | 'ended'> | undefined;
   readonly metrics: AdmissionMetrics;
@@ -101,6 +104,7 @@ export function createJobWatcher(deps: {
   const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   const pendingOf = createQueueCounts();
+  const referring = createReferenceIndex();
   const visits = createSlicedPass(() => pending.values());
   /** Reasons that keep Jobs out of the queues. The queues know the reasons of queued Workloads. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
@@ -216,6 +220,7 @@ export function createJobWatcher(deps: {
     const { key } = workload;
     pendingOf.replace(namedQueueOf(pending.get(key)), namedQueueOf(workload));
     pending.set(key, workload);
+    referring.set(key, workload);
   };
 
   const enqueue = (workload: Workload): void => {
@@ -225,6 +230,7 @@ export function createJobWatcher(deps: {
       queueing: cache.queueing(),
       priorityClasses: deps.priorityClasses(),
       keptOut: () => retries.reasonToWait(key) ?? unaccounted.reasonIn(workload.namespace),
+      carriedObjects: deps.carriedObjects,
     });
     if ('reason' in entry) {
       queues.delete(key);
@@ -242,6 +248,7 @@ export function createJobWatcher(deps: {
   const dequeue = (key: string): void => {
     pendingOf.replace(namedQueueOf(pending.get(key)), undefined);
     pending.delete(key);
+    referring.set(key, undefined);
     toCorrect.delete(key);
     toReport.delete(key);
     queues.delete(key);
@@ -259,6 +266,13 @@ export function createJobWatcher(deps: {
     queues.wakeWaitingForCluster();
     wakeScheduler();
   };
+
+  deps.carriedObjects?.onChange((namespace, object) => {
+    for (const key of referring.of(namespace, object)) {
+      const workload = pending.get(key);
+      if (workload !== undefined && waits(key)) enqueue(workload);
+    }
+  });
 
   return {
     added: observe,

@@ -131,6 +131,8 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     maxExecutionSeconds: logged.maxSeconds,
     fenced: logged.fenced,
     podFenced: logged.podFenced,
+    carry: undefined,
+    references: [],
     graceSeconds: 0,
     shape: logged.shape,
     cannotStart: undefined,

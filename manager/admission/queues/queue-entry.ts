@@ -2,6 +2,7 @@ import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { rejectedBy } from './admission-checks.ts';
+import { type CarriedObjects, carryingWorkload, missingReference } from './carried-objects.ts';
 import { placesOf } from '../quota/cluster-state.ts';
 import { timeIsUp } from '../cache/execution-time.ts';
 import type { QueuedWorkload } from '../workload/ordering.ts';
@@ -19,6 +20,8 @@ export type QueueEntryContext = {
   readonly priorityClasses: PriorityClasses;
   /** A further reason to keep a Workload out of any queue. */
   readonly keptOut?: ((workload: Workload) => InadmissibleReason | undefined) | undefined;
+  /** The objects of the manager cluster that may travel with Jobs; absent: all objects count as present. */
+  readonly carriedObjects?: CarriedObjects | undefined;
 };
 
 /** The ClusterQueue in which a Workload waits and its requests there, or why it is not queued. */
@@ -31,11 +34,13 @@ export function queueEntry(workload: Workload, arrival: number, context: QueueEn
     return workload.untrusted === undefined ? route : { ...route, message: `${route.message}; ${workload.untrusted.problem}` };
   }
   const { queue, priority } = route;
+  const carrying = carryingWorkload(workload, route.carry);
   return (
-    rejectedBy(workload, queue.checks ?? []) ?? {
+    rejectedBy(workload, queue.checks ?? []) ??
+    missingReference(carrying, context.carriedObjects) ?? {
       clusterQueue: queue.name,
       strict: queue.strict,
-      queued: { workload: sizedFor(workload, queue), priority, arrival },
+      queued: { workload: sizedFor(carrying, queue), priority, arrival },
     }
   );
 }

@@ -33,11 +33,15 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // The template of a copy never changes: a resumed copy keeps the fence with which it was made.
     ...omitUndefined({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),
+    ...omitUndefined({ carry: resumes ? previous.carry : carriedKinds(workload) }),
     ...(checks.length === 0 ? {} : { evicted: true as const, checks }),
     // A Workload that has started forgets the clusters that refused it before.
     ...omitUndefined({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };
 }
+
+/** The kinds of objects that travel with the copy; undefined: none. */
+const carriedKinds = ({ carry = [] }: Workload): AdmissionRecord['carry'] => (carry.length === 0 ? undefined : carry);
 
 /** The record of a reservation once all its admission checks are ready. */
 export function releasedRecord({ evicted: _evicted, checks: _checks, ...record }: AdmissionRecord, nowMs: number): AdmissionRecord {

@@ -2,6 +2,8 @@ import type { DeepReadonly, Namespace } from '../../../shared/api/kubernetes.ts'
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../../shared/kube/selectors.ts';
 import { repellingTaint, type Taint } from '../../../shared/kube/taints.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { CarriedKind } from '../../api/carried-kinds.ts';
 import type { ClusterQueue, ClusterQueueSpec, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../../api/local-queue.ts';
@@ -60,6 +62,8 @@ export type LocalQueueSetup = {
   readonly clusterQueue: string;
   readonly stopPolicy: StopPolicy;
   readonly priorityBounds: DeepReadonly<PriorityBounds> | undefined;
+  /** The kinds of objects that travel with its Jobs; undefined: its ClusterQueue decides. */
+  readonly carry: readonly CarriedKind[] | undefined;
   /** The weight that divides the LocalQueue's usage, with admission fair sharing. */
   readonly weight: number;
 };
@@ -83,6 +87,8 @@ export type QueueSetup = {
   readonly checksTimeoutMs?: number;
   /** Finished pods keep their quota until the Job ends. */
   readonly keepsFinished?: boolean;
+  /** The kinds of objects that travel with its Jobs; absent: none. */
+  readonly carry?: readonly CarriedKind[];
   /** What happens to Jobs whose cluster is lost. */
   readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'podFence' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
@@ -158,6 +164,7 @@ export function buildQueueingSetup(
           clusterQueue: spec.clusterQueue,
           stopPolicy: spec.stopPolicy ?? 'None',
           priorityBounds: spec.priorityBounds,
+          carry: spec.carry,
           weight: weightOf(spec.fairSharing),
         },
       ]),
@@ -217,6 +224,7 @@ function queueSetup(
     checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),
     checksTimeoutMs: parseDurationMs(spec.admissionChecksTimeout ?? '') ?? 0,
     keepsFinished: spec.reclaimablePods === 'Keep',
+    ...omitUndefined({ carry: spec.carry }),
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
@@ -235,8 +243,8 @@ function queueSetup(
   };
 }
 
-/** The ClusterQueue of a pending Workload, and its priority there. */
-export type Route = { readonly queue: QueueSetup; readonly priority: number };
+/** The ClusterQueue of a pending Workload, its priority there, and the kinds of objects that travel with it. */
+export type Route = { readonly queue: QueueSetup; readonly priority: number; readonly carry: readonly CarriedKind[] };
 
 /** The route of a pending Workload, or why it joins no queue. */
 export function routeOf(workload: Workload, setup: QueueingSetup, classes: PriorityClasses): Route | InadmissibleReason {
@@ -270,5 +278,6 @@ export function routeOf(workload: Workload, setup: QueueingSetup, classes: Prior
     };
   }
   const priority = resolvePriority(workload.priorityWish, classes, local.priorityBounds);
-  return priority.kind === 'Priority' ? { queue, priority: priority.value } : { reason: priority.reason, message: priority.message };
+  if (priority.kind !== 'Priority') return { reason: priority.reason, message: priority.message };
+  return { queue, priority: priority.value, carry: workload.carry ?? local.carry ?? queue.carry ?? [] };
 }

@@ -1,5 +1,7 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../../api/check-states.ts';
+import type { CarriedKind } from '../../api/carried-kinds.ts';
+import type { PodReference } from '../../api/pod-references.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
 import { shapeOf } from '../../api/job-shape.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
@@ -75,6 +77,10 @@ export type Workload = {
   readonly fenced: boolean | undefined;
   /** Whether its pods have a pod fence; false if they cannot, undefined: its ClusterQueue decides. */
   readonly podFenced: boolean | undefined;
+  /** The kinds of objects that travel with the Job; undefined: its LocalQueue or ClusterQueue decides. */
+  readonly carry: readonly CarriedKind[] | undefined;
+  /** The ConfigMaps and Secrets that its pods refer to. */
+  readonly references: readonly PodReference[];
   /** Termination grace period of its pods, in seconds. */
   readonly graceSeconds: number;
   /** What a cluster judges the Job by: `shapeOf`. */
@@ -179,6 +185,8 @@ export function workloadOf(
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     podFenced: podFencedOf(kind, job, wishes),
+    carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
+    references: kind.references(job),
     graceSeconds: kind.graceSeconds(job),
     shape: shapeOf(namespace, written.requests, kind.programOf(job)),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { FairSharing, FairSharingStatus } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
-import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
+import { Carry, Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
 
 /** How a cluster is chosen among those with room: the one that the Job fills most, or the one that stays emptiest. */
 export const PLACEMENT_POLICIES = ['LeastRoom', 'MostRoom'] as const;
@@ -157,6 +157,11 @@ export const ClusterQueueSpecSchema = Type.Object(
         description:
           'Whether the pods of these Jobs end by themselves where nobody renews them, also while the control plane of their cluster is away. Jobs whose pods cannot have such a fence run without.',
       }),
+    ),
+    carry: Type.Optional(
+      Carry(
+        'The objects that its Jobs take to their worker cluster, as far as their pods refer to them, where neither Job nor LocalQueue says otherwise. Absent: none.',
+      ),
     ),
     startTimeout: Type.Optional(
       Duration(

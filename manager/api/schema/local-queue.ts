@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { FairSharing } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { Conditions, ObjectName, ResourceList, StopPolicy, withRules } from '../schema-parts.ts';
+import { Carry, Conditions, ObjectName, ResourceList, StopPolicy, withRules } from '../schema-parts.ts';
 
 export const PriorityBoundsSchema = Type.Object(
   {
@@ -21,6 +21,11 @@ export const LocalQueueSpecSchema = Type.Object({
   clusterQueue: ObjectName('The ClusterQueue that backs this queue.', { rule: 'self == oldSelf', message: 'clusterQueue is immutable' }),
   stopPolicy: Type.Optional(StopPolicy),
   priorityBounds: Type.Optional(PriorityBoundsSchema),
+  carry: Type.Optional(
+    Carry(
+      'The objects that its Jobs take to their worker cluster, as far as their pods refer to them, unless a Job says otherwise by the annotation switchyard.dev/carry. Absent: as the ClusterQueue says.',
+    ),
+  ),
   fairSharing: Type.Optional(
     FairSharing('Its weight among the LocalQueues of a ClusterQueue with the admissionMode UsageBasedAdmissionFairSharing.'),
   ),

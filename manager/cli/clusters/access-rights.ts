@@ -10,6 +10,8 @@ export type AccessWish = {
   /** Empty: all. */
   readonly servedNamespaces: readonly string[];
   readonly createNamespaces: boolean;
+  /** Where copies may bring ConfigMaps and Secrets along. */
+  readonly carryNamespaces: readonly string[];
   /** Whether it may read the logs of pods that run, to show them in its dashboard. */
   readonly liveLogs: boolean;
 };
@@ -42,6 +44,8 @@ const WORK: readonly Rule[] = [
 /** The ends of logs that the worker keeps. */
 const TAILS: Rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
 const LIVE_LOGS: readonly Rule[] = [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }];
+/** What copies bring along. */
+const CARRIED: readonly Rule[] = [{ apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['create', 'patch'] }];
 const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
 ];
@@ -53,8 +57,13 @@ export function rulesOf({
   leaseNamespaces,
   servedNamespaces,
   createNamespaces,
+  carryNamespaces,
   liveLogs,
-}: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases' | '-token'; readonly rules: readonly Rule[] }[] {
+}: AccessWish): readonly {
+  readonly where: string;
+  readonly name: '' | '-leases' | '-token' | '-carry';
+  readonly rules: readonly Rule[];
+}[] {
   // Beside managers of an earlier release, which look for them there alone, the worker puts them beside copies.
   const work = [...WORK, ...(leaseNamespaces.length > 1 ? [TAILS] : []), ...(liveLogs ? LIVE_LOGS : [])];
   return [
@@ -77,6 +86,7 @@ export function rulesOf({
       rules: [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [name], verbs: ['create'] }],
     },
     ...servedNamespaces.map((where) => ({ where, name: '' as const, rules: work })),
+    ...carryNamespaces.map((where) => ({ where, name: '-carry' as const, rules: CARRIED })),
   ];
 }
 

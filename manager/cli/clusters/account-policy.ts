@@ -50,7 +50,9 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
   };
   return {
     failurePolicy: 'Fail',
-    matchConstraints: { resourceRules: [rule('batch', ['jobs', 'jobs/status']), rule('coordination.k8s.io', ['leases'])] },
+    matchConstraints: {
+      resourceRules: [rule('batch', ['jobs', 'jobs/status']), rule('coordination.k8s.io', ['leases']), rule('', ['configmaps', 'secrets'])],
+    },
     matchConditions: [{ name: 'by-the-manager', expression: `request.userInfo.username == '${username}'` }],
     variables: [
       { name: 'resource', expression: 'request.resource.resource' },
@@ -85,6 +87,11 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
       {
         expression: `variables.resource != 'leases' || (object != null ? (has(object.metadata.name) ? object.metadata.name : '') : oldObject.metadata.name).startsWith('switchyard-origin-')`,
         message: 'metadata.name: is not that of a Lease of a manager',
+        reason: 'Invalid',
+      },
+      {
+        expression: `!(variables.resource in ['configmaps', 'secrets']) || ${has('object')} && has(object.immutable) && object.immutable && (oldObject == null || ${has('oldObject')} && has(oldObject.immutable) && oldObject.immutable)`,
+        message: `metadata.labels[${ORIGIN_LABEL}]: must be there, and immutable be true: the manager writes no ConfigMaps and Secrets but those that copies bring along`,
         reason: 'Invalid',
       },
     ],

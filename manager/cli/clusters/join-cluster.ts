@@ -32,6 +32,7 @@ export type JoinConfig = ClusterChoice & {
   readonly 'served-namespaces': readonly string[] | undefined;
   readonly preference: number | undefined;
   readonly 'create-namespaces': boolean;
+  readonly 'carry-namespaces': readonly string[] | undefined;
   readonly 'live-logs': boolean;
   readonly 'built-in-controller': boolean;
   readonly 'token-life': number;
@@ -68,6 +69,7 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
     leaseNamespaces: await leasesIn(config, worker.client),
     servedNamespaces: config['served-namespaces'] ?? [],
     createNamespaces: config['create-namespaces'],
+    carryNamespaces: config['carry-namespaces'] ?? [],
     liveLogs: config['live-logs'],
   };
   const policy = { jobController: jobControllerOf(config), deniedNamespaces: config['denied-namespaces'] };

@@ -42,6 +42,12 @@ const FLAGS = {
     parse: preference,
   },
   'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
+  'carry-namespaces': {
+    value: 'LIST',
+    about:
+      'the namespaces there to which Jobs may bring ConfigMaps and Secrets (--carry-namespaces of the manager), separated by commas; they must exist. Absent: none',
+    parse: names,
+  },
   'live-logs': {
     about:
       'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag a right that it had ends',

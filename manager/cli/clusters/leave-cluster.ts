@@ -85,6 +85,7 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
     leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
     servedNamespaces: spec.servedNamespaces ?? [],
     createNamespaces: false,
+    carryNamespaces: [],
     liveLogs: false,
   };
   await withCluster(

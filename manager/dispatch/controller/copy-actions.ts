@@ -1,12 +1,15 @@
-import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
-import { parseKey } from '../../../shared/kube/keys.ts';
+import { objectKey, parseKey } from '../../../shared/kube/keys.ts';
+import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { JobEventReason } from '../../api/reasons.ts';
 import type { ParsedRecord } from '../../api/records.ts';
 import { fieldsDropped, isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { neverSent } from '../cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+import { type Companion, refersTo, withCompanions } from '../companions/plan-companions.ts';
+import { readCompanions } from '../companions/read-companions.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { wasDispatched } from '../mirror/missing-copy.ts';
@@ -62,10 +65,12 @@ class Actions implements CopyActions {
     try {
       switch (action.kind) {
         case 'Create':
-          return await this.#create(cluster, key, group, action.job);
+          return await this.#create(cluster, key, group, action);
         case 'Update':
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec, action.annotations));
           return undefined;
+        case 'Carry':
+          return await this.#carry(cluster, key, group, action);
         case 'Seed':
         case 'TakeBackSuspended':
           // The write starts no pod and is conditional on the version of the copy: a lost answer leaves no doubt.
@@ -84,10 +89,17 @@ class Actions implements CopyActions {
     }
   }
 
-  async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<WorkObject>): Promise<ReconcileResult> {
+  async #create(
+    cluster: RemoteCluster,
+    key: string,
+    group: MirrorGroup,
+    { job, carry }: RemoteAction & { kind: 'Create' },
+  ): Promise<ReconcileResult> {
     const { local, record } = group;
     const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
+    const companions = carry === undefined ? [] : await this.#companions(local, carry);
+    const wanted = withCompanions(this.#deps.kind, job, companions);
     const isFirst = record.kind === 'Record' && isCertain(group.clusters.get(cluster.name), record.record);
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name), isFirst };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
@@ -96,6 +108,8 @@ class Actions implements CopyActions {
     const dropped = [...unlistedMarks(copy, wanted), ...kind.copies.droppedFields(wanted, copy)];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
+      // A copy that existed before may refer to other content: it is looked at again.
+      if (carry !== undefined && refersTo(this.#deps.kind, copy, companions)) await this.#write(cluster, key, local, copy, companions);
       // A new copy starts from the finished work, which must be written to its status first.
       if (kind.isSuspended(wanted)) cluster.wake(key, { now: true });
       return undefined;
@@ -107,6 +121,49 @@ class Actions implements CopyActions {
     await cluster.writer.delete(copy, 'Foreground');
     cluster.deleted(copy);
     return undefined;
+  }
+
+  /** The objects that the Job takes along, as they are now. */
+  async #companions(local: DeepReadonly<WorkObject> | undefined, carry: readonly CarriedKind[]): Promise<readonly Companion[]> {
+    if (local === undefined) return [];
+    const plan = await readCompanions(this.#deps, local, carry);
+    if (plan.kind === 'Problem') throw new DispatchRefused(plan.problem);
+    return plan.companions;
+  }
+
+  /** Writes the objects of a suspended copy. A copy that refers to content of before, and has never run, gives way to another one. */
+  async #carry(
+    cluster: RemoteCluster,
+    key: string,
+    { local }: MirrorGroup,
+    { copy, carry }: RemoteAction & { kind: 'Carry' },
+  ): Promise<ReconcileResult> {
+    const companions = await this.#companions(local, carry);
+    // The cache has no references of copies.
+    const whole = await cluster.writer.find(objectKey(copy));
+    if (whole?.metadata.uid !== copy.metadata.uid) return { requeueAfterMs: LAG_RETRY_MS };
+    if (refersTo(this.#deps.kind, whole, companions)) {
+      await this.#write(cluster, key, local, copy, companions);
+      cluster.wake(key, { now: true });
+      return undefined;
+    }
+    await cluster.writer.delete(copy, 'Foreground');
+    cluster.deleted(copy);
+    return undefined;
+  }
+
+  async #write(
+    cluster: RemoteCluster,
+    key: string,
+    local: DeepReadonly<WorkObject> | undefined,
+    copy: DeepReadonly<WorkObject>,
+    companions: readonly Companion[],
+  ): Promise<void> {
+    cluster.wrote(key, await cluster.writer.carry(copy, companions));
+    this.works(cluster, key);
+    if (local === undefined || companions.length === 0) return;
+    const names = companions.map(({ reference, object }) => `${reference.kind.toLowerCase()} ${reference.name} as ${object.metadata.name}`);
+    this.#deps.events.event(this.#deps.kind.resource, local, 'Normal', JobEventReason.Carried, `to cluster ${cluster.name}: ${names.join(', ')}`);
   }
 
   /**

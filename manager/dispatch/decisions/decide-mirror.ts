@@ -106,7 +106,8 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   return { ...plan, remote: plan.nameHeld === true ? [...others, ...staleCopies] : [...staleCopies, ...others] };
 }
 
-const startsCopy = (action: RemoteAction): boolean => action.kind === 'Create' || (action.kind === 'Update' && action.resumes);
+const startsCopy = (action: RemoteAction): boolean =>
+  action.kind === 'Create' || action.kind === 'Carry' || (action.kind === 'Update' && action.resumes);
 
 const remove = (kind: WorkKind, copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
   remote: deletions(kind, copies, confirmGone ? 'Gone' : undefined),

@@ -1,4 +1,4 @@
-import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
@@ -6,11 +6,13 @@ import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { type DispatchProblem, isRefusalOf, refusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
+import { carryPending } from '../companions/carry-mark.ts';
 import { isLossYoung, lossMessage, unreadable } from '../mirror/lost-place.ts';
 import { absence, isCertain, isNameHeld, isUntouched, type MirrorGroup, placeOf, viewOfPlace } from '../mirror/mirror-group.ts';
 import { isToBeLookedUp, lostDelayMs, remainingLostDelayMs, unclearCopy } from '../mirror/missing-copy.ts';
 import { atRest, cannotStart, dispatched, notDispatched } from '../status-home/own-conditions.ts';
 import type { OwnCondition } from '../../work-kind/work-kind.ts';
+import { carriedTo } from './carried-objects.ts';
 import { type HomeAction, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
@@ -83,9 +85,22 @@ export function decideMissingCopy(group: MirrorGroup, local: DeepReadonly<WorkOb
   }
   const job = wantedCopy(group, local, record); // 12
   if ('reason' in job) return { ...waits(job), nameHeld };
-  const made = kind.home.hasFinishedWork(local) ? kind.copies.suspended(job) : job;
-  const create: RemoteAction = { kind: 'Create', cluster: name, job: made };
+  const create = creation(group, local, record, name, job);
   const problem = cluster.problem ?? cluster.trouble;
   const home = problem === undefined ? NOTHING : nothingRuns([notDispatched(problem)]);
   return { remote: [create], home, nameHeld };
+}
+
+/** A copy that takes finished work or objects along is created suspended, and resumed once it has them. */
+function creation(
+  group: MirrorGroup,
+  local: DeepReadonly<WorkObject>,
+  record: AdmissionRecord,
+  cluster: string,
+  job: Unsaved<WorkObject>,
+): RemoteAction {
+  const { kind } = group;
+  const carry = carriedTo(group, local, record, cluster);
+  if (carry !== undefined) return { kind: 'Create', cluster, job: carryPending(kind.copies.suspended(job)), carry };
+  return { kind: 'Create', cluster, job: kind.home.hasFinishedWork(local) ? kind.copies.suspended(job) : job };
 }

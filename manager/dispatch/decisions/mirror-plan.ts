@@ -2,6 +2,7 @@ import type { DeepReadonly, Unsaved, WorkObject, WorkStatus } from '../../../sha
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { CarriedKind } from '../../api/carried-kinds.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';
 import { type Copy, isHeld, type MirrorGroup } from '../mirror/mirror-group.ts';
@@ -19,7 +20,13 @@ export type MirrorPlan = {
 };
 
 export type RemoteAction =
-  | { readonly kind: 'Create'; readonly cluster: string; readonly job: Unsaved<WorkObject> }
+  | {
+      readonly kind: 'Create';
+      readonly cluster: string;
+      readonly job: Unsaved<WorkObject>;
+      /** The kinds of objects that the copy takes along: it is created suspended, and they are written once it has a UID. */
+      readonly carry?: readonly CarriedKind[];
+    }
   | {
       readonly kind: 'Update';
       readonly cluster: string;
@@ -30,6 +37,8 @@ export type RemoteAction =
       /** null: the annotation is removed. */
       readonly annotations?: Record<string, string | null>;
     }
+  /** Writes the objects that a suspended copy takes along, where an earlier leader or attempt has not. */
+  | { readonly kind: 'Carry'; readonly cluster: string; readonly copy: DeepReadonly<WorkObject>; readonly carry: readonly CarriedKind[] }
   /** Writes the finished work of the Job to a suspended copy. */
   | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<WorkObject>; readonly status: WorkStatus }
   /** Resets the condition Suspended from an earlier suspension, so that the Job controller sets it again once it has seen this one. */

@@ -20,6 +20,9 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { copyIdentity, marksFor, marksOf, missingMarks, otherManager, type CopyMarks } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
+import { CARRY_DONE } from '../companions/carry-mark.ts';
+import type { Companion } from '../companions/plan-companions.ts';
+import { writeCompanions } from '../companions/write-companions.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
@@ -40,6 +43,8 @@ export interface CopyWriter {
   find(key: ObjectKey): Promise<WorkObject | undefined>;
   /** Names of the first pods of this copy that have not ended. The copy itself may be gone: a user can delete it and orphan its pods. */
   runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
+  /** Writes the objects that a copy takes along, and removes the mark that they are missing. */
+  carry(copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject>;
   update(copy: DeepReadonly<WorkObject>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<WorkObject>;
   /** Writes finished work to the status of this version of a suspended copy; 409 when its Job controller has written to it meanwhile. */
   seed(copy: DeepReadonly<WorkObject>, work: WorkStatus): Promise<WorkObject>;
@@ -229,6 +234,14 @@ export function createCopyWriter(options: {
     }
   }
 
+  const carry = (copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject> =>
+    timed(async (signal) => {
+      const problem = await writeCompanions(client, cluster, kind.resource, copy, companions, signal);
+      if (problem !== undefined) throw new DispatchRefused(problem);
+      const body = { metadata: { uid: copy.metadata.uid, annotations: CARRY_DONE } };
+      return client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+    });
+
   async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
     const selectors = { labelSelector: `${JOB_NAME_LABEL}=${name}`, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
     let continueToken: string | undefined;
@@ -303,6 +316,7 @@ export function createCopyWriter(options: {
     mark,
     find,
     runningPods,
+    carry,
     takeBackSuspended,
     writeStatus: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
     update: (copy, spec, annotations) =>

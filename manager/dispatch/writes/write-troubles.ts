@@ -83,6 +83,7 @@ const DONE = {
   TakeBackSuspended: 'asked whether its suspension is seen',
   Delete: 'deleted',
   Look: 'read',
+  Carry: 'given the objects that it takes along',
 } as const satisfies Record<RemoteAction['kind'], string>;
 const USUAL: readonly DispatchedReason[] = [DispatchedReason.WriteConflict, DispatchedReason.Throttled];
 

@@ -4,6 +4,7 @@ import {
   ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
   CANARY_LABEL,
+  CARRY_ANNOTATION,
   CLUSTERS_ANNOTATION,
   CREATED_BY_ANNOTATION,
   FENCING_ANNOTATION,
@@ -32,13 +33,19 @@ import {
 import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
+import { podReferences, type PodReference } from '../../api/pod-references.ts';
 import { podFenceProblem } from './pod-fence-problem.ts';
 
 const COMPACT = Symbol('compact');
 
 /** The part of a Job that the cache keeps. The type is marked, because no copy may be created from it. */
 export type CompactJob = Job & { readonly [COMPACT]: Compactness };
-type Compactness = { readonly problem: string | undefined; readonly program: string; readonly podFence: FieldProblem | undefined };
+type Compactness = {
+  readonly problem: string | undefined;
+  readonly program: string;
+  readonly podFence: FieldProblem | undefined;
+  readonly references: readonly PodReference[];
+};
 
 export type CompactOptions = {
   /** Why the Job is refused; a refused Job keeps even less. */
@@ -74,7 +81,7 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
     metadata: { ...identity, ...essentials.metadata, ...omitUndefined({ labels }) },
     spec: essentials.spec,
     ...omitUndefined({ status }),
-    [COMPACT]: { problem, program: programOf(job), podFence: podFenceProblemOf(job) },
+    [COMPACT]: { problem, program: programOf(job), podFence: podFenceProblemOf(job), references: referencesOfJob(job) },
   };
 }
 
@@ -87,6 +94,14 @@ export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (i
 /** Why its pods cannot have a pod fence; undefined: they can. The result is the same for a full Job and its compact form. */
 export const podFenceProblemOf = (job: DeepReadonly<Unsaved<Job>>): FieldProblem | undefined =>
   isCompact(job) ? job[COMPACT].podFence : podFenceProblem(job);
+
+/** The ConfigMaps and Secrets that its pods refer to. The result is the same for a full Job and its compact form. */
+export function referencesOfJob(job: DeepReadonly<Unsaved<Job>>): readonly PodReference[] {
+  if (isCompact(job)) return job[COMPACT].references;
+  const references = podReferences(job.spec.template.spec);
+  return references.length === 0 ? NO_REFERENCES : references;
+}
+const NO_REFERENCES: readonly PodReference[] = [];
 
 /**
  * A digest of the pods of a Job, without their commands, arguments and environment. The result is the same for a full Job and its compact
@@ -126,6 +141,7 @@ const SHOWN_ANNOTATIONS = [ACTS_ANNOTATION, LAST_FAILURE_ANNOTATION, CREATED_BY_
 const ANNOTATIONS = [
   ...REFUSED_ANNOTATIONS,
   ADMISSION_ANNOTATION,
+  CARRY_ANNOTATION,
   CLUSTERS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,

@@ -2,9 +2,10 @@ import type { DeepReadonly, Job, Unsaved, WorkObject } from '../../../shared/api
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { withReferences } from '../../api/pod-references.ts';
 import type { CachedForm, CopyRules, HomeStatusRules, WorkKind } from '../work-kind.ts';
 import { admittedPart } from './admitted-part.ts';
-import { compactJob, compactProblem, podFenceProblemOf, programOf } from './compact-job.ts';
+import { compactJob, compactProblem, podFenceProblemOf, programOf, referencesOfJob } from './compact-job.ts';
 import { statusByCopy } from './copy/copy-verdict.ts';
 import { essentialsOfCopy } from './copy/copy-essentials.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from './copy/copy-rest.ts';
@@ -40,6 +41,11 @@ const copies: CopyRules = {
   change: specChange,
   resumes: (change) => change['suspend'] === false,
   suspended: (copy: Unsaved<Job>) => ({ ...copy, spec: { ...copy.spec, suspend: true } }),
+  withReferences: (copy: Unsaved<Job>, nameOf) => {
+    const { template } = copy.spec;
+    if (template.spec === undefined) return copy;
+    return { ...copy, spec: { ...copy.spec, template: { ...template, spec: withReferences(template.spec, nameOf) } } };
+  },
   changesPods: changesTemplate,
   hasLostController,
   hasOtherController,
@@ -109,6 +115,7 @@ export const JOB_KIND: WorkKind<Job> = {
   ttlSeconds: ({ spec }: DeepReadonly<Job>) => spec.ttlSecondsAfterFinished ?? undefined,
   programOf,
   podFenceProblem: podFenceProblemOf,
+  references: referencesOfJob,
   podSelector,
   progress: progressOf,
   cache,

@@ -257,6 +257,7 @@ describe('what the manager chart passes to the program', () => {
         limits: { ageMs: 30 * 24 * 3_600_000, bytesMax: 512 * 1024 * 1024 },
       },
       jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false, deniedNamespaces: ['kube-*'] },
+      carryNamespaces: [],
       podFenceImage: 'ghcr.io/switchyard/switchyard:0.1.0',
       logLevel: 'info',
     });

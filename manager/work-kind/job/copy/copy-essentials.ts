@@ -8,6 +8,7 @@ import {
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
+  CARRY_PENDING_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
 } from '../../../../shared/api/names.ts';
 import { objectKey } from '../../../../shared/kube/keys.ts';
@@ -56,6 +57,7 @@ const essentialMarks = (annotations: unknown, besideOriginal: boolean): Record<s
     DISPATCH_EPOCH_ANNOTATION,
     FENCING_ANNOTATION,
     JOB_CONTROLLER_ANNOTATION,
+    CARRY_PENDING_ANNOTATION,
     RESUMED_FROM_ANNOTATION,
     ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
   ]);

@@ -10,6 +10,7 @@ const WISH: AccessWish = {
   leaseNamespaces: ['switchyard-system'],
   servedNamespaces: [],
   createNamespaces: false,
+  carryNamespaces: [],
   liveLogs: false,
 };
 

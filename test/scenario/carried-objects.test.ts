@@ -1,0 +1,247 @@
+/** Goal: what the pods of a Job refer to travels with the Job, and goes with its last copy. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CARRY_ANNOTATION } from '../../shared/api/names.ts';
+import type { ConfigMap, Job, Secret } from '../../shared/api/kubernetes.ts';
+import { CONFIG_MAPS, EVENTS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { SERVICE_ACCOUNTS } from '../../manager/cli/clusters/access-rights.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
+import { createLine } from '../support/line.ts';
+import { createWholeWorld, NAMESPACE, type JobParts, type WholeWorld } from './whole-world.ts';
+
+let world: WholeWorld;
+
+beforeEach(async () => {
+  world = await createWholeWorld({ clusters: ['east'] });
+});
+afterEach(() => world.close());
+
+const BOTH = { [CARRY_ANNOTATION]: 'ConfigMaps,Secrets' };
+const PARTS = { parts: { carryNamespaces: [NAMESPACE] } };
+
+/** A Job with one reference of each kind. */
+const referring = (parts: { readonly name?: string; readonly optional?: boolean } = {}, seconds = 500): JobParts['spec'] => ({
+  template: {
+    metadata: { annotations: { 'switchyard.dev/simulate-duration': `${seconds}s` } },
+    spec: {
+      restartPolicy: 'Never',
+      imagePullSecrets: [{ name: 'registry' }],
+      containers: [
+        {
+          name: 'main',
+          image: 'train',
+          resources: { requests: { cpu: '1' } },
+          envFrom: [
+            { configMapRef: { name: parts.name ?? 'settings', ...(parts.optional === undefined ? {} : { optional: parts.optional }) } },
+          ],
+          env: [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'token', key: 'value' } } }],
+        },
+      ],
+      volumes: [{ name: 'config', projected: { sources: [{ configMap: { name: 'files' } }] } }],
+    },
+  },
+});
+
+const createAll = async (): Promise<void> => {
+  for (const name of ['settings', 'files'])
+    await world.home.create(CONFIG_MAPS, { metadata: { name, namespace: NAMESPACE }, data: { of: name } });
+  for (const name of ['token', 'registry'])
+    await world.home.create(SECRETS, { metadata: { name, namespace: NAMESPACE }, type: 'Opaque', data: { value: btoa(name) } });
+};
+
+const carried = async (cluster = 'east'): Promise<(ConfigMap | Secret)[]> => {
+  const lists = await Promise.all(
+    [CONFIG_MAPS, SECRETS].map((resource) =>
+      world
+        .client(cluster)
+        .list(resource as Resource<ConfigMap | Secret>, { namespace: NAMESPACE, labelSelector: 'switchyard.dev/origin' }),
+    ),
+  );
+  return lists.flatMap(({ items }) => items);
+};
+const namesOn = async (cluster = 'east'): Promise<string[]> =>
+  (await carried(cluster)).map(({ metadata }) => metadata.name.replace(/-[0-9a-f]{12}$/, '-#')).toSorted();
+
+const waitingFor = async (name: string): Promise<string> => {
+  const condition = findCondition((await world.job(name)).status?.conditions, 'QuotaReserved');
+  return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
+};
+
+const theCopy = async (): Promise<Job> => {
+  const [copy, another] = await world.jobsOn('east');
+  if (copy === undefined || another !== undefined) throw new Error('there is not one copy on east');
+  return copy;
+};
+
+describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
+  test('takes them along under names of their content, owned by its copy, and they go with it', async () => {
+    await createAll();
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring({}, 20), annotations: BOTH });
+    await world.clock.advance(5_000);
+
+    const copy = await theCopy();
+    expect(await namesOn()).toEqual(['files-#', 'registry-#', 'settings-#', 'token-#']);
+    for (const { metadata, immutable } of await carried()) {
+      expect(immutable).toBe(true);
+      expect(metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([copy.metadata.uid]);
+    }
+    const names = (await carried()).map(({ metadata }) => metadata.name);
+    const pod = copy.spec.template.spec;
+    expect(names).toContain(pod?.containers?.[0]?.envFrom?.[0]?.configMapRef?.name);
+    expect(names).toContain(pod?.containers?.[0]?.env?.find(({ name }) => name === 'TOKEN')?.valueFrom?.secretKeyRef?.name);
+    expect(names).toContain(pod?.volumes?.[0]?.projected?.sources?.[0]?.configMap?.name);
+    expect(names).toContain(pod?.imagePullSecrets?.[0]?.name);
+    expect(copy.status?.active).toBe(1);
+    const { items: events } = await world.home.list(EVENTS, { namespace: NAMESPACE });
+    expect(events.find(({ reason }) => reason === 'Carried')?.message).toMatch(
+      /^to cluster east: .*configmap settings as settings-[0-9a-f]{12}/,
+    );
+
+    await world.clock.advance(60_000);
+    expect((await world.job('train')).status?.succeeded).toBe(1);
+    expect(await world.jobsOn('east')).toEqual([]);
+    expect(await namesOn()).toEqual([]);
+  });
+
+  test('shares objects of equal content with other Jobs, and the last one takes them away', async () => {
+    await createAll();
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('short', { spec: referring({}, 20), annotations: BOTH });
+    await world.submit('long', { spec: referring({}, 200), annotations: BOTH });
+    await world.clock.advance(5_000);
+    expect(await namesOn()).toEqual(['files-#', 'registry-#', 'settings-#', 'token-#']);
+    expect((await carried()).map(({ metadata }) => metadata.ownerReferences?.length)).toEqual([2, 2, 2, 2]);
+    await world.clock.advance(60_000);
+    expect((await world.job('short')).status?.succeeded).toBe(1);
+    expect(await namesOn()).toHaveLength(4);
+    await world.clock.advance(200_000);
+    expect((await world.job('long')).status?.succeeded).toBe(1);
+    expect(await namesOn()).toEqual([]);
+  });
+
+  test('waits without quota while one is missing, says which, and goes on when it is created', async () => {
+    await createAll();
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring({ name: 'later' }), annotations: BOTH });
+    await world.clock.advance(5_000);
+    expect(await waitingFor('train')).toBe(
+      'False MissingReference: configmap team/later does not exist; it travels with the Job, which waits until it is created',
+    );
+    expect(await world.jobsOn('east')).toEqual([]);
+    await world.home.create(CONFIG_MAPS, { metadata: { name: 'later', namespace: NAMESPACE }, data: {} });
+    await world.clock.advance(5_000);
+    expect(await waitingFor('train')).toMatch(/^True/);
+    expect(await namesOn()).toEqual(['files-#', 'later-#', 'registry-#', 'token-#']);
+  });
+
+  test('does not wait for an optional one, and its pods see that it is missing', async () => {
+    await createAll();
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring({ name: 'perhaps', optional: true }), annotations: BOTH });
+    await world.clock.advance(5_000);
+    const copy = await theCopy();
+    expect(copy.spec.template.spec?.containers?.[0]?.envFrom?.[0]?.configMapRef).toEqual({ name: 'perhaps', optional: true });
+    expect(copy.status?.active).toBe(1);
+  });
+
+  test('says that its namespace may not, and names the flag', async () => {
+    await createAll();
+    world.startManager('first');
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring(), annotations: BOTH });
+    await world.clock.advance(5_000);
+    expect(await waitingFor('train')).toMatch(
+      /^False MissingReference: .* nothing is carried from namespace team: add it to --carry-namespaces/,
+    );
+  });
+
+  test('takes along what its queue says, and nothing where it says None itself', async () => {
+    await createAll();
+    await world.home.patch(
+      LOCAL_QUEUES,
+      { namespace: NAMESPACE, name: 'main' },
+      { type: 'merge', body: { spec: { carry: ['ConfigMaps'] } } },
+    );
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('plain', { spec: referring() });
+    await world.submit('none', { spec: referring(), annotations: { [CARRY_ANNOTATION]: 'None' } });
+    await world.clock.advance(5_000);
+    expect(await namesOn()).toEqual(['files-#', 'settings-#']);
+    const copies = await world.jobsOn('east');
+    const names = copies.map(({ spec }) => spec.template.spec?.containers?.[0]?.envFrom?.[0]?.configMapRef?.name).toSorted();
+    expect(names).toEqual(['settings', expect.stringMatching(/^settings-[0-9a-f]{12}$/)]);
+  });
+
+  test('never runs without what it refers to, though its manager dies between any two calls', async () => {
+    await createAll();
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring(), annotations: BOTH });
+    for (let calls = 20; calls < 80; calls += 3) {
+      world.startManager(`with ${calls} calls`, { ...PARTS, line: createLine({ callsLeft: calls }) });
+      await world.clock.advance(8_000);
+      const names = (await carried()).map(({ metadata }) => metadata.name);
+      for (const pod of await world.podsOn('east')) expect(names).toContain(pod.spec.containers[0]?.envFrom?.[0]?.configMapRef?.name);
+    }
+    world.startManager('last', PARTS);
+    await world.clock.advance(30_000);
+    expect((await theCopy()).status?.active).toBe(1);
+    expect(await namesOn()).toHaveLength(4);
+  });
+
+  test('has the content of now when it is created after a change, and a copy that runs keeps its own', async () => {
+    await createAll();
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('before', { spec: referring(), annotations: BOTH });
+    await world.clock.advance(5_000);
+    await world.home.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'settings' }, { type: 'merge', body: { data: { of: 'changed' } } });
+    await world.submit('after', { spec: referring(), annotations: BOTH });
+    await world.clock.advance(5_000);
+    const contents = (await carried()).flatMap(({ metadata, data }) => (metadata.name.startsWith('settings-') ? [data?.['of']] : []));
+    expect(contents.toSorted()).toEqual(['changed', 'settings']);
+  });
+
+  test('does not carry a token of the manager cluster', async () => {
+    await createAll();
+    await world.home.create(SERVICE_ACCOUNTS as Resource<Secret>, { metadata: { name: 'robot', namespace: NAMESPACE } });
+    await world.home.create(SECRETS, {
+      metadata: { name: 'stolen', namespace: NAMESPACE, annotations: { 'kubernetes.io/service-account.name': 'robot' } },
+      type: 'kubernetes.io/service-account-token',
+      data: {},
+    });
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    const spec = {
+      template: {
+        spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'x', envFrom: [{ secretRef: { name: 'stolen' } }] }] },
+      },
+    };
+    await world.submit('thief', { spec, annotations: BOTH });
+    await world.clock.advance(5_000);
+    expect(await world.jobsOn('east')).toEqual([]);
+    expect(findCondition((await world.job('thief')).status?.conditions, 'Dispatched')?.message).toContain(
+      'secret team/stolen is of type kubernetes.io/service-account-token, which is never carried to another cluster',
+    );
+  });
+});
+
+test('a Job that refers to nothing costs no call more, though its queue carries everything', async () => {
+  await world.home.patch(
+    LOCAL_QUEUES,
+    { namespace: NAMESPACE, name: 'main' },
+    { type: 'merge', body: { spec: { carry: ['ConfigMaps', 'Secrets'] } } },
+  );
+  world.startManager('first', PARTS);
+  world.startWorker('east', 'worker');
+  await world.submit('plain', { seconds: 5 });
+  await world.clock.advance(3_000);
+  const [copy] = await world.jobsOn('east');
+  expect(copy?.spec.suspend).toBe(false);
+  expect(copy?.metadata.generation).toBe(1);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type CarriedObjects,
+  carryingWorkload,
+  createReferenceIndex,
+  missingReference,
+} from '../../../../../manager/admission/queues/carried-objects.ts';
+import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
+import { waitingWorkload } from '../../../../support/waiting-workload.ts';
+
+const workload = (parts: Partial<Workload> = {}): Workload =>
+  waitingWorkload(
+    'train',
+    { cpu: '1' },
+    {
+      references: [
+        { kind: 'ConfigMap', name: 'settings', optional: false },
+        { kind: 'Secret', name: 'token', optional: true },
+      ],
+      ...parts,
+    },
+  );
+
+const objects = (found: Readonly<Record<string, ReturnType<CarriedObjects['find']>>>): CarriedObjects => ({
+  find: (_namespace, { kind, name }) => found[`${kind}/${name}`] ?? 'Missing',
+  onChange: () => undefined,
+});
+
+test('a Workload carries the kinds to which its pods refer, as it or its queue says', () => {
+  expect(carryingWorkload(workload(), ['ConfigMaps', 'Secrets']).carry).toEqual(['ConfigMaps', 'Secrets']);
+  expect(carryingWorkload(workload({ references: [] }), ['Secrets']).carry).toBeUndefined();
+  const references = [{ kind: 'Secret', name: 'token', optional: false }] as const;
+  expect(carryingWorkload(workload({ references }), ['ConfigMaps', 'Secrets']).carry).toEqual(['Secrets']);
+});
+
+describe('a Workload that carries objects waits', () => {
+  const reason = (found: Parameters<typeof objects>[0], carry: Workload['carry'] = ['ConfigMaps', 'Secrets']): string | undefined =>
+    missingReference(workload({ carry }), objects(found))?.message;
+
+  test('for one that is missing, unless it is optional or of a kind that is not carried', () => {
+    expect(reason({})).toMatch(/^configmap team\/settings does not exist; /);
+    expect(reason({ 'ConfigMap/settings': 'Present' })).toBeUndefined();
+    expect(reason({}, ['Secrets'])).toBeUndefined();
+    expect(reason({}, [])).toBeUndefined();
+  });
+
+  test('where the namespace carries nothing, or cannot be listed, also for an optional one', () => {
+    expect(reason({ 'ConfigMap/settings': 'Forbidden' })).toMatch(/add it to --carry-namespaces/);
+    expect(reason({ 'ConfigMap/settings': 'Present', 'Secret/token': 'Unknown' })).toMatch(/cannot list Secrets of namespace team yet/);
+  });
+
+  test('for nothing where nobody knows what exists', () => {
+    expect(missingReference(workload({ carry: ['ConfigMaps'] }), undefined)).toBeUndefined();
+  });
+});
+
+test('the index finds pending Workloads by object and by namespace, and forgets those that are not pending', () => {
+  const index = createReferenceIndex();
+  index.set('team/train', workload());
+  index.set('team/other', workload({ references: [{ kind: 'ConfigMap', name: 'other', optional: false }] }));
+  index.set('team/none', workload({ references: [] }));
+  expect(index.of('team', 'ConfigMap/settings')).toEqual(['team/train']);
+  expect(index.of('team', undefined)).toEqual(['team/train', 'team/other']);
+  expect(index.of('away', undefined)).toEqual([]);
+  index.set('team/train', workload({ references: [{ kind: 'ConfigMap', name: 'other', optional: false }] }));
+  expect(index.of('team', 'ConfigMap/settings')).toEqual([]);
+  expect(index.of('team', 'ConfigMap/other').toSorted()).toEqual(['team/other', 'team/train']);
+  index.set('team/train', undefined);
+  index.set('team/other', undefined);
+  expect(index.of('team', undefined)).toEqual([]);
+});
