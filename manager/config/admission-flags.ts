@@ -3,7 +3,6 @@ import { durationShape, shaped, type ValueShape } from '../../shared/runtime/val
 import { FairStrategy, type FairSharingConfig } from '../admission/fair-sharing/fair-strategy.ts';
 import type { UsagePolicy } from '../admission/fair-sharing/local-queue-usage.ts';
 import type { PlacementPolicy } from '../api/cluster-queue.ts';
-import { PLACEMENT_POLICIES } from '../api/schema/cluster-queue.ts';
 
 /** What flags of the manager say about who goes first and who is preempted. */
 export type AdmissionFlags = {
@@ -15,6 +14,7 @@ export type AdmissionFlags = {
   readonly defaultPlacement: PlacementPolicy;
 };
 
+const PLACEMENT_POLICIES = ['LeastRoom', 'MostRoom'] as const satisfies readonly PlacementPolicy[];
 const FAIR_STRATEGIES = Object.values(FairStrategy);
 /** A number, or its text: YAML has several ways to write a small one. */
 const WEIGHT: ValueShape = {

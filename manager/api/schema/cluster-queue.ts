@@ -4,9 +4,6 @@ import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { Carry, Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
 
-/** How a cluster is chosen among those with room: the one that the Job fills most, or the one that stays emptiest. */
-export const PLACEMENT_POLICIES = ['LeastRoom', 'MostRoom'] as const;
-
 const FlavorFungibilitySchema = Type.Object(
   {
     whenCanBorrow: Type.Optional(
@@ -120,7 +117,7 @@ export const ClusterQueueSpecSchema = Type.Object(
       }),
     ),
     placement: Type.Optional(
-      OneOf(PLACEMENT_POLICIES, {
+      OneOf(['LeastRoom', 'MostRoom'], {
         description:
           'Which cluster a Job goes to among those that are equally preferred and have room: LeastRoom fills clusters one after the other, so that large Jobs find one that is empty; MostRoom spreads Jobs. What the manager says with --default-placement when absent.',
       }),

@@ -5,8 +5,8 @@ import type { RunTimeEstimates } from './run-time-estimates.ts';
 
 /**
  * Conservative backfilling (Mu'alem and Feitelson, "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the
- * IBM SP2 with Backfilling", 2001), over several clusters: every Job has a reservation, at the earliest time that delays no Job before it. As
- * Jobs end, all reservations are made again in the order of arrival.
+ * IBM SP2 with Backfilling", 2001), over several clusters: every Job has a reservation, at the earliest time that delays no Job before it.
+ * As Jobs end, all reservations are made again in the order of arrival.
  */
 export function createConservativeBackfilling(machine: Machine, estimates: RunTimeEstimates): PackingScheduler {
   const running = createRunningJobs(machine, estimates);

@@ -5,8 +5,8 @@ import type { RunTimeEstimates } from './run-time-estimates.ts';
 
 /**
  * EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", 1995; Mu'alem and Feitelson, 2001), over several clusters: one queue in the
- * order of arrival. The first Job that does not fit has a reservation where it is expected to start soonest. A later Job goes in front if it
- * delays that start by nothing: it runs on another cluster, ends before, or takes only what the reservation leaves.
+ * order of arrival. The first Job that does not fit has a reservation where it is expected to start soonest. A later Job goes in front if
+ * it delays that start by nothing: it runs on another cluster, ends before, or takes only what the reservation leaves.
  */
 export function createEasyBackfilling(machine: Machine, estimates: RunTimeEstimates): PackingScheduler {
   const running = createRunningJobs(machine, estimates);

@@ -30,7 +30,7 @@ const exact = () => runTimeEstimates('exact');
 const startsOf = (jobs: readonly PackingJob[], scheduler: PackingScheduler, machine = ONE): Readonly<Record<string, number>> =>
   Object.fromEntries(play(jobs, machine, scheduler).map(({ job: { name }, startMs }) => [name, startMs / MINUTE_MS]));
 
-/** `big` waits for `first`; of the Jobs after it `short` ends before that, `thin` does not and needs what `big` leaves, `wide` is in its way. */
+/** `big` waits for `first`. Of the Jobs after it `short` ends before that, `thin` needs only what `big` leaves, `wide` is in its way. */
 const QUEUE = [job('first', 0, 6, 10), job('big', 1, 8, 10), job('wide', 2, 4, 20), job('short', 3, 2, 5), job('thin', 3, 2, 30)];
 
 describe('the schedulers beside admission', () => {
@@ -76,7 +76,12 @@ test('run times are known from what was stated, or from the last two runs of the
 
 test('a scheduler that overcommits a cluster, or forgets a Job, is found', () => {
   const jobs = [job('first', 0, 6, 10), job('second', 0, 6, 10)];
-  const careless: PackingScheduler = { ...forgetful(), start: (_now, begin) => jobs.forEach((each) => begin(each, 0)) };
+  const careless: PackingScheduler = {
+    ...forgetful(),
+    start: (_now, begin) => {
+      for (const each of jobs) begin(each, 0);
+    },
+  };
   expect(() => play(jobs, ONE, careless)).toThrow('second starts on cluster 0, which has 10 cpus, and then uses 12');
   expect(() => play(jobs, ONE, forgetful())).toThrow('2 of 2 Jobs never start');
 });

@@ -359,7 +359,6 @@ describe('what the manager chart passes to the program', () => {
       'config.kueueQueueLabel=true',
       'config.workerMemoryLimit=64',
       'config.fenceRenewInterval=2s',
-      'config.defaultPlacement=MostRoom',
       'config.fairSharing.enabled=true',
       'config.fairSharing.preemptionStrategies={LessThanInitialShare}',
       'config.admissionFairSharing.halfLife=168h',
@@ -380,7 +379,6 @@ describe('what the manager chart passes to the program', () => {
       worker: { qps: 25, burst: 8 },
       workerAddressDeny: ['10.0.0.0/8', '::1/128'],
       workerMemoryBytes: 64 * 1024 * 1024,
-      defaultPlacement: 'MostRoom',
       fairSharing: { preemptionStrategies: ['LessThanInitialShare'] },
       admissionFairSharing: {
         halfLifeMs: 168 * 3_600_000,

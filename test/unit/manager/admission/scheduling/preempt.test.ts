@@ -292,8 +292,8 @@ describe('whatever comes', () => {
                 policies: { borrowing, ...preemption },
               } = queues[index] ?? expect.fail();
               const policy = preemption.reclaimWithinCohort === 'Never' ? 'Never' : borrowing;
-              // Wherever Jobs go, some rare worlds let three queues preempt in a circle (reclaiming, by priority, while borrowing), as in Kueue.
-              // With this placement none of the worlds below is one.
+              // Wherever Jobs go, some rare worlds let Jobs preempt in a circle (reclaiming, by priority, while borrowing). With this
+              // placement none of the worlds below is one.
               const placement = 'MostRoom' as const;
               return [
                 name,
