@@ -7,7 +7,7 @@ import { SERVICE_ACCOUNTS } from '../../manager/cli/clusters/access-rights.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { createLine } from '../support/line.ts';
-import { createWholeWorld, NAMESPACE, type JobParts, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, NAMESPACE, type WholeWorld } from './whole-world.ts';
 
 let world: WholeWorld;
 
@@ -20,7 +20,7 @@ const BOTH = { [CARRY_ANNOTATION]: 'ConfigMaps,Secrets' };
 const PARTS = { parts: { carryNamespaces: [NAMESPACE] } };
 
 /** A Job with one reference of each kind. */
-const referring = (parts: { readonly name?: string; readonly optional?: boolean } = {}, seconds = 500): JobParts['spec'] => ({
+const referring = (parts: { readonly name?: string; readonly optional?: boolean } = {}, seconds = 500): object => ({
   template: {
     metadata: { annotations: { 'switchyard.dev/simulate-duration': `${seconds}s` } },
     spec: {
@@ -83,8 +83,9 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
 
     const copy = await theCopy();
     expect(await namesOn()).toEqual(['files-#', 'registry-#', 'settings-#', 'token-#']);
-    for (const { metadata, immutable } of await carried()) {
-      expect(immutable).toBe(true);
+    for (const object of await carried()) {
+      const { metadata } = object;
+      expect(object).toMatchObject({ immutable: true });
       expect(metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([copy.metadata.uid]);
     }
     const names = (await carried()).map(({ metadata }) => metadata.name);

@@ -7,7 +7,8 @@ export const carryPending = (copy: Unsaved<WorkObject>): Unsaved<WorkObject> => 
   metadata: { ...copy.metadata, annotations: { ...copy.metadata.annotations, [CARRY_PENDING_ANNOTATION]: 'true' } },
 });
 
-export const isCarryPending = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.annotations?.[CARRY_PENDING_ANNOTATION] !== undefined;
+export const isCarryPending = ({ metadata }: DeepReadonly<WorkObject>): boolean =>
+  metadata.annotations?.[CARRY_PENDING_ANNOTATION] !== undefined;
 
 /** Removes the mark. */
 export const CARRY_DONE = { [CARRY_PENDING_ANNOTATION]: null } as const;

@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ConfigMap, DeepReadonly, Secret, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
-import {
-  carriedKindOf,
-  formatReference,
-  podReferences,
-  type PodReference,
-  referenceKey,
-  withReferences,
-} from '../../api/pod-references.ts';
+import { carriedKindOf, formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
@@ -101,15 +94,9 @@ export function withCompanions(
 }
 
 /** Whether a copy that exists refers to these companions. The content may have changed since it was created. */
-export function refersTo(
-  kind: Pick<WorkKind, 'references'>,
-  copy: DeepReadonly<WorkObject>,
-  companions: readonly Companion[],
-): boolean {
+export function refersTo(kind: Pick<WorkKind, 'references'>, copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): boolean {
   const names = new Set(kind.references(copy).map(referenceKey));
-  return companions.every(({ reference, object }) =>
-    names.has(referenceKey({ kind: reference.kind, name: object.metadata.name ?? '' })),
-  );
+  return companions.every(({ reference, object }) => names.has(referenceKey({ kind: reference.kind, name: object.metadata.name ?? '' })));
 }
 
 const problem = (message: string): CompanionPlan => ({ kind: 'Problem', problem: { reason: DispatchedReason.MissingReference, message } });

@@ -35,7 +35,13 @@ export function createClusterInformers(
   const basics = { client, clock, random, log };
   const { budget, onFault, onWentBack, onRestart, onReadable } = watching;
   const jobs = (more: Partial<InformerOptions<WorkObject>>, onChanged: () => void): Informer<WorkObject> | InformerOfServed<WorkObject> => {
-    const every = { ...basics, resource: kind.resource, onRestart, transform: (copy: WorkObject) => kind.copies.essentials(copy, local), ...more };
+    const every = {
+      ...basics,
+      resource: kind.resource,
+      onRestart,
+      transform: (copy: WorkObject) => kind.copies.essentials(copy, local),
+      ...more,
+    };
     if (servedNamespaces === undefined) return createInformer(every);
     const inOne = (namespace: string, noting: typeof every.client): Informer<WorkObject> =>
       createInformer({ ...every, client: noting, namespace });

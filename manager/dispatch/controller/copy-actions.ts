@@ -163,7 +163,13 @@ class Actions implements CopyActions {
     this.works(cluster, key);
     if (local === undefined || companions.length === 0) return;
     const names = companions.map(({ reference, object }) => `${reference.kind.toLowerCase()} ${reference.name} as ${object.metadata.name}`);
-    this.#deps.events.event(this.#deps.kind.resource, local, 'Normal', JobEventReason.Carried, `to cluster ${cluster.name}: ${names.join(', ')}`);
+    this.#deps.events.event(
+      this.#deps.kind.resource,
+      local,
+      'Normal',
+      JobEventReason.Carried,
+      `to cluster ${cluster.name}: ${names.join(', ')}`,
+    );
   }
 
   /**

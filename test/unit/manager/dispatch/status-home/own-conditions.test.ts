@@ -67,5 +67,7 @@ test.each<[string, JobStatus, JobStatus | undefined, readonly string[]]>([
 });
 
 test('an evicted Job says nothing of its pods, which are to go', () => {
-  expect(started(JOB_KIND, aHomeJob({ spec: GANG, status: { conditions: [hasBegun] } }), aRecord({ evicted: true }), { ready: 1 })).toEqual([]);
+  expect(started(JOB_KIND, aHomeJob({ spec: GANG, status: { conditions: [hasBegun] } }), aRecord({ evicted: true }), { ready: 1 })).toEqual(
+    [],
+  );
 });
