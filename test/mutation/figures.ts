@@ -25,7 +25,7 @@ export function figuresRow(results: readonly Result[], config: Pick<MutationConf
 const commandOf = ({ count, seed, budgetMs }: Pick<MutationConfig, 'count' | 'seed' | 'budgetMs'>): string =>
   `\`--count ${count} --seed ${seed} --budget ${budgetMs / 1000}s\``;
 
-/** The document with that row at the end of its table of figures, in place of an earlier one of the same command line. Throws without one. */
+/** The document with that row at the end of its table of figures, in place of an earlier one of the same command. Throws without it. */
 export function withFiguresRow(document: string, row: string): string {
   const lines = document.split('\n');
   const start = lines.findIndex((line, index) => line === HEAD && lines[index + 1] === DASHES);

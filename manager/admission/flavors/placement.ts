@@ -121,8 +121,8 @@ export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clus
 }
 
 /**
- * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity, so that
- * it waits no longer than it must; better flavors go first, among equals the greater preference. Undefined if there is none.
+ * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity, so
+ * that it waits no longer than it must; better flavors go first, among equals the greater preference. Undefined if there is none.
  */
 export function leastMissing(
   workload: Workload,
@@ -163,8 +163,8 @@ type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pi
 
 /**
  * The best open cluster that accepts a Workload: among those with enough room by preference and policy, or by the smallest shortage among
- * those that could hold it. The search runs several times per decision over many clusters, so the most expensive checks come last and only for better
- * candidates.
+ * those that could hold it. The search runs several times per decision over many clusters, so the most expensive checks come last and only
+ * for better candidates.
  */
 function bestOf(
   workload: Workload,

@@ -7,8 +7,8 @@ import type { Workload } from '../workload/workload.ts';
 /** The ConfigMaps and Secrets of the manager cluster that may travel with Jobs, by existence alone. */
 export interface CarriedObjects {
   /**
-   * Whether the object exists. Forbidden: nothing is carried from the namespace. Unknown: its objects are not listed, for lack of a right or
-   * because the list has not ended.
+   * Whether the object exists. Forbidden: nothing is carried from the namespace. Unknown: its objects are not listed, for lack of a right
+   * or because the list has not ended.
    */
   find(namespace: string, reference: PodReference): 'Present' | 'Missing' | 'Forbidden' | 'Unknown';
   /** Calls back with the namespace and the {@link referenceKey} of an object that appears or disappears, and without key for all. */

@@ -38,8 +38,8 @@ export const carriedReferences = (
 ): readonly PodReference[] => kind.references(object).filter((reference) => carry.includes(carriedKindOf(reference)));
 
 /**
- * What a copy takes along. The name of each object is `NAME-HASH` with a digest of the content, so that Jobs of equal content share one, and
- * no object ever changes under a pod that runs.
+ * What a copy takes along. The name of each object is `NAME-HASH` with a digest of the content, so that Jobs of equal content share one,
+ * and no object ever changes under a pod that runs.
  */
 export function planCompanions(
   namespace: string,

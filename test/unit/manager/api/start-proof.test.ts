@@ -8,17 +8,15 @@ import {
   startedMessage,
 } from '../../../../manager/api/start-proof.ts';
 import { podsReady } from '../../../../manager/work-kind/job/job-progress.ts';
-import { readyPodsNeeded as podsNeededOf } from '../../../../manager/work-kind/job/ready-pods-needed.ts';
+import { readyPodsNeeded } from '../../../../manager/work-kind/job/ready-pods-needed.ts';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition, JobStatus } from '../../../../shared/api/kubernetes.ts';
-import { MIN_READY_PODS_ANNOTATION } from '../../../../shared/api/names.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { aCondition, aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 
 const record = aRecord();
-const readyPodsNeeded = (job: Job, { parallelism }: AdmissionRecord): number => podsNeededOf(job, parallelism);
 const hasStarted = (job: Job, of: AdmissionRecord): boolean =>
-  hasStartedBy(job.status, of, podsReady(job.status), () => readyPodsNeeded(job, of));
+  hasStartedBy(job.status, of, podsReady(job.status), () => readyPodsNeeded(job, of.parallelism));
 const jobWith = (status: JobStatus | undefined, spec: JobParts['spec'] = {}, annotations: Record<string, string> = {}) =>
   aHomeJob({ metadata: { annotations }, spec, ...omitUndefined({ status }) });
 const told = jobWith({ conditions: [aCondition('Started', { message: startedMessage(record) })] });
@@ -35,28 +33,6 @@ test('a Job that is seen running has started, though that is not noted; one that
   expect(hasStarted(jobWith({ active: 1, ready: 0 }), record)).toBe(false);
   expect(hasStarted(jobWith({ ready: 1 }), { ...record, evicted: true })).toBe(false);
   expect(hasStarted(jobWith(undefined), record)).toBe(false);
-});
-
-const GANG = { parallelism: 4, completions: 4 };
-test.each<[string, number, JobStatus, JobParts['spec'], Record<string, string>?, number?]>([
-  ['all of its pods, where none waits for the end of another', 4, {}, GANG],
-  ['none that has succeeded', 3, { succeeded: 1 }, GANG],
-  ['none that is seen to have succeeded, and is not counted yet', 3, { uncountedTerminatedPods: { succeeded: ['a'] } }, GANG],
-  ['one at least', 1, { succeeded: 4 }, GANG],
-  ['none that a partial admission has left out', 2, {}, GANG, {}, 2],
-  ['none of an index that has failed for good', 2, { completedIndexes: '0', failedIndexes: '3' }, { ...GANG, completionMode: 'Indexed' }],
-  ['all of a work queue', 4, {}, { parallelism: 4, completions: undefined as never }],
-  ['of a work queue those that have not succeeded', 1, { succeeded: 3 }, { parallelism: 4, completions: undefined as never }],
-  ['one, where some wait for the end of others', 1, {}, { parallelism: 4, completions: 100 }],
-  ['as many as it says', 3, {}, { parallelism: 4, completions: 100 }, { [MIN_READY_PODS_ANNOTATION]: '3' }],
-  ['fewer, where it says so', 2, {}, GANG, { [MIN_READY_PODS_ANNOTATION]: '2' }],
-  ['no more than it can have', 4, {}, GANG, { [MIN_READY_PODS_ANNOTATION]: '9' }],
-  ['no more than it can have at the end', 2, { succeeded: 2 }, GANG, { [MIN_READY_PODS_ANNOTATION]: '3' }],
-])('a Job needs %s', (_which, pods, status, spec, annotations = {}, parallelism) => {
-  const admitted = aRecord(omitUndefined({ parallelism }));
-  const job = (ready: number) => jobWith({ ...status, ready }, spec, annotations);
-  expect(readyPodsNeeded(job(0), admitted)).toBe(pods);
-  expect([hasStarted(job(pods - 1), admitted), hasStarted(job(pods), admitted)]).toEqual([false, true]);
 });
 
 test('a Job has lost pods since its condition says so, if it has started in this very admission', () => {
