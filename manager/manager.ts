@@ -33,6 +33,8 @@ import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import { createHistory } from './history/history.ts';
 import { createNamespaceHistory } from './history/namespace-history.ts';
+import { createExpectedRunTimes, expectedOfJobs } from './insight/estimate/expected-run-times.ts';
+import { createRunTimes } from './insight/estimate/run-times.ts';
 import { createStartEstimates } from './insight/estimate/start-estimates.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
 import { clusterGauges } from './metrics/cluster-gauges.ts';
@@ -271,6 +273,8 @@ export function createManager(deps: ManagerDeps): Manager {
     const lostClusters = createLostClusters(clock);
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
+    const runTimes = createRunTimes();
+    const expected = createExpectedRunTimes(runTimes);
     const admission = createAdmission({
       kind,
       client: home,
@@ -281,6 +285,7 @@ export function createManager(deps: ManagerDeps): Manager {
       lostClusters,
       workerLostTimeoutMs,
       clustersSettled: (leading) => dispatch.clustersReported(leading),
+      expectedRunTimes: expectedOfJobs(kind, expected, informers.jobs, records.read),
       ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
@@ -297,6 +302,7 @@ export function createManager(deps: ManagerDeps): Manager {
       kind,
       jobs: informers.jobs,
       readRecord: records.read,
+      runTimes: { ...runTimes, observe: expected.observe },
       admission: admission.view,
       clock,
       log: log.with({ part: 'admission' }),
