@@ -33,6 +33,8 @@ import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import { createHistory } from './history/history.ts';
 import { createNamespaceHistory } from './history/namespace-history.ts';
+import { createExpectedRunTimes, expectedOfJobs } from './insight/estimate/expected-run-times.ts';
+import { createRunTimes } from './insight/estimate/run-times.ts';
 import { createStartEstimates } from './insight/estimate/start-estimates.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
 import { clusterGauges } from './metrics/cluster-gauges.ts';
@@ -273,6 +275,8 @@ export function createManager(deps: ManagerDeps): Manager {
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
     const carriedObjects = createCarriableObjects(deps.carryNamespaces ?? [], { ...deps, log });
+    const runTimes = createRunTimes();
+    const expected = createExpectedRunTimes(runTimes);
     const admission = createAdmission({
       kind,
       client: home,
@@ -284,6 +288,7 @@ export function createManager(deps: ManagerDeps): Manager {
       workerLostTimeoutMs,
       clustersSettled: (leading) => dispatch.clustersReported(leading),
       carriedObjects,
+      expectedRunTimes: expectedOfJobs(kind, expected, informers.jobs, records.read),
       ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
@@ -300,6 +305,7 @@ export function createManager(deps: ManagerDeps): Manager {
       kind,
       jobs: informers.jobs,
       readRecord: records.read,
+      runTimes: { ...runTimes, observe: expected.observe },
       admission: admission.view,
       clock,
       log: log.with({ part: 'admission' }),

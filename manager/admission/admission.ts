@@ -33,6 +33,7 @@ import { createAdmissionRetries } from './snapshot/admission-retries.ts';
 import { buildQueueingSetup, type InadmissibleReason } from './snapshot/snapshot.ts';
 import type { PriorityClasses } from './workload/priority.ts';
 import type { Reservation } from './workload/reservation.ts';
+import type { Workload } from './workload/workload.ts';
 
 export type AdmissionDeps = {
   /** The kind of work that is admitted. */
@@ -56,6 +57,8 @@ export type AdmissionDeps = {
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** The objects that may travel with Jobs; absent: all count as present. */
   readonly carriedObjects?: CarriedObjects | undefined;
+  /** How long Jobs are expected to run; absent: nothing is known. */
+  readonly expectedRunTimes?: RunTimeEstimates | undefined;
   /** Absent: the default of the flag. */
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** The sink of the decision log; absent: none is written. */
@@ -65,6 +68,14 @@ export type AdmissionDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
+};
+
+/** What is known of run times. */
+export type RunTimeEstimates = {
+  /** How long a Workload is expected to hold its quota in this ClusterQueue, in milliseconds; undefined: not known. */
+  of(workload: Workload, clusterQueue: string): number | undefined;
+  /** A Workload went in front of one with a reservation, and still runs when it was expected to have ended. */
+  outlived(key: string): void;
 };
 
 export type JobAccount =
@@ -160,6 +171,13 @@ export function createAdmission({
       limitRanges: (namespace) => informers.limitRanges?.list(namespace) ?? [],
       overhead: (name) => informers.runtimeClasses?.get({ namespace: '', name })?.overhead?.podFixed,
     },
+    expectedMs:
+      deps.expectedRunTimes &&
+      ((workload) => {
+        const { namespace, queue, record } = workload;
+        const clusterQueue = cache.queueing().localQueues.get(`${namespace}/${queue ?? ''}`)?.clusterQueue ?? record?.clusterQueue;
+        return clusterQueue === undefined ? undefined : deps.expectedRunTimes?.of(workload, clusterQueue);
+      }),
     metrics,
     now: () => clock.now(),
     wakeScheduler: () => changed(),
@@ -249,6 +267,7 @@ export function createAdmission({
     evictionController,
     refresh: setup.apply,
     continueVisits,
+    outlived: deps.expectedRunTimes?.outlived,
     recorder,
     clock,
     metrics,

@@ -21,6 +21,7 @@ type Strategy = { readonly name: string; readonly spec: Partial<ClusterQueueSpec
 const STRATEGIES: readonly Strategy[] = [
   { name: 'BestEffortFIFO, MostRoom', spec: { queueingStrategy: 'BestEffortFIFO', placement: 'MostRoom' }, readsRunTimes: false },
   { name: 'BestEffortFIFO', spec: { queueingStrategy: 'BestEffortFIFO' }, readsRunTimes: false },
+  { name: 'Backfill', spec: { queueingStrategy: 'Backfill' }, readsRunTimes: true },
 ];
 
 /** What the last strategy has to reach with exact estimates; waits in minutes. */

@@ -19,6 +19,7 @@ import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from '../workload/shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from '../snapshot/snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
+import { createReleaseProfile, type MutableReleaseProfile } from '../workload/release-profile.ts';
 import { hasPlace, type Reservation } from '../workload/reservation.ts';
 import { createUsage, isClusterHolder, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -81,6 +82,8 @@ export interface AdmissionCache {
   readonly shapes: ShapeAvoidance;
   /** Workloads that hold quota, in the order in which they are preempted. */
   readonly admitted: AdmittedIndex;
+  /** What Workloads with known run times are expected to give back, and when. */
+  readonly releases: Pick<MutableReleaseProfile, 'on' | 'of' | 'get' | 'overrun' | 'nextMs'>;
   /** Plans the eviction of exactly these victims for a pending Workload. */
   displace(by: Displacer, victims: readonly Victim[]): void;
   /** Withdraws planned evictions whose preemptor is gone, unless already written. Returns the Workloads that keep their place. */
@@ -123,6 +126,7 @@ export function createAdmissionCache(
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
   const executions = createDeadlines(executionDeadline);
   const admitted = createAdmittedIndex();
+  const releases = createReleaseProfile();
   const placements = new Map<string, number>();
   const displacements = createDisplacements();
   const counts = { to: createQueueCounts(), from: createQueueCounts() };
@@ -170,6 +174,14 @@ export function createAdmissionCache(
     const leaving = displacements.of(workload.key) !== undefined || (!assumed && !hasPlace(workload));
     admitted.set({ reservation: entry, priority: priorityOf(workload), charges, leaving, sinceMs: Date.parse(record.since) });
   };
+  const expect = ({ workload, record, held, charges }: Counted): void => {
+    const { key, expectedMs } = workload;
+    if (expectedMs === undefined) releases.delete(key);
+    else {
+      const { clusterQueue, cluster } = record;
+      releases.set({ key, clusterQueue, cluster, sinceMs: Date.parse(record.since), expectedMs, amounts: held, charges });
+    }
+  };
   const compare = (entry: Counted): void => {
     const { workload, record } = entry;
     const reason = workload.refusal === undefined ? shapes.refusedMeanwhile(workload.shape, record) : undefined;
@@ -206,6 +218,7 @@ export function createAdmissionCache(
       compare(entry);
     }
     charge(usage, holdingOf(entry));
+    expect(entry);
     displacements.keepIfSame(workload.key, record);
     index(entry);
     holdings?.held(entry);
@@ -272,6 +285,7 @@ export function createAdmissionCache(
       nodes: setup.tree.clusterQueues,
       usage: usage.fork(),
       shapes: shapes.fork(trials()),
+      releases,
     }),
     assume: (workload, record) => {
       shapes.placed(workload, record);
@@ -280,6 +294,7 @@ export function createAdmissionCache(
     admit: (workload, record) => void put(workload, record, false),
     forget: (key) => {
       admitted.delete(key);
+      releases.delete(key);
       displacements.forget(key);
       const entry = drop(key);
       counted.delete(key);
@@ -308,6 +323,7 @@ export function createAdmissionCache(
     },
     shapes,
     admitted,
+    releases,
     displace: (by, victims) => void reindex(displacements.replace(by, victims)),
     withdraw: (isWanted) => reindex(displacements.withdraw(isWanted)),
     *displaced() {

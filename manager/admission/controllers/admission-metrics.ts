@@ -59,6 +59,19 @@ export function createAdmissionMetrics(registers: Registry[]) {
       buckets: WAIT_BUCKETS,
       registers,
     }),
+    backfilled: new Counter({
+      name: 'switchyard_backfilled_workloads_total',
+      help: 'Jobs admitted in front of one with a reservation, because they were expected to end before its start.',
+      labelNames: ['cluster_queue'],
+      registers,
+    }),
+    startLateness: new Histogram({
+      name: 'switchyard_reservation_start_lateness_seconds',
+      help: 'How much later than first expected Jobs with a reservation were admitted; 0 for those in time.',
+      labelNames: ['cluster_queue'],
+      buckets: [0, ...WAIT_BUCKETS],
+      registers,
+    }),
     runTime: new Histogram({
       name: 'switchyard_workload_run_seconds',
       help: 'Time from the start of an admitted Job to its end, by how it ended: Complete, Failed or Deleted.',

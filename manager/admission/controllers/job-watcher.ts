@@ -46,6 +46,8 @@ export interface JobWatcher extends EventHandler<WorkObject> {
   requeue(concerned?: (workload: Workload) => boolean): void;
   /** Schedules, for {@link continueVisits}, another look at the Jobs that `concerned` returns for pending Workloads. */
   adjust(concerned: (key: string) => DeepReadonly<WorkObject> | undefined): void;
+  /** Asks anew how long Workloads are expected to run: some queue has come to need it, or none does any more. */
+  expectAnew(): void;
   /**
    * Continues the scheduled visits of pending Workloads until `hasEnded`. True while visits remain: the scheduler must not decide until
    * then.
@@ -93,6 +95,8 @@ export function createJobWatcher(deps: {
   readonly adjustments?: PodAdjustments;
   /** The objects that may travel with Jobs; absent: all count as present. */
   readonly carriedObjects?: CarriedObjects | undefined;
+  /** How long a Workload is expected to hold its quota, in milliseconds; undefined: not known. Absent: nothing is known. */
+  readonly expectedMs?: ((workload: Workload) => number | undefined) | undefined;
   /** Absent: no decision log is written. */
   readonly recorder?: Pick<DecisionRecorder, 'seen' | 'ended'> | undefined;
   readonly metrics: AdmissionMetrics;
@@ -117,9 +121,20 @@ export function createJobWatcher(deps: {
   let arrivalsSeen = 0;
   const arrivalOf = (key: string): number => arrivals.get(key) ?? arrivalsSeen;
 
+  /** A Workload keeps what was expected of it when it was admitted. */
+  const expect = (workload: Workload): Workload => {
+    if (deps.expectedMs === undefined || !cache.queueing().backfills) return workload;
+    const { key, record } = workload;
+    const before = cache.get(key);
+    const expectedMs =
+      (before !== undefined && before.record.since === record?.since ? before.workload.expectedMs : undefined) ?? deps.expectedMs(workload);
+    return expectedMs === undefined ? workload : { ...workload, expectedMs };
+  };
+
   const observe = (job: DeepReadonly<WorkObject>): void => {
-    const workload = workloadOf(deps.kind, job, readRecord(job), deps.adjustments);
-    if (workload === undefined) return;
+    const observed = workloadOf(deps.kind, job, readRecord(job), deps.adjustments);
+    if (observed === undefined) return;
+    const workload = expect(observed);
     take(workload, job);
     if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
     // While an admission is being written, the decided record counts, not the one on the Job.
@@ -297,6 +312,14 @@ export function createJobWatcher(deps: {
         const job = concerned(key);
         if (job !== undefined) observe(job);
       }),
+    expectAnew: () => {
+      visits.enqueue((workload) => {
+        if (waits(workload.key)) enqueue(expect(workload));
+      });
+      cache.visit(({ workload, record, assumed }) => {
+        if (!assumed) cache.admit(expect(workload), record);
+      });
+    },
     continueVisits: visits.runUntil,
     giveUp: (reservation, inadmissibleReason) => {
       const { key } = reservation.workload;

@@ -7,7 +7,7 @@ import type { AdmissionWriter } from './admission-writer.ts';
 import type { EvictionController } from './eviction-controller.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
 import type { PendingQueues } from '../queues/pending-queues.ts';
-import type { Decision } from '../scheduling/decision.ts';
+import type { Admit, Decision, Head } from '../scheduling/decision.ts';
 import { nextMost, runCycle, type CycleResult } from '../queues/scheduling-cycle.ts';
 
 export type SchedulerDeps = {
@@ -19,6 +19,8 @@ export type SchedulerDeps = {
   readonly refresh: () => void;
   /** Continues sliced passes of cache and watcher until `hasEnded`; true while work remains. */
   readonly continueVisits: (hasEnded: () => boolean) => boolean;
+  /** A Workload that went in front of a reservation still runs when it was expected to have ended. */
+  readonly outlived?: ((key: string) => void) | undefined;
   /** Absent: no decision log is written. */
   readonly recorder?: Pick<DecisionRecorder, 'pass' | 'cycle' | 'looked'> | undefined;
   readonly clock: Clock;
@@ -35,6 +37,8 @@ export interface Scheduler {
 
 /** Heads nominated without a pause, after which informers and answers are processed. */
 const HEADS_MAX = 2_000;
+/** Workloads that went in front and are remembered before those that have ended are forgotten. */
+const IN_FRONT_MAX = 1_024;
 /** Milliseconds without a pause. */
 const SLICE_MS = 10;
 
@@ -63,7 +67,8 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       const startedMs = clock.now();
       const heads = most;
       const decided = recorder && ((decisions: readonly Decision[]) => recorder.cycle(startedMs, heads, decisions));
-      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at, decided }, startedMs, most);
+      const admit = (decision: Admit): boolean => startAdmission(decision, startedMs, signal);
+      const result = runCycle({ cache, queues, admit, at, decided, outlived }, startedMs, most);
       if (result.tried === 0) return recorder?.looked('idle');
       // The next pass suspends the victims.
       if (result.displaces) changes.wake();
@@ -93,6 +98,23 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     metrics.attemptDuration.observe({ result }, (clock.now() - startedMs) / 1000);
   };
 
+  /** Workloads that went in front of a reservation, until they have outlived what was expected of them. */
+  const wentInFront = new Set<string>();
+  const outlived = (key: string): void => {
+    if (wentInFront.delete(key)) deps.outlived?.(key);
+  };
+  /** Counts Workloads that go in front, and how much later than promised a Workload with a reservation starts. */
+  const observeStart = ({ clusterQueue, queued, claim }: Head, inFront: boolean, nowMs: number): void => {
+    if (inFront) {
+      metrics.backfilled.inc({ cluster_queue: clusterQueue });
+      for (const key of wentInFront.size < IN_FRONT_MAX ? [] : wentInFront) if (cache.get(key) === undefined) wentInFront.delete(key);
+      wentInFront.add(queued.workload.key);
+    }
+    const promisedMs = claim?.start?.promisedMs;
+    if (promisedMs !== undefined && Number.isFinite(promisedMs))
+      metrics.startLateness.observe({ cluster_queue: clusterQueue }, Math.max(0, nowMs - promisedMs) / 1000);
+  };
+
   /** Retries a class of Workloads at a time in epoch milliseconds. */
   const at = (timeMs: number, retry: () => void): void => {
     const timer = clock.schedule(() => {
@@ -104,10 +126,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   };
 
   /** Starts an admission; false if earlier failures postpone it. */
-  const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): boolean => {
+  const startAdmission = ({ head, record, inFront }: Admit, nowMs: number, signal: AbortSignal): boolean => {
     const { workload } = head.queued;
     queues.delete(workload.key);
     if (!writer.mayTry(workload.key)) return false;
+    observeStart(head, inFront === true, nowMs);
     writer.write(cache.assume(workload, record), signal);
     return true;
   };

@@ -32,7 +32,7 @@ export type SetupWatcherDeps = {
   readonly informers: SetupInformers & { readonly jobs: Pick<AdmissionInformers['jobs'], 'get'> };
   readonly cache: Pick<AdmissionCache, 'queueing' | 'setQueueing' | 'clusters' | 'setClusters' | 'reprioritize'>;
   readonly queues: Pick<PendingQueues, 'usageChanged' | 'wakeAll' | 'wakeAfterClusterChange'>;
-  readonly watcher: Pick<JobWatcher, 'adjust' | 'requeue'>;
+  readonly watcher: Pick<JobWatcher, 'adjust' | 'expectAnew' | 'requeue'>;
   readonly evictionController: Pick<EvictionController, 'recheckAdmissions' | 'lookForLosses'>;
   readonly recorder: Pick<DecisionRecorder, 'setup'> | undefined;
   /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
@@ -231,6 +231,7 @@ class Watcher implements SetupWatcher {
       queues.wakeAll(tried);
       if (requeued !== undefined) watcher.requeue(requeued);
     }
+    if (before.backfills !== next.backfills) watcher.expectAnew();
     this.#allChanged = false;
     this.#changed = noChangedObjects();
     evictionController.lookForLosses();

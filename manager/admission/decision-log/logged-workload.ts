@@ -34,6 +34,8 @@ export type LoggedJob = {
   readonly barred?: string;
   /** Maximum execution time in seconds over all admissions. */
   readonly maxSeconds?: number;
+  /** How long the Job is expected to hold its quota once it is admitted, in milliseconds, where that matters. */
+  readonly expected?: number;
   readonly fenced?: boolean;
   readonly podFenced?: boolean;
   readonly phase: Workload['phase'];
@@ -63,7 +65,13 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
       nodes: nodeWish.digest === '' ? undefined : nodeWish,
     }),
     shape,
-    ...omitUndefined({ barred, maxSeconds: workload.maxExecutionSeconds, fenced: workload.fenced, podFenced: workload.podFenced }),
+    ...omitUndefined({
+      barred,
+      maxSeconds: workload.maxExecutionSeconds,
+      expected: workload.expectedMs,
+      fenced: workload.fenced,
+      podFenced: workload.podFenced,
+    }),
     phase: workload.phase,
     ...omitUndefined({ record: record && loggedRecord(record) }),
   };
@@ -92,6 +100,7 @@ export const needsLogging = (now: Workload, before: Workload): boolean =>
   now.podsNeeded !== before.podsNeeded ||
   now.shape !== before.shape ||
   now.maxExecutionSeconds !== before.maxExecutionSeconds ||
+  now.expectedMs !== before.expectedMs ||
   now.fenced !== before.fenced ||
   now.podFenced !== before.podFenced ||
   now.record?.executedSeconds !== before.record?.executedSeconds ||
@@ -129,6 +138,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     startTimeoutMs: undefined,
     recoveryTimeoutMs: undefined,
     maxExecutionSeconds: logged.maxSeconds,
+    ...omitUndefined({ expectedMs: logged.expected }),
     fenced: logged.fenced,
     podFenced: logged.podFenced,
     carry: undefined,

@@ -2,7 +2,7 @@ import { ZERO } from '../../api/amount.ts';
 import { forPods } from '../../api/job-requests.ts';
 import type { Inadmissibility } from '../scheduling/decision.ts';
 import { compareQueued, type QueuedWorkload } from '../workload/ordering.ts';
-import { isWithin, RequestTree, type Vector } from '../workload/request-tree.ts';
+import { DURATION, isWithin, RequestTree, type Vector } from '../workload/request-tree.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
@@ -113,9 +113,9 @@ export class PendingClass {
   }
 
   /** The smallest requests with which the Workload may be admitted. */
-  #vectorOf({ workload: { requests, minPods } }: QueuedWorkload): Vector {
+  #vectorOf({ workload: { requests, minPods, expectedMs } }: QueuedWorkload): Vector {
     const least = forPods(requests, minPods);
-    return this.resources.map((resource) => least.get(resource) ?? ZERO);
+    return this.resources.map((resource) => (resource === DURATION ? (expectedMs ?? 0) : (least.get(resource) ?? ZERO)));
   }
 }
 
@@ -134,9 +134,13 @@ const isHopeless = (failures: readonly Failure[], amounts: Vector): boolean =>
   failures.some((failure) => isWithin(failure.amounts, amounts));
 
 /** The class of a Workload: what its Workloads have in common, and the resources that they request. `apart`: further distinctions. */
-export function classOf({ requests, wish, nodeWish, record }: Workload, apart: readonly string[]): { id: string; resources: string[] } {
+export function classOf(
+  { requests, wish, nodeWish, record, expectedMs }: Workload,
+  apart: readonly string[],
+): { id: string; resources: string[] } {
   const resources = [...requests].filter(([, amount]) => amount > ZERO).map(([resource]) => resource);
   resources.sort();
+  if (expectedMs !== undefined) resources.push(DURATION);
   const places = record === undefined ? [] : [record.cluster, record.clusterUID ?? null, record.avoid ?? null];
   return { id: JSON.stringify([resources, wish, nodeWish.digest, places, apart]), resources };
 }

@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
-import type { Head, Inadmissibility } from '../scheduling/decision.ts';
+import type { Claim, Head, Inadmissibility } from '../scheduling/decision.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
 import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../scheduling/capacity-bounds.ts';
 import { InadmissibleQueues } from './inadmissible-queues.ts';
@@ -32,14 +32,22 @@ export interface PendingQueues {
   has(key: string): boolean;
   /** The heads of the first ClusterQueues in order that have one, `most` at most. The Workloads stay pending. */
   heads(bounds?: CapacityBounds, most?: number): Head[];
-  /** All claims, in order. `borrowingOf`: the height in the cohort tree up to which a claim borrows now. */
-  claims(borrowingOf?: (standing: ClaimOfHead) => number): readonly ClaimOfHead[];
+  /**
+   * All claims that hold something, in order. `borrowingOf`: the height in the cohort tree up to which a claim borrows now. `revise`: a
+   * claim with an expected start as it is now; undefined for one without.
+   */
+  claims(borrowingOf?: (standing: ClaimOfHead) => number, revise?: (standing: ClaimOfHead) => Claim | undefined): readonly ClaimOfHead[];
   /**
    * Records that a head does not fit, which covers later Workloads of its class with the same or larger requests; a StrictFIFO queue is
    * blocked. The cost does not depend on the number of pending Workloads. Returns a retry to call at `retryAtMs`, unless one is scheduled
    * for that time already.
    */
   markInadmissible(head: Head, inadmissibility: Inadmissibility): (() => void) | undefined;
+  /**
+   * Expected starts are to be revised at this time, in epoch milliseconds. Returns what to call then, unless that is scheduled for that
+   * time or before already.
+   */
+  reviseAt(atMs: number): (() => void) | undefined;
   /** Why a pending Workload was not admitted when it, or one like it, was last nominated; undefined if neither was. */
   inadmissibilityOf(key: string): Inadmissibility | undefined;
   /** Quota has become free in the trees with these roots. */
@@ -77,18 +85,28 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   const parked = new InadmissibleQueues();
   /** ClusterQueues of which a claim of another queue has blocked a Workload. */
   const behindOthers = new Set<PendingQueue>();
-  /** ClusterQueues whose first Workload would get a claim if a place were left. */
-  const awaitingClaim = new IndexedHeap<{ readonly queue: PendingQueue; readonly nominated: Nominated }>(
-    ({ queue }) => queue.name,
-    (a, b) => compareNominated(a.nominated, b.nominated),
-  );
-  const claims = createClaimsByQueue(({ clusterQueue }) => {
-    // The claimed capacity is free for other Workloads.
-    parked.claimEnded(queues.get(clusterQueue)?.seen?.root);
+  /** By root of a cohort tree, the ClusterQueues whose first Workload would get a claim if the tree had a place left. */
+  const awaitingClaim = new Map<string, IndexedHeap<AwaitsClaim>>();
+  /** Roots of trees whose usage may have changed since the borrowing height of their claims was last worked out. */
+  const changedRoots = new Set<string>();
+  const rootOf = (clusterQueue: string): string => queues.get(clusterQueue)?.seen?.root ?? clusterQueue;
+  const endedClaims: ClaimOfHead[] = [];
+  let revisionMs: number | undefined;
+  const claims = createClaimsByQueue(rootOf, (entry) => endedClaims.push(entry));
+  /** What claims held that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
+  const followEndedClaims = (): void => {
+    if (endedClaims.length === 0) return;
+    const roots = new Set(endedClaims.splice(0).map(({ clusterQueue }) => rootOf(clusterQueue)));
+    for (const root of roots) parked.claimEnded(root);
     for (const queue of behindOthers) forgive(queue, isBehindOthers);
     behindOthers.clear();
-    placeNextClaim();
-  });
+    for (const root of roots) placeNextClaim(root);
+    // The next one may be expected to start first where the reservation has ended.
+    const next = queues.get(claims.firstIdle()?.clusterQueue ?? '');
+    if (next === undefined) return;
+    next.considered = undefined;
+    forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
+  };
 
   /** No Workload of the queue is nominated: the queue is parked, or its Workloads never fit. */
   const isInactive = (queue: PendingQueue): boolean => queue.parked !== undefined || !ready.has(queue.name);
@@ -117,12 +135,20 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     activate(queue);
   };
 
-  const placeNextClaim = (): void => {
-    const first = awaitingClaim.peek();
+  const awaitClaim = (queue: PendingQueue, head: QueuedWorkload, borrowing: number): void => {
+    const root = rootOf(queue.name);
+    const others = awaitingClaim.get(root) ?? new IndexedHeap<AwaitsClaim>(nameOfAwaiting, compareAwaiting);
+    others.set({ queue, nominated: { head, borrowing } });
+    awaitingClaim.set(root, others);
+  };
+  const awaitNoClaim = (queue: PendingQueue): void => void awaitingClaim.get(rootOf(queue.name))?.delete(queue.name);
+
+  const placeNextClaim = (root: string): void => {
+    const first = awaitingClaim.get(root)?.peek();
     if (first === undefined) return;
     const { queue: next, nominated } = first;
-    if (!claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing)) return;
-    awaitingClaim.delete(next.name);
+    if (!claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing, root)) return;
+    awaitingClaim.get(root)?.delete(next.name);
     next.considered = undefined;
     forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
   };
@@ -134,7 +160,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const { queue, queued } = entry;
     const wasFirst = queue.strict && queue.first() === queued;
     queue.delete(entry);
-    if (awaitingClaim.get(queue.name)?.nominated.head === queued) awaitingClaim.delete(queue.name);
+    if (awaitingClaim.get(rootOf(queue.name))?.get(queue.name)?.nominated.head === queued) awaitNoClaim(queue);
+    changedRoots.add(rootOf(queue.name));
     // The next Workload may get a claim, and a StrictFIFO queue is no longer blocked.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
     else if (queue.parked !== undefined) parked.changed(queue);
@@ -177,8 +204,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   const mayGetClaim = (queue: PendingQueue, first: QueuedWorkload, bounds: CapacityBounds): boolean => {
     const head = { clusterQueue: queue.name, queued: first };
     const borrowing = bounds.borrowing(queue.name, first.workload.requests);
-    if (claims.hasPlaceFor(head, borrowing)) return true;
-    awaitingClaim.set({ queue, nominated: { head: first, borrowing } });
+    if (claims.hasPlaceFor(head, borrowing, bounds.rootOf(queue.name))) return true;
+    awaitClaim(queue, first, borrowing);
     queue.considered = first;
     return false;
   };
@@ -236,6 +263,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       return entry && { clusterQueue: entry.queue.name, queued: entry.queued };
     },
     heads: (bounds = EVERYTHING_MAY_FIT, most = Number.POSITIVE_INFINITY) => {
+      followEndedClaims();
       const heads: Head[] = [];
       const taken: PendingQueue[] = [];
       const closed: PendingQueue[] = [];
@@ -278,11 +306,16 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       for (const queue of [...taken, ...closed]) ready.set(queue);
       return heads;
     },
-    claims: (borrowingOf) => {
-      for (const standing of borrowingOf === undefined ? [] : claims.all()) {
-        const borrowing = borrowingOf?.(standing) ?? 0;
+    claims: (borrowingOf, revise) => {
+      for (const standing of revise === undefined ? [] : claims.all()) {
+        const claim = standing.claim.start && revise?.(standing);
+        if (claim !== undefined) claims.set({ ...standing, claim });
+      }
+      for (const standing of borrowingOf === undefined || changedRoots.size === 0 ? [] : claims.all()) {
+        const borrowing = changedRoots.has(rootOf(standing.clusterQueue)) ? (borrowingOf?.(standing) ?? 0) : standing.claim.borrowing;
         if (borrowing !== standing.claim.borrowing) claims.set({ ...standing, claim: { ...standing.claim, borrowing } });
       }
+      if (borrowingOf !== undefined) changedRoots.clear();
       return claims.all();
     },
     markInadmissible: (head, inadmissibility) => {
@@ -294,16 +327,20 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       if (queue.first() === queued) queue.considered = queued;
       if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
       const { claim, retryAtMs } = inadmissibility;
-      awaitingClaim.delete(queue.name);
-      if (claim === undefined) {
-        if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
-      } else if (!claims.set({ clusterQueue: queue.name, queued, claim })) {
-        awaitingClaim.set({ queue, nominated: { head: queued, borrowing: claim.borrowing } });
-      }
+      awaitNoClaim(queue);
+      if (claim !== undefined) claims.set({ clusterQueue: queue.name, queued, claim });
+      else if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
       activate(queue);
       if (retryAtMs === undefined || retryAtMs === entry.class.retryAtMs) return undefined;
       entry.class.retryAtMs = retryAtMs;
       return () => retry(queue, entry.class, retryAtMs);
+    },
+    reviseAt: (atMs) => {
+      if (revisionMs !== undefined && revisionMs <= atMs) return undefined;
+      revisionMs = atMs;
+      return () => {
+        if (revisionMs === atMs) revisionMs = undefined;
+      };
     },
     inadmissibilityOf: (key) => {
       const entry = entries.get(key);
@@ -319,7 +356,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       return blocks === undefined ? result : behind(queue, blocks);
     },
     wake: (roots) => {
-      for (const root of roots) parked.quotaFreed(root);
+      for (const root of roots) {
+        changedRoots.add(root);
+        parked.quotaFreed(root);
+      }
     },
     wakeWaitingForCluster: () => parked.roomFreed(),
     wakeAfterClusterChange: () => {
@@ -332,6 +372,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const concerned = clusterQueues === undefined ? queues.values() : [...clusterQueues].flatMap((name) => queues.get(name) ?? []);
       for (const queue of concerned) {
         queue.considered = undefined;
+        changedRoots.add(rootOf(queue.name));
         forgive(queue, () => true);
       }
     },
@@ -358,6 +399,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     },
   };
 }
+
+type AwaitsClaim = { readonly queue: PendingQueue; readonly nominated: Nominated };
+const nameOfAwaiting = ({ queue }: AwaitsClaim): string => queue.name;
+const compareAwaiting = (a: AwaitsClaim, b: AwaitsClaim): number => compareNominated(a.nominated, b.nominated);
 
 const isBehindOthers = ({ reason }: Inadmissibility): boolean => reason === QuotaReservedReason.BehindOtherQueues;
 

@@ -1,17 +1,19 @@
 import type { AdmissionCache } from '../cache/admission-cache.ts';
-import { reachOf } from '../scheduling/claims.ts';
+import { reachOf, revisedClaim } from '../scheduling/claims.ts';
 import type { Decision } from '../scheduling/decision.ts';
 import { createCapacityBounds } from '../scheduling/capacity-bounds.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { schedule } from '../scheduling/schedule.ts';
 
 export type CycleDeps = {
-  readonly cache: Pick<AdmissionCache, 'snapshot' | 'displace'>;
+  readonly cache: Pick<AdmissionCache, 'snapshot' | 'displace'> & Partial<Pick<AdmissionCache, 'releases'>>;
   readonly queues: PendingQueues;
   /** Carries out an admission; false if it is postponed. */
   readonly admit: (decision: Extract<Decision, { kind: 'Admit' }>) => boolean;
   /** Calls `retry` at a time in epoch milliseconds. */
   readonly at: (timeMs: number, retry: () => void) => void;
+  /** A Workload still runs although it was expected to have ended. */
+  readonly outlived?: ((key: string) => void) | undefined;
   /** Receives all decisions before any is carried out. */
   readonly decided?: ((decisions: readonly Decision[]) => void) | undefined;
 };
@@ -35,12 +37,20 @@ export const nextMost = (most: number, { tried, admitted }: CycleResult): number
 const HEADS_MAX = 64;
 
 /** One scheduling cycle: takes the heads, decides, and updates the queues. */
-export function runCycle({ cache, queues, admit, at, decided }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
+export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
+  for (const release of cache.releases?.overrun(nowMs) ?? []) outlived?.(release.key);
   const snapshot = cache.snapshot();
-  const claims = queues.claims((each) => reachOf(each, snapshot));
+  const claims = queues.claims(
+    (each) => reachOf(each, snapshot),
+    (each) => revisedClaim(each, snapshot, nowMs),
+  );
+  // An expected start comes later when a Workload outlives the end that was expected of it.
+  const nextMs = claims.some(({ claim }) => claim.start !== undefined) ? cache.releases?.nextMs() : undefined;
+  const revise = nextMs === undefined ? undefined : queues.reviseAt(nextMs);
+  if (nextMs !== undefined && revise !== undefined) at(nextMs, revise);
   // Fair sharing compares all heads, so it needs all of them.
   const atMost = snapshot.fairSharing === undefined ? most : Number.POSITIVE_INFINITY;
-  const heads = queues.heads(createCapacityBounds(snapshot, claims), atMost);
+  const heads = queues.heads(createCapacityBounds(snapshot, claims, nowMs), atMost);
   if (heads.length === 0) return { tried: 0, admitted: 0, displaces: false, progressed: false };
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
   let admitted = 0;

@@ -1,11 +1,12 @@
 import { larger, minus, plus, truncated, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
-import { claimedAs, release, reserve, type Claimed } from './claims.ts';
+import { claimedAs, claimsIn, release, reserve, type Claimed } from './claims.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
+import { timeBefore } from './expected-start.ts';
 import { createDisplaceable, type Displaceable } from '../preemption/displaceable.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from '../quota/quota-tree.ts';
-import type { Vector } from '../workload/request-tree.ts';
+import { DURATION, type Vector } from '../workload/request-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 import type { ClaimOfHead } from './claims-by-queue.ts';
 import { cellOf, type Usage } from '../quota/usage.ts';
@@ -54,17 +55,18 @@ type Obstacle = 'quota' | 'cluster' | undefined;
 
 type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing'>;
 
-/** `claims`: the claims, in order. */
-export function createCapacityBounds(snapshot: Surroundings, claims: readonly ClaimOfHead[] = []): CapacityBounds {
+/** `claims`: the claims that hold something, in order. `nowMs`: epoch milliseconds, to compare run times with expected starts. */
+export function createCapacityBounds(snapshot: Surroundings, claims: readonly ClaimOfHead[] = [], nowMs = 0): CapacityBounds {
   const { queues, clusters, usage, admitted } = snapshot;
   const free = levelOf(usage);
-  const levelFor = createClaimLevels(snapshot, free, claims);
+  const levelFor = createClaimLevels(snapshot, free, claims, nowMs);
   const nothingUsed = levelOf(undefined);
   const displaceableBy = createDisplaceable(usage, admitted);
   /** ClusterQueues whose claim waits for preempted Workloads to stop. Their Workloads are nominated as long as that may succeed. */
   const preempting = new Set(claims.flatMap(({ clusterQueue, claim }) => (claim.preempts === true ? [clusterQueue] : [])));
   const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {
     for (let index = 0; index < resources.length; index++) {
+      if (resources[index] === DURATION) continue;
       if ((amounts[index] ?? 0) > mostRoom(level, clusters, usage, resources[index] ?? '')) return false;
     }
     return true;
@@ -89,10 +91,11 @@ export function createCapacityBounds(snapshot: Surroundings, claims: readonly Cl
       if (displaceable?.isAny === true) return obstacleBefore(displaceable, queue, resources, amounts);
       const obstacle = obstacleAt(free, queue, resources, amounts);
       if (obstacle !== undefined || from === undefined || levelFor === undefined) return obstacle;
-      const claimed = levelFor(clusterQueue, from, leastReach(queue, resources, amounts, usage));
+      const claimed = levelFor(clusterQueue, from, leastReach(queue, resources, amounts, usage), durationIn(resources, amounts));
       return claimed === free ? undefined : obstacleAt(claimed, queue, resources, amounts);
     },
-    hasRoom: (resources, amounts, from, borrowing) => isWithinRoom(levelFor?.(undefined, from, borrowing) ?? free, resources, amounts),
+    hasRoom: (resources, amounts, from, borrowing) =>
+      isWithinRoom(levelFor?.(undefined, from, borrowing, durationIn(resources, amounts)) ?? free, resources, amounts),
     mayDisplace: (clusterQueue) => {
       const queue = queues.get(clusterQueue);
       return queue !== undefined && mayPreempt(queue);
@@ -114,23 +117,52 @@ const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() })
  * own.
  */
 function createClaimLevels(
-  { queues, usage, fairSharing }: Surroundings,
+  surroundings: Surroundings,
   free: Level,
   claims: readonly ClaimOfHead[],
-): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
+  nowMs: number,
+): LevelsOfTree | undefined {
+  const { queues } = surroundings;
   // Claims of preemptors are left out: they mostly cover what their targets still hold.
   const fixed = claims.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
   if (fixed.length === 0) return undefined;
-  /** Claims in order as far as computed, and levels by the number of claims that count. */
-  const kept: Claimed[] = [];
-  const levels = new Map<number, { readonly level: Level; readonly without: Map<number, Level> }>();
+  const byRoot = new Map<string | undefined, LevelsOfTree>();
+  return (clusterQueue, from, borrowing, durationMs) => {
+    const root = queues.get(clusterQueue ?? '')?.node.rootId;
+    const levels = byRoot.get(root) ?? levelsOfTree(claimsIn(new Set([root]), fixed, queues), surroundings, free, nowMs);
+    byRoot.set(root, levels);
+    return levels(clusterQueue, from, borrowing, durationMs);
+  };
+}
 
-  /** Most queries count all claims. */
-  const levelAfter = (count: number): { readonly level: Level; readonly without: Map<number, Level> } => {
-    const known = levels.get(count);
+/** `durationMs`: the shortest run time of any of the Workloads; infinite if it is not known. */
+type LevelsOfTree = (clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number, durationMs: number) => Level;
+type LevelOfClaims = { readonly level: Level; readonly without: Map<number, Level> };
+
+/** `fixed`: the claims that concern Workloads of one cohort tree, in order. */
+function levelsOfTree(
+  fixed: readonly ClaimOfHead[],
+  { queues, usage, fairSharing }: Surroundings,
+  free: Level,
+  nowMs: number,
+): LevelsOfTree {
+  /** Claims in order as far as computed, and levels by the number of claims that count and of reservations that do not block. */
+  const kept: Claimed[] = [];
+  const levels = new Map<string, LevelOfClaims>();
+  /** Reservations, the one with the most time before it first. */
+  const reservations = fixed
+    .flatMap(({ claim: { start } }, index) => (start === undefined ? [] : [{ index, timeMs: timeBefore(start, nowMs) }]))
+    .toSorted((a, b) => b.timeMs - a.timeMs);
+
+  /** Most queries count all claims. `passed`: the number of reservations that do not block. */
+  const levelAfter = (count: number, passed: number): LevelOfClaims => {
+    const id = `${count} ${passed}`;
+    const known = levels.get(id);
     if (known !== undefined) return known;
+    const skipped = reservations.slice(0, passed);
     const used = usage.fork();
     for (let index = 0; index < count; index++) {
+      if (skipped.some((each) => each.index === index)) continue;
       const next = fixed[index];
       const queue = queues.get(next?.clusterQueue ?? '');
       if (next === undefined || queue === undefined) break;
@@ -139,11 +171,11 @@ function createClaimLevels(
       reserve(claimed, used);
     }
     const found = { level: levelOf(used), without: new Map<number, Level>() };
-    levels.set(count, found);
+    levels.set(id, found);
     return found;
   };
-  const levelWithout = (own: number, count: number): Level => {
-    const after = levelAfter(count);
+  const levelWithout = (own: number, count: number, passed: number): Level => {
+    const after = levelAfter(count, passed);
     const known = after.without.get(own);
     if (known !== undefined) return known;
     const used = after.level.used?.fork();
@@ -154,19 +186,29 @@ function createClaimLevels(
     after.without.set(own, level);
     return level;
   };
-  const all = (count: number): Level => (count === 0 ? free : levelAfter(count).level);
+  const all = (count: number, passed: number): Level => (count === 0 ? free : levelAfter(count, passed).level);
 
-  return (clusterQueue, from, borrowing) => {
-    const own = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
+  return (clusterQueue, from, borrowing, durationMs) => {
+    const owner = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
     // The head with the claim is nominated; the cycle finds what it waits for.
-    if (fixed[own]?.queued === from) return free;
+    if (fixed[owner]?.queued === from) return free;
+    // Unlike other claims, a reservation blocks later Workloads of its own queue as well.
+    const own = fixed[owner]?.claim.start === undefined ? owner : -1;
+    let passed = 0;
+    while ((reservations[passed]?.timeMs ?? -1) >= durationMs) passed++;
     let count = fixed.length;
     const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
     for (let before = fixed[count - 1]; before !== undefined && goesBefore(first, before); before = fixed[count - 1]) count--;
-    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : all(count);
-    return own < 0 || own >= count ? all(count) : levelWithout(own, count);
+    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : all(count, passed);
+    return own < 0 || own >= count ? all(count, passed) : levelWithout(own, count, passed);
   };
 }
+
+/** The run time in a vector; infinite if it has none. */
+const durationIn = (resources: readonly string[], amounts: Vector): number => {
+  const index = resources.indexOf(DURATION);
+  return index < 0 ? Number.POSITIVE_INFINITY : (amounts[index] ?? 0);
+};
 
 const goesBefore = (first: Nominated, { queued, claim: { borrowing } }: ClaimOfHead): boolean =>
   compareNominated(first, { head: queued, borrowing }) < 0;

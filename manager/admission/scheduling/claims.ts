@@ -1,9 +1,10 @@
-import { larger, minus, plus, smaller, ZERO, type Amount } from '../../api/amount.ts';
+import { larger, minus, plus, smaller, ZERO, type Amount, type Requests } from '../../api/amount.ts';
 import type { Claim } from './decision.ts';
 import type { Charge, FlavorOption } from '../flavors/flavor-assigner.ts';
 import { charge, discharge, type Holding } from '../flavors/holding.ts';
+import { expectedStartMs, keptOf, reservationAt, type ExpectedStart } from './expected-start.ts';
 import type { ReservingHead } from './nominate.ts';
-import { leastMissing } from '../flavors/placement.ts';
+import { leastMissing, takers, type Taker } from '../flavors/placement.ts';
 import { borrowingReach, nominalQuota } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 import type { ClaimOfHead } from './claims-by-queue.ts';
@@ -27,8 +28,53 @@ export type Claimed = {
  */
 export function claimedBy({ head, queue, groups, borrowing }: ReservingHead, snapshot: Snapshot, nowMs: number): Claimed | undefined {
   const { workload } = head.queued;
+  if (queue.backfills === true) return reservedBy({ head, queue, groups, borrowing }, snapshot, nowMs);
   const found = leastMissing(workload, groups, snapshot, nowMs);
   return found && claimedAs(workload, queue, { ...found, borrowing }, snapshot.usage);
+}
+
+/**
+ * What the head of a Backfill queue reserves: the cluster on which it is expected to start first, from that start on. Among equal starts
+ * the cluster of its claim goes first, then the better one.
+ */
+function reservedBy(
+  { head, queue, groups, borrowing }: Pick<ReservingHead, 'head' | 'queue' | 'groups' | 'borrowing'>,
+  snapshot: Snapshot,
+  nowMs: number,
+): Claimed | undefined {
+  const { workload } = head.queued;
+  let best: { readonly taker: Taker; readonly atMs: number } | undefined;
+  const all = takers(workload, groups, snapshot, nowMs, queue.placement);
+  for (const taker of all) {
+    const isClaimed = taker.cluster === head.claim?.cluster;
+    const beforeMs = best === undefined ? undefined : isClaimed ? best.atMs + 1 : best.atMs;
+    const charges = taker.flavors.flatMap((option) => option.charges);
+    const atMs = expectedStartMs(workload, queue, charges, taker.state, snapshot, nowMs, beforeMs);
+    if (best === undefined || atMs < (beforeMs ?? 0)) best = { taker, atMs };
+  }
+  if (best === undefined) return undefined;
+  const { cluster, flavors } = best.taker;
+  const claim: Claim = { cluster, flavors, borrowing };
+  const before = head.claim?.start;
+  const isPromised = before !== undefined && Number.isFinite(before.promisedMs);
+  const start: ExpectedStart = {
+    ...reservationAt(best.atMs, workload, queue, cluster, quotaToReserve(queue, flavors, snapshot.usage), snapshot),
+    promisedMs: isPromised ? before.promisedMs : best.atMs,
+    sinceMs: isPromised ? before.sinceMs : nowMs,
+    clusters: all.map((each) => each.cluster),
+  };
+  return claimedAs(workload, queue, { ...claim, start }, snapshot.usage);
+}
+
+/**
+ * A claim with an expected start, as it is now: on the same cluster, or on one where it is expected to start earlier. Undefined for a claim
+ * without expected start.
+ */
+export function revisedClaim({ clusterQueue, queued, claim }: ClaimOfHead, snapshot: Snapshot, nowMs: number): Claim | undefined {
+  const queue = snapshot.queues.get(clusterQueue);
+  if (claim.start === undefined || queue === undefined) return undefined;
+  const groups = claim.flavors.map((flavor) => [flavor]);
+  return reservedBy({ head: { clusterQueue, queued, claim }, queue, groups, borrowing: claim.borrowing }, snapshot, nowMs)?.claim;
 }
 
 /** What an existing claim reserves now. */
@@ -36,8 +82,24 @@ export const claimedAs = (workload: Workload, queue: QueueSetup, claim: Claim, u
   queue,
   workload,
   claim,
-  charges: quotaToReserve(queue, claim.flavors, usage),
+  charges:
+    claim.holds === 'Room'
+      ? NO_CHARGES
+      : claim.start === undefined
+        ? quotaToReserve(queue, claim.flavors, usage)
+        : keptOf(claim.start.charges),
 });
+
+const NO_CHARGES: readonly Charge[] = [];
+const NO_AMOUNTS: Requests = new Map();
+
+/** The claims that concern Workloads of these cohort trees: those that hold room, which all trees share, and those of quota there. */
+export const claimsIn = (
+  roots: ReadonlySet<string | undefined>,
+  claims: readonly ClaimOfHead[],
+  queues: Snapshot['queues'],
+): readonly ClaimOfHead[] =>
+  claims.filter(({ clusterQueue, claim }) => claim.holds !== 'Quota' || roots.has(queues.get(clusterQueue)?.node.rootId));
 
 /** The height in the cohort tree up to which an existing claim borrows now. */
 export function reachOf({ clusterQueue, claim }: ClaimOfHead, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number {
@@ -83,5 +145,5 @@ const holdingOf = ({ queue, workload, charges, claim }: Claimed): Holding => ({
   node: queue.node,
   charges,
   cluster: claim.cluster,
-  amounts: workload.requests,
+  amounts: claim.holds === 'Quota' ? NO_AMOUNTS : claim.start === undefined ? workload.requests : new Map(keptOf(claim.start.room)),
 });

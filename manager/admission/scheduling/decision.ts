@@ -1,17 +1,25 @@
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { FlavorOption } from '../flavors/flavor-assigner.ts';
 import type { QueuedWorkload } from '../workload/ordering.ts';
+import type { ExpectedStart } from './expected-start.ts';
 import type { ClusterVerdict } from '../flavors/placement.ts';
 import type { Victim } from '../preemption/preemption.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 
 /** The decision of a scheduling cycle about one head. */
 export type Decision =
-  | { readonly kind: 'Admit'; readonly head: Head; readonly record: AdmissionRecord }
+  | Admit
   | Inadmissible
   | Preempting
   /** The head was nominated as Fit until another head of this cycle took the capacity. It is nominated again in the next cycle. */
   | Requeue;
+export type Admit = {
+  readonly kind: 'Admit';
+  readonly head: Head;
+  readonly record: AdmissionRecord;
+  /** The Workload goes in front of one with an expected start, because it is expected to end before. */
+  readonly inFront?: true;
+};
 export type Requeue = { readonly kind: 'Requeue'; readonly head: Head };
 
 /** The first Workload of a ClusterQueue. */
@@ -66,4 +74,8 @@ export type Claim = {
   readonly preempts?: true;
   /** The victims of a claim that preempts: it keeps to them as long as it fits once they have stopped. */
   readonly victims?: readonly Victim[];
+  /** What of both the claim holds, if not quota and room: other claims of its tree, or on its cluster, go before it. */
+  readonly holds?: 'Quota' | 'Room' | 'Nothing';
+  /** When the Workload is expected to start, if its ClusterQueue has the strategy Backfill. */
+  readonly start?: ExpectedStart;
 };

@@ -1,5 +1,5 @@
-import { admit, claim, type Cycle } from './admit.ts';
-import { claimedAs, reserve, type Claimed } from './claims.ts';
+import { admit, claim, reserveFor, type Cycle } from './admit.ts';
+import { claimedAs, claimsIn, type Claimed } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
 import { orderNominees } from './nominee-order.ts';
 import type { Nominee, Turn } from './nominate.ts';
@@ -19,11 +19,17 @@ import type { ClaimOfHead } from './claims-by-queue.ts';
  * `earlierClaims`: claims of earlier cycles. Each is reserved in its turn; a preemptor's claim is nominated again like a head, because its
  * needs change.
  */
-export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: number, earlierClaims: readonly Head[] = []): Decision[] {
+export function schedule(
+  snapshot: Snapshot,
+  heads: readonly Head[],
+  nowMs: number,
+  earlierClaims: readonly ClaimOfHead[] = [],
+): Decision[] {
   const decisions: Decision[] = [];
   const turns: Turn[] = [];
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
-  const others = earlierClaims.filter(({ queued }) => !tried.has(queued.workload.key));
+  const roots = new Set(heads.map(({ clusterQueue }) => snapshot.queues.get(clusterQueue)?.node.rootId));
+  const others = claimsIn(roots, earlierClaims, snapshot.queues).filter(({ queued }) => !tried.has(queued.workload.key));
   for (const head of [...others, ...heads]) {
     if (isFixed(head) && !tried.has(head.queued.workload.key)) {
       const queue = snapshot.queues.get(head.clusterQueue);
@@ -39,6 +45,8 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     snapshot: { ...snapshot, usage: snapshot.usage.fork() },
     unclaimed: snapshot.usage,
     claims: new Map(),
+    rooms: new Map(),
+    reserving: new Set(),
     displaced: new Set(),
     preemptors: new Set(),
     hasEarlierClaims: others.length > 0,
@@ -70,13 +78,9 @@ function decide(cycle: Cycle, nominee: Nominee): Decision {
   return outcome.kind === 'ReservingHead' ? claim(cycle, outcome) : outcome;
 }
 
-function reserveAgain(
-  { snapshot, claims, preemptors }: Cycle,
-  { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>,
-): void {
+function reserveAgain(cycle: Cycle, { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>): void {
+  const { snapshot, claims, preemptors } = cycle;
   if (claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue)) return;
   const compute = (): Claimed => claimedAs(head.queued.workload, queue, standing, snapshot.usage);
-  const claimed = compute();
-  reserve(claimed, snapshot.usage);
-  claims.set(head.clusterQueue, { claimed, recompute: compute });
+  reserveFor(cycle, head.clusterQueue, compute(), compute);
 }

@@ -19,6 +19,7 @@ import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
 import { preemptionPolicies, type PreemptionPolicies } from '../quota/preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from '../workload/priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from '../quota/quota-tree.ts';
+import type { ReleaseProfile } from '../workload/release-profile.ts';
 import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -39,6 +40,8 @@ export type Snapshot = {
   readonly usage: Usage;
   /** What is known about Jobs of equal shape; a private fork. */
   readonly shapes: ShapesOfCycle;
+  /** What admitted Workloads are expected to give back, and when; absent: nothing is known. */
+  readonly releases?: ReleaseProfile | undefined;
 };
 
 /** The queues as administrators set them up. Rebuilt when one of the objects changes. */
@@ -54,6 +57,8 @@ export type QueueingSetup = {
   readonly tree: QuotaTree;
   /** Some queue has stopPolicy HoldAndDrain. */
   readonly draining: boolean;
+  /** Some queue has the strategy Backfill, which needs to know how long Jobs run. */
+  readonly backfills: boolean;
   /** How ClusterQueues share what their Cohorts lend; undefined: by priority and age. */
   readonly fairSharing: FairSharingConfig | undefined;
 };
@@ -72,6 +77,8 @@ export type QueueSetup = {
   readonly name: string;
   readonly node: QuotaNode;
   readonly strict: boolean;
+  /** Whether its first Workload that does not fit has an expected start, which others may use the time before. */
+  readonly backfills?: boolean;
   /** Which of the clusters with room its Jobs go to. */
   readonly placement: PlacementPolicy;
   readonly stopPolicy: StopPolicy;
@@ -171,6 +178,7 @@ export function buildQueueingSetup(
     ),
     namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
     fairSharing,
+    backfills: [...queues.values()].some((queue) => queue.backfills === true),
     draining: [...objects.clusterQueues, ...objects.localQueues].some(({ spec }) => spec.stopPolicy === 'HoldAndDrain'),
   };
 }
@@ -215,6 +223,7 @@ function queueSetup(
     name,
     node,
     strict: spec.queueingStrategy === 'StrictFIFO',
+    backfills: spec.queueingStrategy === 'Backfill',
     placement: spec.placement ?? defaultPlacement,
     stopPolicy: spec.stopPolicy ?? 'None',
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,

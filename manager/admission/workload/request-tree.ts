@@ -1,5 +1,11 @@
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 
+/**
+ * The expected run time in milliseconds, in vectors of Workloads of which it is known: like a resource, the less of it the easier a
+ * Workload is admitted. No resource has this name.
+ */
+export const DURATION = ' duration';
+
 /** Amounts in the order of a tree's resources; missing amounts at the end count as 0. */
 export type Vector = readonly number[];
 

@@ -73,6 +73,8 @@ export type Workload = {
   readonly recoveryTimeoutMs: number | undefined;
   /** Maximum execution time over all admissions, in seconds; undefined: unlimited. */
   readonly maxExecutionSeconds: number | undefined;
+  /** How long the Workload is expected to hold its quota once it is admitted, in milliseconds; absent: not known. */
+  readonly expectedMs?: number;
   /** Whether the copy stops when its cluster loses the manager; undefined: its ClusterQueue decides. */
   readonly fenced: boolean | undefined;
   /** Whether its pods have a pod fence; false if they cannot, undefined: its ClusterQueue decides. */

@@ -111,9 +111,10 @@ export const ClusterQueueSpecSchema = Type.Object(
     resourceGroups: Type.Optional(ResourceGroups),
     cohortName: Type.Optional(ObjectName('Cohort whose members lend each other idle quota; it need not exist as an object.')),
     queueingStrategy: Type.Optional(
-      OneOf(['BestEffortFIFO', 'StrictFIFO'], {
+      OneOf(['BestEffortFIFO', 'StrictFIFO', 'Backfill'], {
         default: 'BestEffortFIFO',
-        description: 'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass.',
+        description:
+          'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass; Backfill reserves room from an expected start, and lets Jobs pass that are expected to end before it.',
       }),
     ),
     placement: Type.Optional(

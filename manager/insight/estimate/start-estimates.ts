@@ -11,7 +11,7 @@ import type { StartEstimateMetrics } from './start-estimate-metrics.ts';
 import type { AdmissionView } from '../../admission/admission.ts';
 import { EstimateOutcome, outcomeOf, type Interval } from './estimate-outcome.ts';
 import { estimating, type StartEstimate, type StartQuestion } from './estimate-start.ts';
-import { createRunTimes, runFactsOf, runOf } from './run-times.ts';
+import { createRunTimes, runFactsOf, runOf, type RunTimes } from './run-times.ts';
 import { textHash } from './text-hash.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
@@ -31,6 +31,8 @@ export type StartEstimatesDeps = {
   readonly kind: WorkKind;
   readonly jobs: Lister<WorkObject>;
   readonly readRecord: RecordReader;
+  /** Absent: its own. */
+  readonly runTimes?: RunTimes;
   readonly admission: AdmissionView;
   readonly clock: Clock;
   readonly log: Logger;
@@ -50,7 +52,7 @@ type Open = { readonly uid: string; interval?: Interval; admittedMs?: number; go
 export function createStartEstimates(deps: StartEstimatesDeps): StartEstimates {
   const { kind, jobs, readRecord, clock, log, metrics } = deps;
   const { cache, queues, priorityClasses, usageOf } = deps.admission;
-  const runTimes = createRunTimes();
+  const runTimes = deps.runTimes ?? createRunTimes();
   const open = new Map<string, Open>();
   /** UIDs of pending Jobs that were estimated already. */
   const asked = new Set<string>();

@@ -1,4 +1,7 @@
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
+import { createExpectedRunTimes } from '../../../manager/insight/estimate/expected-run-times.ts';
+import { createRunTimes } from '../../../manager/insight/estimate/run-times.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { waitingWorkload } from '../../support/waiting-workload.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from '../admission-core.ts';
 import type { PackingJob } from './jobs.ts';
@@ -23,6 +26,8 @@ export function createOwnAdmission({ clusters, clusterCpu }: Machine, { queues, 
     Array.from({ length: clusters }, (_, index) => cpuCluster(`cluster-${index}`, clusterCpu)),
   );
   const jobs = new Map<string, PackingJob>();
+  const expected = createExpectedRunTimes(createRunTimes());
+  const queueOf = ({ queue }: PackingJob): string => `queue-${queue % queues}`;
   return {
     arrive: (job, nowMs) => {
       const requests = { cpu: `${job.cpu}`, pods: `${job.pods}` };
@@ -31,11 +36,16 @@ export function createOwnAdmission({ clusters, clusterCpu }: Machine, { queues, 
         createdMs: nowMs,
         shape: job.family,
         maxExecutionSeconds: limitMs === undefined ? undefined : Math.ceil(limitMs / 1000),
+        ...omitUndefined({ expectedMs: limitMs ?? expected.of(queueOf(job), job.family, undefined) }),
       });
       jobs.set(workload.key, job);
-      core.add(`queue-${job.queue % queues}`, workload);
+      core.add(queueOf(job), workload);
     },
-    end: ({ name }) => core.release(`team/${name}`),
+    end: (job, nowMs) => {
+      const { family, runMs } = job;
+      expected.observe({ clusterQueue: queueOf(job), family, ranMs: runMs, endedMs: nowMs });
+      core.release(`team/${job.name}`);
+    },
     start: (nowMs, begin) => {
       const admitted = (key: string, _clusterQueue: string, cluster: string): void => {
         const job = jobs.get(key);

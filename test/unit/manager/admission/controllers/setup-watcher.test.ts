@@ -80,6 +80,7 @@ function situation() {
     queues: createPendingQueues(),
     watcher: {
       requeue: () => void done.push('requeue'),
+      expectAnew: () => void done.push('expect anew'),
       adjust: (jobOf) => void done.push(...['a/one', 'b/two'].filter((key) => jobOf(key) !== undefined).map((key) => `examine ${key}`)),
     },
     evictionController: {

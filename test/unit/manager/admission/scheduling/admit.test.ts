@@ -9,6 +9,8 @@ const aCycle = (snapshot: Snapshot, hasStanding = false): Cycle => ({
   snapshot: { ...snapshot, usage: snapshot.usage.fork() },
   unclaimed: snapshot.usage,
   claims: new Map(),
+  rooms: new Map(),
+  reserving: new Set(),
   displaced: new Set(),
   preemptors: new Set(),
   hasEarlierClaims: hasStanding,

@@ -1,34 +1,64 @@
 import { expect, test } from 'vitest';
-import { CLAIMS_MAX, createClaimsByQueue, type ClaimOfHead } from '../../../../../manager/admission/scheduling/claims-by-queue.ts';
+import { CLAIMS_PER_TREE_MAX, createClaimsByQueue, type ClaimOfHead } from '../../../../../manager/admission/scheduling/claims-by-queue.ts';
 import { aWorkload, head } from '../setup.ts';
 
-const standing = (queue: number, createdMs: number, cluster = 'eu'): ClaimOfHead => ({
-  ...head(`queue-${queue}`, aWorkload(`of-${queue}`, {}, { createdMs })),
+const standing = (queue: string, createdMs: number, cluster = 'eu'): ClaimOfHead => ({
+  ...head(queue, aWorkload(`of-${queue}`, {}, { createdMs })),
   claim: { cluster, flavors: [], borrowing: 0 },
 });
-
-test('for the first few in order something is kept; one that comes before them takes the place of the last', () => {
+/** The tree of a queue is the part of its name before the dash. */
+const claimsOf = () => {
   const ended: string[] = [];
-  const claims = createClaimsByQueue(({ clusterQueue }) => ended.push(clusterQueue));
-  for (let index = 0; index < CLAIMS_MAX; index++) expect(claims.set(standing(index, index + 1))).toBe(true);
-  expect(claims.set(standing(99, 99))).toBe(false);
-  expect(ended).toEqual([]);
-  expect(claims.set(standing(50, 0))).toBe(true);
-  expect(ended).toEqual([`queue-${CLAIMS_MAX - 1}`]);
-  expect(claims.all().map(({ clusterQueue }) => clusterQueue)).toEqual([
-    'queue-50',
-    ...Array.from({ length: CLAIMS_MAX - 1 }, (_, index) => `queue-${index}`),
+  const rootOf = (queue: string): string => queue.split('-')[0] ?? '';
+  const claims = createClaimsByQueue(rootOf, ({ clusterQueue, claim }) => ended.push(`${clusterQueue} on ${claim.cluster}`));
+  const held = () => claims.all().map(({ clusterQueue, claim: { holds } }) => `${clusterQueue} ${holds ?? 'All'}`);
+  return { claims, ended, held };
+};
+
+test('the first few of each tree hold quota, whoever waits in other trees, and the first on each cluster holds room', () => {
+  const { claims, held } = claimsOf();
+  for (let index = 0; index < CLAIMS_PER_TREE_MAX + 2; index++) claims.set(standing(`a-${index}`, index));
+  claims.set(standing('b-0', 99));
+  claims.set(standing('c-0', 100, 'us'));
+  expect(held()).toEqual([
+    'a-0 All',
+    ...Array.from({ length: CLAIMS_PER_TREE_MAX - 1 }, (_, index) => `a-${index + 1} Quota`),
+    'b-0 Quota',
+    'c-0 All',
   ]);
 });
 
-test('one that goes elsewhere, or is gone, leaves what was kept to others', () => {
-  const ended: string[] = [];
-  const claims = createClaimsByQueue(({ claim: { cluster } }) => ended.push(cluster));
-  claims.set(standing(1, 1));
-  claims.set(standing(1, 1));
+test('a place is left for one that comes before the last of its tree, and in trees with fewer', () => {
+  const { claims } = claimsOf();
+  for (let index = 0; index < CLAIMS_PER_TREE_MAX; index++) claims.set(standing(`a-${index}`, index));
+  const asks = (queue: string, createdMs: number) => claims.hasPlaceFor(standing(queue, createdMs), 0, queue.split('-')[0] ?? '');
+  expect([asks('a-50', 50), asks('a-51', -1), asks('a-3', 3), asks('b-0', 50)]).toEqual([false, true, true, true]);
+});
+
+test('one that comes before takes the room of the cluster, which the other has again when that one is gone', () => {
+  const { claims, ended, held } = claimsOf();
+  claims.set(standing('a-1', 1));
+  claims.set(standing('b-0', 0));
+  expect([held(), ended]).toEqual([['b-0 All', 'a-1 Quota'], ['a-1 on eu']]);
+  claims.delete('b-0');
+  expect([held(), ended]).toEqual([['a-1 All'], ['a-1 on eu', 'b-0 on eu']]);
+});
+
+test('one that goes elsewhere, or is gone, leaves what it held to others', () => {
+  const { claims, ended } = claimsOf();
+  claims.set(standing('a-1', 1));
+  claims.set(standing('a-1', 1));
   expect(ended).toEqual([]);
-  claims.set(standing(1, 1, 'us'));
-  expect(ended).toEqual(['eu']);
-  claims.delete('queue-1');
-  expect([ended, claims.all()]).toEqual([['eu', 'us'], []]);
+  claims.set(standing('a-1', 1, 'us'));
+  expect(ended).toEqual(['a-1 on eu']);
+  claims.delete('a-1');
+  expect([ended, claims.all()]).toEqual([['a-1 on eu', 'a-1 on us'], []]);
+});
+
+test('what is kept for one whose victims stop is kept whole, and takes no place of others', () => {
+  const { claims, held } = claimsOf();
+  claims.set(standing('a-0', 0));
+  const preemptor = standing('b-0', 1);
+  claims.set({ ...preemptor, claim: { ...preemptor.claim, preempts: true } });
+  expect(held()).toEqual(['b-0 All', 'a-0 All']);
 });

@@ -128,6 +128,33 @@ describe('a queue that waits for its own nominal quota', () => {
     expect(world.settle()).toEqual(['small-5']);
   });
 
+  test.each([8, 40])('keeps it however many others wait before it in other cohorts (%i)', (strangers) => {
+    const world = anOrderWorld(
+      {
+        clusterQueues: [
+          aClusterQueue('owner', { default: '5' }, { ...all, queueingStrategy: 'StrictFIFO' }),
+          aClusterQueue('borrower', { default: '0' }, all),
+          ...Array.from({ length: strangers }, (_, index) =>
+            aClusterQueue(`other-${index}`, { default: '1' }, { cohortName: `others-${index}` }),
+          ),
+        ],
+      },
+      [aCluster('eu')],
+    );
+    for (let index = 0; index < strangers; index++) {
+      world.arrive(`other-${index}`, `runs-${index}`, '1');
+      world.arrive(`other-${index}`, `waits-${index}`, '1');
+    }
+    world.arrive('owner', 'first', '3');
+    world.settle();
+    world.arrive('owner', 'second', '5');
+    world.settle();
+    for (let index = 0; index < 5; index++) world.arrive('borrower', `small-${index}`, '1');
+    expect(world.settle()).toEqual([]);
+    world.end('first');
+    expect(world.settle()).toEqual(['second']);
+  });
+
   test('does not stop one of higher priority that asks for the same as one that was stopped', () => {
     const world = anOrderWorld({ clusterQueues: [aClusterQueue('large', { default: '4' }), aClusterQueue('small', { default: '4' })] }, [
       aCluster('eu', { capacity: { cpu: '4' } }),

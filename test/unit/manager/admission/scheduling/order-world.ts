@@ -96,6 +96,12 @@ export function anOrderWorld(parts: Partial<QueueingObjects>, clusters: readonly
         most = nextMost(most, result);
       }
     },
+    /** Time passes. */
+    pass: (ms: number): void => {
+      nowMs += ms;
+    },
+    startOf: (name: string) => queues.claims().find(({ queued: { workload } }) => workload.name === name)?.claim.start,
+    messageOf: (name: string) => queues.inadmissibilityOf(`team/${name}`)?.message,
     reasonOf: (name: string) => queues.inadmissibilityOf(`team/${name}`)?.reason,
   };
 }
