@@ -175,7 +175,7 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     await world.clock.advance(5_000);
     expect(await namesOn()).toEqual(['files-#', 'settings-#']);
     const copies = await world.jobsOn('east');
-    const names = copies.map(({ spec }) => spec.template.spec?.containers?.[0]?.envFrom?.[0]?.configMapRef?.name).toSorted();
+    const names = copies.map(({ spec }) => spec.template.spec?.containers?.[0]?.envFrom?.[0]?.configMapRef?.name ?? '').toSorted();
     expect(names).toEqual(['settings', expect.stringMatching(/^settings-[0-9a-f]{12}$/)]);
   });
 
@@ -204,7 +204,7 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     await world.home.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'settings' }, { type: 'merge', body: { data: { of: 'changed' } } });
     await world.submit('after', { spec: referring(), annotations: BOTH });
     await world.clock.advance(5_000);
-    const contents = (await carried()).flatMap(({ metadata, data }) => (metadata.name.startsWith('settings-') ? [data?.['of']] : []));
+    const contents = (await carried()).flatMap(({ metadata, data }) => (metadata.name.startsWith('settings-') ? [data?.['of'] ?? ''] : []));
     expect(contents.toSorted()).toEqual(['changed', 'settings']);
   });
 

@@ -353,8 +353,8 @@ function isWished({ wish }: Workload, cluster: ClusterState): boolean {
 
 /**
  * How good each cluster is by its room; greater is better. It comes from the free share of the scarcest resource once the Workload runs:
- * that share for MostRoom, 2 minus it for LeastRoom. Negative: the shortage, as such a share. {@link NO_ROOM}: the Workload does not fit or,
- * if it may be `short`, would not even fit the empty cluster. Where no capacity bounds the Workload, fewer pods are better under both
+ * that share for MostRoom, 2 minus it for LeastRoom. Negative: the shortage, as such a share. {@link NO_ROOM}: the Workload does not fit
+ * or, if it may be `short`, would not even fit the empty cluster. Where no capacity bounds the Workload, fewer pods are better under both
  * policies: 1 without pods, towards 0 with many. Such a cluster never fills, so LeastRoom takes it after those that do.
  *
  * The list belongs to the table and is valid until the next call, so that a decision allocates nothing per cluster.

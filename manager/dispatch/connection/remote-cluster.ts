@@ -216,7 +216,7 @@ class ConnectedCluster implements RemoteCluster {
 
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
-    const { namespace = '' } = parseKey(localKey);
+    const { namespace } = parseKey(localKey);
     return {
       contact: servesNamespace(servedNamespaces, namespace) ? contactIn(this.#served, namespace, this.contact()) : 'NotServed',
       jobController,
