@@ -179,6 +179,7 @@ test('defaults are filled in, and the ClusterQueue of a LocalQueue stays', async
     leaseNamespace: 'switchyard-system',
     local: false,
     namespaces: 'Require',
+    preference: 0,
     state: 'Active',
   });
   const named = { namespaces: 'Create', namespaceLabels: ['team', 'a.b/*', 'a/b.c'], servedNamespaces: ['a', 'b'] };
