@@ -113,7 +113,8 @@ export const ClusterQueueSpecSchema = Type.Object(
     queueingStrategy: Type.Optional(
       OneOf(['BestEffortFIFO', 'StrictFIFO', 'Backfill'], {
         default: 'BestEffortFIFO',
-        description: 'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass; Backfill reserves room from an expected start, and lets Jobs pass that are expected to end before it.',
+        description:
+          'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass; Backfill reserves room from an expected start, and lets Jobs pass that are expected to end before it.',
       }),
     ),
     placement: Type.Optional(
