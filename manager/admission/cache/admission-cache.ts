@@ -179,7 +179,9 @@ export function createAdmissionCache(
     if (expectedMs === undefined) releases.delete(key);
     else {
       const { clusterQueue, cluster } = record;
-      releases.set({ key, clusterQueue, cluster, sinceMs: Date.parse(record.since), expectedMs, amounts: held, charges });
+      // Records tell whole seconds: a Workload that ends as expected has not outlived that.
+      const sinceMs = Date.parse(record.since) + 1_000;
+      releases.set({ key, clusterQueue, cluster, sinceMs, expectedMs, amounts: held, charges });
     }
   };
   const compare = (entry: Counted): void => {

@@ -87,8 +87,6 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   const behindOthers = new Set<PendingQueue>();
   /** By root of a cohort tree, the ClusterQueues whose first Workload would get a claim if the tree had a place left. */
   const awaitingClaim = new Map<string, IndexedHeap<AwaitsClaim>>();
-  /** Roots of trees whose usage may have changed since the borrowing height of their claims was last worked out. */
-  const changedRoots = new Set<string>();
   const rootOf = (clusterQueue: string): string => queues.get(clusterQueue)?.seen?.root ?? clusterQueue;
   const endedClaims: ClaimOfHead[] = [];
   let revisionMs: number | undefined;
@@ -161,7 +159,6 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const wasFirst = queue.strict && queue.first() === queued;
     queue.delete(entry);
     if (awaitingClaim.get(rootOf(queue.name))?.get(queue.name)?.nominated.head === queued) awaitNoClaim(queue);
-    changedRoots.add(rootOf(queue.name));
     // The next Workload may get a claim, and a StrictFIFO queue is no longer blocked.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
     else if (queue.parked !== undefined) parked.changed(queue);
@@ -311,11 +308,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
         const claim = standing.claim.start && revise?.(standing);
         if (claim !== undefined) claims.set({ ...standing, claim });
       }
-      for (const standing of borrowingOf === undefined || changedRoots.size === 0 ? [] : claims.all()) {
-        const borrowing = changedRoots.has(rootOf(standing.clusterQueue)) ? (borrowingOf?.(standing) ?? 0) : standing.claim.borrowing;
+      for (const standing of borrowingOf === undefined ? [] : claims.all()) {
+        const borrowing = borrowingOf?.(standing) ?? 0;
         if (borrowing !== standing.claim.borrowing) claims.set({ ...standing, claim: { ...standing.claim, borrowing } });
       }
-      if (borrowingOf !== undefined) changedRoots.clear();
       return claims.all();
     },
     markInadmissible: (head, inadmissibility) => {
@@ -357,7 +353,6 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     },
     wake: (roots) => {
       for (const root of roots) {
-        changedRoots.add(root);
         parked.quotaFreed(root);
       }
     },
@@ -372,7 +367,6 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const concerned = clusterQueues === undefined ? queues.values() : [...clusterQueues].flatMap((name) => queues.get(name) ?? []);
       for (const queue of concerned) {
         queue.considered = undefined;
-        changedRoots.add(rootOf(queue.name));
         forgive(queue, () => true);
       }
     },
