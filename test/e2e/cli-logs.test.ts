@@ -304,7 +304,7 @@ describe('what is kept', { timeout: LIMIT_MS }, () => {
       stderr: expect.stringContaining('--before: is no time') as string,
     });
     await submit(job('stays', 'exit 1'));
-    await cli.until(() => isOver('stays'));
+    await cli.until(async () => (await cli.run(['history', 'stays', '-n', NAMESPACE, '--history-store', store])).stdout.includes('stays'));
     expect(await purge('--namespace', NAMESPACE)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
     expect((await cli.run(['history', 'stays', '-n', NAMESPACE, '--history-store', store])).stdout).toContain('stays');
   });

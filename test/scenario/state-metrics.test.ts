@@ -61,6 +61,8 @@ const FROM_THE_FIRST_ON = [
   'switchyard_admitted_workloads_total',
   'switchyard_dispatched_workloads_total',
   'switchyard_preempted_workloads_total',
+  // For ClusterQueues with the strategy Backfill.
+  'switchyard_backfilled_workloads_total',
   // By what is served, and only where it is.
   'switchyard_api_requests_total',
   // Where there is a queue of submissions its reporter begins it.

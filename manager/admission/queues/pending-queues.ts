@@ -94,10 +94,15 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   /** What claims held that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   const followEndedClaims = (): void => {
     if (endedClaims.length === 0) return;
-    const roots = new Set(endedClaims.splice(0).map(({ clusterQueue }) => rootOf(clusterQueue)));
+    const ended = new Set(endedClaims.splice(0).map(({ clusterQueue }) => clusterQueue));
+    const roots = new Set([...ended].map(rootOf));
     for (const root of roots) parked.claimEnded(root);
-    for (const queue of behindOthers) forgive(queue, isBehindOthers);
-    behindOthers.clear();
+    for (const queue of behindOthers) {
+      // Its own claim has never blocked it.
+      if (ended.size === 1 && ended.has(queue.name)) continue;
+      behindOthers.delete(queue);
+      forgive(queue, isBehindOthers);
+    }
     for (const root of roots) placeNextClaim(root);
     // The next one may be expected to start first where the reservation has ended.
     const next = queues.get(claims.firstIdle()?.clusterQueue ?? '');

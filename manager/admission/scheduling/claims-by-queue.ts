@@ -39,6 +39,8 @@ export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
  */
 export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, onEnd: (entry: ClaimOfHead) => void): ClaimsByQueue {
   const byQueue = new Map<string, ClaimOfHead>();
+  /** The last decided claim of each ClusterQueue that held less than was decided. */
+  const excessive = new Map<string, ClaimOfHead>();
   let ordered: ClaimOfHead[] = [];
   /** Claims that hold something, by ClusterQueue, in order. */
   let holding: ReadonlyMap<string, ClaimOfHead> = new Map();
@@ -69,11 +71,19 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
       const place = ordered.findIndex((each) => compareClaims(entry, each) < 0);
       ordered.splice(place < 0 ? ordered.length : place, 0, entry);
       holdAnew();
-      // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds.
-      if (!stillHolds(decided, holding.get(entry.clusterQueue))) onEnd(decided);
+      // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds. They are nominated again
+      // once, or two heads could block each other in turns without end.
+      const { clusterQueue } = entry;
+      const before = excessive.get(clusterQueue);
+      if (stillHolds(decided, holding.get(clusterQueue))) excessive.delete(clusterQueue);
+      else {
+        excessive.set(clusterQueue, decided);
+        if (before === undefined || !stillHolds(before, decided)) onEnd(decided);
+      }
     },
     delete: (clusterQueue) => {
       const entry = remove(clusterQueue);
+      excessive.delete(clusterQueue);
       if (entry !== undefined) holdAnew();
       return entry;
     },

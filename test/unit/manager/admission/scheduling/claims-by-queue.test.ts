@@ -62,3 +62,20 @@ test('what is kept for one whose victims stop is kept whole, and takes no place 
   claims.set({ ...preemptor, claim: { ...preemptor.claim, preempts: true } });
   expect(held()).toEqual(['b-0 All', 'a-0 All']);
 });
+
+test('one that is decided with more than it may hold ends once: the same decision again ends nothing', () => {
+  const { claims, ended, held } = claimsOf();
+  claims.set(standing('a-0', 0));
+  // With fair sharing the order of a cycle is another one, so that the later head is decided with the room of the cluster.
+  claims.set(standing('a-1', 1));
+  expect([held(), ended]).toEqual([['a-0 All', 'a-1 Quota'], ['a-1 on eu']]);
+  claims.set(standing('a-1', 1));
+  claims.set(standing('a-1', 1));
+  expect(ended).toEqual(['a-1 on eu']);
+  claims.delete('a-0');
+  claims.set(standing('a-0', 0));
+  expect([held(), ended]).toEqual([
+    ['a-0 All', 'a-1 Quota'],
+    ['a-1 on eu', 'a-0 on eu', 'a-1 on eu'],
+  ]);
+});
