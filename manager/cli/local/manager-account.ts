@@ -23,7 +23,7 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 
 /**
  * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it for a
- * shared queue whose Jobs go to the namespace `default`. `kubeconfig` is that of an administrator; the result is the same cluster as the
+ * shared queue whose Jobs go to the namespace `default`, and for objects that travel with Jobs of that namespace. `kubeconfig` is that of an administrator; the result is the same cluster as the
  * manager sees it.
  */
 export async function createManagerAccount(client: WriteClient & RawClient, root: string, kubeconfig: string): Promise<string> {
@@ -33,6 +33,7 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
   const rules = parse(readFileSync(path.join(chart, 'files', 'manager-rules.yaml'), 'utf8').replaceAll('RELEASE', NAME)) as {
     cluster: readonly object[];
     creation: readonly object[];
+    carry: readonly object[];
     impersonation: readonly { readonly resources: readonly string[] }[];
     namespace: readonly object[];
     clusterSecrets: readonly object[];
@@ -52,7 +53,7 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
   };
   await grant(undefined, [...rules.cluster, ...impersonation]);
   await grant(SYSTEM_NAMESPACE, [...rules.namespace, ...rules.clusterSecrets]);
-  await grant('default', rules.creation);
+  await grant('default', [...rules.creation, ...rules.carry]);
   return kubeconfigWith(kubeconfig, await tokenOf(client));
 }
 

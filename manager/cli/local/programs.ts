@@ -100,6 +100,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
     // Nothing else would serve it.
     '--webhook-shutdown-delay=0',
+    '--carry-namespaces=default',
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
     ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),
