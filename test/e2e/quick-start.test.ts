@@ -120,6 +120,15 @@ describe('npm start -- --keep', () => {
     }
 
     // Whoever types here is a user like any other, administrator or not: a Job that fits nowhere stays where it is.
+    // What its pods refer to travels with a Job, and is gone with its copy.
+    kubectl(manager, 'create', '-f', 'examples/carried.yaml');
+    kubectl(manager, 'wait', '--for=condition=complete', 'job/carried', '--timeout=120s');
+    expect(kubectl(manager, 'describe', 'job', 'carried')).toMatch(/Carried .* configmap greeting as greeting-[0-9a-f]{12}/);
+    for (const cluster of ['east', 'west']) {
+      kubectl(run.file(`${cluster}.kubeconfig`), 'wait', '--for=delete', 'job/carried', '--timeout=60s');
+      const left = () => kubectl(run.file(`${cluster}.kubeconfig`), 'get', 'configmap,secret', '-l', 'switchyard.dev/origin', '-o', 'name');
+      await expect.poll(left).toBe('');
+    }
     kubectl(manager, 'create', '-f', HUGE_JOB);
     const attempt = (...args: string[]): string => spawnSync('kubectl', ['--kubeconfig', manager, ...args], { encoding: 'utf8' }).stderr;
     const patch = (body: object): string => attempt('patch', 'job/huge', '--type=merge', '--patch', JSON.stringify(body));
