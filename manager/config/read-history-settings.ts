@@ -4,7 +4,7 @@ import { FlagError } from '../../shared/runtime/flags.ts';
 import type { S3Credentials } from '../history/s3-store.ts';
 import type { StoreAddress } from '../history/store-address.ts';
 import { storeAddress, type HistoryConfig } from './history-flags.ts';
-import { readSecretWord } from './read-secret-file.ts';
+import { readSecretLine, readSecretWord } from './read-secret-file.ts';
 
 export type HistorySettings = { readonly address: StoreAddress; readonly credentials: S3Credentials | undefined };
 
@@ -34,10 +34,11 @@ function readAddress(file: string): StoreAddress {
 
 /** The names are those of a mounted Secret, and of the variables that all programs for S3 know. */
 function readCredentials(directory: string): S3Credentials {
-  const word = (name: string): string =>
-    readSecretWord(CREDENTIALS, path.join(directory, name), `write the value of ${name} into it, and nothing else`);
-  const [accessKeyId, secretAccessKey] = [word('AWS_ACCESS_KEY_ID'), word('AWS_SECRET_ACCESS_KEY')];
-  const sessionToken = existsSync(path.join(directory, 'AWS_SESSION_TOKEN')) ? word('AWS_SESSION_TOKEN') : undefined;
+  // A store may make keys of any text.
+  const line = (name: string): string =>
+    readSecretLine(CREDENTIALS, path.join(directory, name), `write the value of ${name} into it, and nothing else`);
+  const [accessKeyId, secretAccessKey] = [line('AWS_ACCESS_KEY_ID'), line('AWS_SECRET_ACCESS_KEY')];
+  const sessionToken = existsSync(path.join(directory, 'AWS_SESSION_TOKEN')) ? line('AWS_SESSION_TOKEN') : undefined;
   return { accessKeyId, secretAccessKey, sessionToken };
 }
 

@@ -16,12 +16,24 @@ export function readSecretFile(flag: string, file: string, bytesMax: number): st
   throw new FlagError(`${flag}: ${JSON.stringify(file)} holds more than ${bytesMax / 1024} KiB; name the file that holds this alone`);
 }
 
-/** The one word in such a file, without white space around it. `remedy` says what to write into it. */
+/** The one line in such a file, without white space around it. `remedy` says what to write into it. */
+export function readSecretLine(flag: string, file: string, remedy: string): string {
+  const line = readSecretText(flag, file, remedy);
+  if (/[\r\n]/.test(line)) throw new FlagError(`${flag}: ${JSON.stringify(file)} holds more than one line; ${remedy}`);
+  return line;
+}
+
+/** The one word in such a file, without white space around it. `remedy` as above. */
 export function readSecretWord(flag: string, file: string, remedy: string): string {
-  const word = readSecretFile(flag, file, WORD_BYTES_MAX).trim();
-  if (word === '') throw new FlagError(`${flag}: ${JSON.stringify(file)} is empty; ${remedy}`);
+  const word = readSecretText(flag, file, remedy);
   if (/\s/.test(word)) throw new FlagError(`${flag}: ${JSON.stringify(file)} holds more than one word; ${remedy}`);
   return word;
+}
+
+function readSecretText(flag: string, file: string, remedy: string): string {
+  const text = readSecretFile(flag, file, WORD_BYTES_MAX).trim();
+  if (text === '') throw new FlagError(`${flag}: ${JSON.stringify(file)} is empty; ${remedy}`);
+  return text;
 }
 
 const WORD_BYTES_MAX = 8 * 1024;

@@ -40,10 +40,10 @@ test('the store of a file is as one of the flag, whatever white space an editor 
 test('keys are those of the environment, both or none, unless a directory has them', () => {
   expect(readHistorySettings({ store: S3 }, KEYS).credentials).toEqual({ accessKeyId: 'AKID', secretAccessKey: 'hunter2' });
   expect(readHistorySettings({ store: S3 }, { AWS_ACCESS_KEY_ID: 'AKID' }).credentials).toBeUndefined();
-  const credentialsDirectory = secretWith('keys', { AWS_ACCESS_KEY_ID: 'of-a-file\n', AWS_SECRET_ACCESS_KEY: 'secret' });
+  const credentialsDirectory = secretWith('keys', { AWS_ACCESS_KEY_ID: 'of-a-file\n', AWS_SECRET_ACCESS_KEY: 'a secret of words\n' });
   expect(readHistorySettings({ store: S3, credentialsDirectory }, KEYS).credentials).toEqual({
     accessKeyId: 'of-a-file',
-    secretAccessKey: 'secret',
+    secretAccessKey: 'a secret of words',
   });
   writeFileSync(path.join(credentialsDirectory, 'AWS_SESSION_TOKEN'), 'session');
   expect(readHistorySettings({ store: S3, credentialsDirectory }, {}).credentials?.sessionToken).toBe('session');
@@ -58,9 +58,9 @@ test.each([
     '--history-credentials-directory: ".*SECRET_ACCESS_KEY" cannot be read \\(ENOENT\\)',
   ],
   [
-    'two-words',
-    { url: 's3://jobs', AWS_ACCESS_KEY_ID: 'a hunter2', AWS_SECRET_ACCESS_KEY: 'b' },
-    '--history-credentials-directory: ".*KEY_ID" holds more than one word; write the value of AWS_ACCESS_KEY_ID into it',
+    'two-lines',
+    { url: 's3://jobs', AWS_ACCESS_KEY_ID: 'a\nhunter2', AWS_SECRET_ACCESS_KEY: 'b' },
+    '--history-credentials-directory: ".*KEY_ID" holds more than one line; write the value of AWS_ACCESS_KEY_ID into it',
   ],
 ])('files that cannot be used are refused by flag, file and remedy, and nothing in them is quoted: %s', (name, data, remedy) => {
   const credentialsDirectory = secretWith(name, data);
