@@ -23,8 +23,8 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 
 /**
  * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it for a
- * shared queue whose Jobs go to the namespace `default`, and for objects that travel with Jobs of that namespace. `kubeconfig` is that of an administrator; the result is the same cluster as the
- * manager sees it.
+ * shared queue whose Jobs go to the namespace `default`, and for objects that travel with Jobs of that namespace. `kubeconfig` is that of
+ * an administrator; the result is the same cluster as the manager sees it.
  */
 export async function createManagerAccount(client: WriteClient & RawClient, root: string, kubeconfig: string): Promise<string> {
   const metadata = { namespace: SYSTEM_NAMESPACE, name: NAME };
