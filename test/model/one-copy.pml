@@ -334,7 +334,7 @@ end:
   :: d_step { ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && !at[c].ended -> step("Suspend", c);
       at[c].suspended = true }
   /* The Job may be recorded again before it is carried out. */
-  :: d_step { in_detail && ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && at[c].write == NONE -> step("Send a suspension", c);
+  :: d_step { in_detail && ANSWERS(c) && CURRENT(c) && suspended && !at[c].suspended && !at[c].deleting && (!at[c].ended || !calm) && at[c].write == NONE -> step("Send a suspension", c);
       at[c].write = SUSPEND; at[c].write_epoch = epoch; at[c].write_age = 0; at[c].write_counts = false }
   :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESUME_UNSEEN(c) && !at[c].deleting -> step("Take back", c);
       at[c].says_suspended = false; at[c].resumed_since = false }
@@ -342,7 +342,7 @@ end:
       step("Take back", c); at[c].deleting = true }
   :: d_step { ANSWERS(c) && LISTED(c) && (done || (epoch > 0 && !CURRENT(c))) && !at[c].deleting -> step("Delete", c); changed(c); at[c].deleting = true }
   /* Its cluster is to be given up, and its work is at home. */
-  :: d_step { in_detail && ANSWERS(c) && CURRENT(c) && suspended && told == AT_REST && RESTS(c) && !at[c].deleting -> step("Give back", c); changed(c); at[c].deleting = true }
+  :: d_step { in_detail && removals > 0 && !calm && ANSWERS(c) && CURRENT(c) && suspended && told == AT_REST && RESTS(c) && !at[c].deleting -> step("Give back", c); changed(c); at[c].deleting = true }
   :: d_step { ANSWERS(c) && !done && !(calm && !at[c].there && (at[c].pods > 0 || at[c].left > 0)) && ((TO_LOOK(c) && (suspended || c != place)) ||
         (c == place && TO_BE_LOOKED_UP(c) && !(WAITING(c) && suspended && !at[c].absent && !at[c].unlisted))) -> step("Look", c);
       settle(c);
