@@ -70,7 +70,7 @@ export type AdmissionDeps = {
   readonly metrics: AdmissionMetrics;
 };
 
-/** What is known of run times. */
+/** Run times, as far as they are known. */
 export type RunTimeEstimates = {
   /** How long a Workload is expected to hold its quota in this ClusterQueue, in milliseconds; undefined: not known. */
   of(workload: Workload, clusterQueue: string): number | undefined;

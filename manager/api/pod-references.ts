@@ -7,11 +7,15 @@ export type PodReference = { readonly kind: 'ConfigMap' | 'Secret'; readonly nam
 /** The kind in the plural, as users name it. */
 export const carriedKindOf = ({ kind }: Pick<PodReference, 'kind'>): CarriedKind => `${kind}s`;
 
+/** References to objects of these kinds. */
+export const carriedReferences = (references: readonly PodReference[], carry: readonly CarriedKind[]): readonly PodReference[] =>
+  references.filter((reference) => carry.includes(carriedKindOf(reference)));
+
 /** `configmap team/settings` */
 export const formatReference = (namespace: string, { kind, name }: Pick<PodReference, 'kind' | 'name'>): string =>
   `${kind.toLowerCase()} ${namespace}/${name}`;
 
-/** One text for each object of a namespace. */
+/** A text that tells objects of a namespace apart. */
 export const referenceKey = ({ kind, name }: Pick<PodReference, 'kind' | 'name'>): string => `${kind}/${name}`;
 
 /**

@@ -1,4 +1,4 @@
-import { durationMs, FlagError, oneOf, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
+import { durationMs, FlagError, oneOf, type FlagTable, type FlagValues, wordsOf } from '../../shared/runtime/flags.ts';
 import { durationShape, shaped, type ValueShape } from '../../shared/runtime/value-shape.ts';
 import { FairStrategy, type FairSharingConfig } from '../admission/fair-sharing/fair-strategy.ts';
 import type { UsagePolicy } from '../admission/fair-sharing/local-queue-usage.ts';
@@ -98,7 +98,7 @@ function samplingInterval(given: string): number {
 }
 
 function resourceWeights(given: string): ReadonlyMap<string, number> {
-  const parts = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const parts = wordsOf(given);
   return new Map(
     parts.map((part) => {
       const [, resource = '', weight = ''] = /^([^=]+)=([0-9.]+(?:e-?[0-9]+)?)$/.exec(part) ?? [];

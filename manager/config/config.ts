@@ -1,6 +1,6 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
-import { FlagError, type FlagTable, type FlagValues, oneOf, type Program, text, wholeNumber } from '../../shared/runtime/flags.ts';
+import { FlagError, type FlagTable, type FlagValues, oneOf, type Program, text, wholeNumber, wordsOf } from '../../shared/runtime/flags.ts';
 import type { LogLevel } from '../../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
@@ -39,7 +39,6 @@ import {
   submissionNamespaces,
   TOKEN_LIFE,
   tokenLife,
-  userNames,
 } from './flag-values.ts';
 import { HISTORY_FLAGS, type HistoryConfig, historyConfigOf } from './history-flags.ts';
 import { REDIS_FLAGS, type RedisConfig, redisConfigOf } from './redis-flags.ts';
@@ -203,13 +202,13 @@ const FLAGS = {
     value: 'USER,...',
     fallback: '',
     about: 'users of other managers for which this cluster is a worker cluster: they may make copies on it',
-    parse: shaped(NAMES, userNames),
+    parse: shaped(NAMES, wordsOf),
   },
   'local-workers': {
     value: 'USER,...',
     fallback: '',
     about: 'users of the workers that run copies on the manager cluster (a WorkerCluster with local: true): they tell the status of those',
-    parse: shaped(NAMES, userNames),
+    parse: shaped(NAMES, wordsOf),
   },
   'kube-api-qps': qpsFlag('the manager cluster', 100),
   'kube-api-burst': burstFlag('the manager cluster', 200),

@@ -2,7 +2,7 @@ import type { CERTIFICATE_FLAGS, CertificateChoice } from './certificate-flags.t
 import { isAddressRange } from '../../shared/kube/address-ranges.ts';
 import { shaped } from '../../shared/runtime/value-shape.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
+import { bindAddress, FlagError, text, type FlagTable, type FlagValues, wordsOf } from '../../shared/runtime/flags.ts';
 
 const HEADER_NAME = '^[A-Za-z][A-Za-z0-9-]{0,63}$';
 
@@ -113,7 +113,7 @@ function headerName(given: string): string {
 }
 
 function ranges(given: string): readonly string[] {
-  const all = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const all = wordsOf(given);
   const wrong = all.find((each) => !isAddressRange(each));
   if (wrong === undefined) return all;
   throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 127.0.0.1/32,10.1.0.0/16`);

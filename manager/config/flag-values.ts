@@ -1,19 +1,15 @@
 import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.ts';
 import { isAddressRange } from '../../shared/kube/address-ranges.ts';
-import { durationMs, FlagError, text } from '../../shared/runtime/flags.ts';
+import { durationMs, FlagError, text, wordsOf } from '../../shared/runtime/flags.ts';
 import { durationShape, type ValueShape } from '../../shared/runtime/value-shape.ts';
 import { FENCE_MARGIN_MS } from '../api/fenced-off.ts';
 
-export const NAMESPACES_SHAPE: ValueShape = {
-  anyOf: [
-    { enum: [['*']] },
-    {
-      type: 'array',
-      minItems: 1,
-      items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
-    },
-  ],
-};
+/** Names of namespaces, of which none is the system's own. */
+const NAMESPACE = { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } } as const;
+
+export const NAMESPACES_SHAPE: ValueShape = { anyOf: [{ enum: [['*']] }, { type: 'array', minItems: 1, items: NAMESPACE }] };
+
+export const CARRY_NAMESPACES_SHAPE: ValueShape = { type: 'array', items: NAMESPACE };
 
 /** A list of names, of which no one may hold a comma. */
 export const NAMES = { type: 'array', items: { type: 'string', pattern: '^ *[^, ][^,]*$' } } as const;
@@ -56,36 +52,30 @@ export function queueName(given: string): string {
 
 export function submissionNamespaces(given: string): readonly string[] | '*' {
   if (given === '*') return given;
-  const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || deniedBy(SYSTEM_NAMESPACES, each) !== undefined);
+  const names = wordsOf(given);
+  const wrong = names.find(isNoNamespace);
   if (wrong === undefined && names.length > 0) return names;
   throw new FlagError(
     `${JSON.stringify(wrong ?? given)} is no namespace for submissions; write names of namespaces that are not kube-*, or * for all of these`,
   );
 }
 
-export const CARRY_NAMESPACES_SHAPE: ValueShape = {
-  type: 'array',
-  items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
-};
-
 /** Namespaces from which objects are carried; none of the system's own. */
 export function carryNamespaces(given: string): readonly string[] {
-  const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || deniedBy(SYSTEM_NAMESPACES, each) !== undefined);
+  const names = wordsOf(given);
+  const wrong = names.find(isNoNamespace);
   if (wrong === undefined) return names;
   throw new FlagError(`${JSON.stringify(wrong)} is not a namespace to carry objects from; write names of namespaces that are not kube-*`);
 }
 
+const isNoNamespace = (name: string): boolean =>
+  !new RegExp(NAMESPACE.pattern).test(name) || deniedBy(SYSTEM_NAMESPACES, name) !== undefined;
+
 export function addressRanges(given: string): readonly string[] {
-  const ranges = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const ranges = wordsOf(given);
   const wrong = ranges.find((each) => !isAddressRange(each));
   if (wrong === undefined) return ranges;
   throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10`);
-}
-
-export function userNames(given: string): readonly string[] {
-  return given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
 }
 
 /** The id of a manager, which becomes the value of a label. */

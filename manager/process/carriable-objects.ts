@@ -4,6 +4,7 @@ import { createInformer, type Informer, type InformerOptions } from '../../share
 import { allOrNone } from '../../shared/runtime/tasks.ts';
 import type { CarriedObjects } from '../admission/queues/carried-objects.ts';
 import type { PodReference } from '../api/pod-references.ts';
+import { synced } from './awaited-informers.ts';
 
 export type CarriableObjects = CarriedObjects & {
   /** Lists and watches until `signal` aborts. A namespace that may not be read delays no other. */
@@ -52,10 +53,7 @@ export function createCarriableObjects(
         [...informers].flatMap(([place, informer]) => [
           (each: AbortSignal) => informer.run(each),
           async (each: AbortSignal) => {
-            await informer.waitForSync(each).catch((error: unknown) => {
-              if (!each.aborted) throw error;
-            });
-            if (!each.aborted) changed(place.slice(0, place.indexOf('/')), undefined);
+            if (await synced(informer, each)) changed(place.slice(0, place.indexOf('/')), undefined);
           },
         ]),
       ),

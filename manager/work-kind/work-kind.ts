@@ -9,7 +9,7 @@ import type { CopyOptions } from './copy-options.ts';
 import type { PodSet } from './pod-sets.ts';
 
 /**
- * What a kind of work is: how objects of one resource are suspended, which pods they ask for, how far they are, what their copies carry and
+ * A kind of work: how objects of one resource are suspended, which pods they ask for, how far they are, what their copies carry and
  * which status comes home. Admission and dispatch read the metadata and conditions of an object themselves, and ask its kind for all else.
  * `O` is the type of its objects, for code that knows one kind only.
  */
@@ -76,7 +76,7 @@ export type Progress = {
   readonly failed: number;
 };
 
-/** What the cache of the manager cluster keeps of an object. */
+/** The form in which the manager cluster's cache keeps objects. */
 export interface CachedForm<O extends WorkObject = WorkObject> {
   /** The fields that decisions read. `usersLabelsMax`: the number of users' labels that are kept. `problem`: why it is refused. */
   compact(object: O, options?: { readonly problem?: string; readonly usersLabelsMax?: number }): O;
@@ -86,7 +86,7 @@ export interface CachedForm<O extends WorkObject = WorkObject> {
   problem(object: DeepReadonly<WorkObject>): string | undefined;
 }
 
-/** What a copy on a worker cluster is, and when it rests. */
+/** Copies on worker clusters: what they carry, and when they rest. */
 export interface CopyRules {
   /** The copy to create of an object. */
   of(local: DeepReadonly<WorkObject>, options: CopyOptions): Unsaved<WorkObject>;

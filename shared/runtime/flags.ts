@@ -243,12 +243,12 @@ export const oneOf = <T extends string>(choices: readonly T[]): Parser<T> =>
     return choice;
   });
 
+/** The words between commas, without blanks around them; empty ones do not count. */
+export const wordsOf = (given: string): readonly string[] => given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+
 /** Some of the choices, separated by commas; each counts once. */
 export const listOf = <T extends string>(choices: readonly T[]): Parser<readonly T[]> =>
-  shaped({ type: 'array', items: { enum: choices } }, (given) => {
-    const words = given.split(',').map((word) => word.trim());
-    return [...new Set(words.filter((word) => word !== '').map(oneOf(choices)))];
-  });
+  shaped({ type: 'array', items: { enum: choices } }, (given) => [...new Set(wordsOf(given).map(oneOf(choices)))]);
 
 const truth = (given: string): boolean => {
   if (given === 'true' || given === 'false') return given === 'true';

@@ -82,7 +82,7 @@ export interface AdmissionCache {
   readonly shapes: ShapeAvoidance;
   /** Workloads that hold quota, in the order in which they are preempted. */
   readonly admitted: AdmittedIndex;
-  /** What Workloads with known run times are expected to give back, and when. */
+  /** Expected releases of Workloads with known run times. */
   readonly releases: Pick<MutableReleaseProfile, 'on' | 'of' | 'get' | 'overrun' | 'nextMs'>;
   /** Plans the eviction of exactly these victims for a pending Workload. */
   displace(by: Displacer, victims: readonly Victim[]): void;

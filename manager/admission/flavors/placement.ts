@@ -243,7 +243,7 @@ type Candidate = {
   readonly clusterUID: string | undefined;
   readonly flavors: readonly FlavorOption[];
   readonly resumes: boolean;
-  /** What {@link roomsFor} says. */
+  /** Room as of {@link roomsFor}. */
   readonly room: number;
 };
 

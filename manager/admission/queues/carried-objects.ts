@@ -1,5 +1,5 @@
 import type { CarriedKind } from '../../api/carried-kinds.ts';
-import { carriedKindOf, formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
+import { carriedKindOf, carriedReferences, formatReference, type PodReference } from '../../api/pod-references.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -11,7 +11,7 @@ export interface CarriedObjects {
    * or because the list has not ended.
    */
   find(namespace: string, reference: PodReference): 'Present' | 'Missing' | 'Forbidden' | 'Unknown';
-  /** Calls back with the namespace and the {@link referenceKey} of an object that appears or disappears, and without key for all. */
+  /** Calls back with the namespace and the `referenceKey` of an object that appears or disappears, and without key for all. */
   onChange(callback: (namespace: string, key: string | undefined) => void): void;
 }
 
@@ -27,15 +27,13 @@ export function missingReference(
   { namespace, carry = [], references }: Workload,
   objects: CarriedObjects | undefined,
 ): InadmissibleReason | undefined {
-  if (objects === undefined || carry.length === 0) return undefined;
-  for (const reference of references) {
-    const kind = carriedKindOf(reference);
-    if (!carry.includes(kind)) continue;
+  if (objects === undefined) return undefined;
+  for (const reference of carriedReferences(references, carry)) {
     const found = objects.find(namespace, reference);
     if (found === 'Present' || (found === 'Missing' && reference.optional)) continue;
     return {
       reason: QuotaReservedReason.MissingReference,
-      message: messageOf(found, formatReference(namespace, reference), kind, namespace),
+      message: messageOf(found, formatReference(namespace, reference), carriedKindOf(reference), namespace),
     };
   }
   return undefined;
@@ -53,33 +51,4 @@ function messageOf(found: 'Missing' | 'Forbidden' | 'Unknown', name: string, kin
     case 'Unknown':
       return `${name} is to travel with the Job, and the manager cannot list ${kind} of namespace ${namespace} yet; it needs the Role of the chart (carry.namespaces) there`;
   }
-}
-
-/** Pending Workloads by the objects that their pods refer to. */
-export interface ReferenceIndex {
-  /** The Workload `key` is pending as `now`; undefined: it is not pending. */
-  set(key: string, now: Workload | undefined): void;
-  /** Keys of the Workloads that refer to the object; without `referenceKey`: to any object of the namespace. */
-  of(namespace: string, referenceKey: string | undefined): readonly string[];
-}
-
-export function createReferenceIndex(): ReferenceIndex {
-  const places = new Map<string, readonly string[]>();
-  const keys = new Map<string, Set<string>>();
-  return {
-    set(key, now) {
-      for (const place of places.get(key) ?? []) {
-        const known = keys.get(place);
-        known?.delete(key);
-        if (known?.size === 0) keys.delete(place);
-      }
-      places.delete(key);
-      if (now === undefined || now.references.length === 0) return;
-      const { namespace, references } = now;
-      const all = [namespace, ...references.map((reference) => `${namespace}/${referenceKey(reference)}`)];
-      places.set(key, all);
-      for (const place of all) keys.set(place, (keys.get(place) ?? new Set()).add(key));
-    },
-    of: (namespace, reference) => [...(keys.get(reference === undefined ? namespace : `${namespace}/${reference}`) ?? [])],
-  };
 }

@@ -91,7 +91,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   const endedClaims: ClaimOfHead[] = [];
   let revisionMs: number | undefined;
   const claims = createClaimsByQueue(rootOf, (entry) => endedClaims.push(entry));
-  /** What claims held that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
+  /** Capacity of claims that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   const followEndedClaims = (): void => {
     if (endedClaims.length === 0) return;
     const ended = new Set(endedClaims.splice(0).map(({ clusterQueue }) => clusterQueue));
@@ -357,9 +357,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       return blocks === undefined ? result : behind(queue, blocks);
     },
     wake: (roots) => {
-      for (const root of roots) {
-        parked.quotaFreed(root);
-      }
+      for (const root of roots) parked.quotaFreed(root);
     },
     wakeWaitingForCluster: () => parked.roomFreed(),
     wakeAfterClusterChange: () => {

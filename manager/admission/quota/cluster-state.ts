@@ -31,7 +31,7 @@ export type ClusterState = {
   readonly otherCapacity: Amount;
   /** Namespaces whose Jobs the cluster accepts; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
-  /** Those of spec.servedNamespaces that it does not accept because the manager may not list Jobs there. */
+  /** Namespaces of spec.servedNamespaces that it does not accept because the manager may not list Jobs there. */
   readonly unreadableNamespaces?: readonly string[] | undefined;
   /** The PriorityClasses of the cluster without system classes; undefined if they are not known. */
   readonly priorityClasses: readonly string[] | undefined;

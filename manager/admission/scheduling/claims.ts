@@ -34,8 +34,8 @@ export function claimedBy({ head, queue, groups, borrowing }: ReservingHead, sna
 }
 
 /**
- * What the head of a Backfill queue reserves: the cluster on which it is expected to start first, from that start on. Among equal starts
- * the cluster of its claim goes first, then the better one.
+ * The reservation of the head of a Backfill queue: the cluster on which it is expected to start first, from that start on. Among equal
+ * starts the cluster of its claim goes first, then the better one.
  */
 function reservedBy(
   { head, queue, groups, borrowing }: Pick<ReservingHead, 'head' | 'queue' | 'groups' | 'borrowing'>,

@@ -74,7 +74,7 @@ export type Claim = {
   readonly preempts?: true;
   /** The victims of a claim that preempts: it keeps to them as long as it fits once they have stopped. */
   readonly victims?: readonly Victim[];
-  /** What of both the claim holds, if not quota and room: other claims of its tree, or on its cluster, go before it. */
+  /** The part that the claim holds, if not quota and room: other claims of its tree, or on its cluster, go before it. */
   readonly holds?: 'Quota' | 'Room' | 'Nothing';
   /** When the Workload is expected to start, if its ClusterQueue has the strategy Backfill. */
   readonly start?: ExpectedStart;

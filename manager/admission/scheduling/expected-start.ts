@@ -17,7 +17,7 @@ export type ExpectedStart = {
   /** Clusters on which it may start. */
   readonly clusters: readonly string[];
   /**
-   * What must stay free until then because no release until then gives it back: of the cluster, and of quota. Negative: something is spare.
+   * Amounts of the cluster and of quota that must stay free because no release until then gives them back. Negative: something is spare.
    */
   readonly room: Requests;
   readonly charges: readonly Charge[];
@@ -141,7 +141,7 @@ export function afterAdmission(
   };
 }
 
-/** What is kept now of amounts that are owed. */
+/** The part of owed amounts that is kept now. */
 export const keptOf = <K extends string>(owed: Iterable<readonly [K, Amount]>): (readonly [K, Amount])[] =>
   [...owed].map(([key, amount]) => [key, larger(ZERO, amount)] as const);
 

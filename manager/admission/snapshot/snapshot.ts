@@ -40,7 +40,7 @@ export type Snapshot = {
   readonly usage: Usage;
   /** What is known about Jobs of equal shape; a private fork. */
   readonly shapes: ShapesOfCycle;
-  /** What admitted Workloads are expected to give back, and when; absent: nothing is known. */
+  /** Expected releases of admitted Workloads; absent: nothing is known. */
   readonly releases?: ReleaseProfile | undefined;
 };
 

@@ -2,7 +2,7 @@ import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { Amount, Requests } from '../../api/amount.ts';
 import type { FlavorResource } from '../quota/quota-tree.ts';
 
-/** What an admitted Workload is expected to give back, and when. */
+/** The expected release of an admitted Workload: amounts, and their time. */
 export type Release = {
   /** `namespace/name` of the Workload. */
   readonly key: string;

@@ -44,7 +44,7 @@ const WORK: readonly Rule[] = [
 /** The ends of logs that the worker keeps. */
 const TAILS: Rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
 const LIVE_LOGS: readonly Rule[] = [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }];
-/** What copies bring along. */
+/** Rights for the objects that copies bring along. */
 const CARRIED: readonly Rule[] = [{ apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['create', 'patch'] }];
 const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { isConfiguration, type Manifest } from './documents.ts';
 import type { Finding } from './findings.ts';
 
-/** What becomes of a setting of Kueue's configuration; undefined: what it asks for happens anyway. */
+/** The counterpart of a setting of Kueue's configuration; undefined: the requested behaviour is the only one here. */
 type Answer = Pick<Finding, 'kind' | 'says'> | undefined;
 
 const lost = (says: string): Answer => ({ kind: 'Lost', says });
@@ -17,7 +17,7 @@ const isDuration = (value: unknown): boolean => typeof value === 'string' && par
 const NO_DURATION = lost('is no duration in hours, minutes and seconds, such as 1h30m; write one');
 const OF_THE_PROCESS = note('is a matter of the manager as a process; see the values of the chart switchyard-manager');
 
-/** What becomes of each setting, by its path. */
+/** Counterparts of settings, by path. */
 const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
   'waitForPodsReady.enable': () => undefined,
   'waitForPodsReady.timeout': (value) => (isDuration(value) ? ofQueues('startTimeout') : NO_DURATION),
@@ -83,7 +83,7 @@ const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
   ),
 };
 
-/** What becomes of each setting of a configuration, in its order. Settings that are not known are lost. */
+/** Counterparts of the settings of a configuration, in its order. Settings that are not known are lost. */
 export function configurationFindings({ kind: object, fields }: Manifest): Finding[] {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...settings } = fields;
   const off = isJsonObject(settings['waitForPodsReady']) && settings['waitForPodsReady']['enable'] === false;
@@ -105,7 +105,7 @@ function findingsIn(settings: Readonly<Record<string, unknown>>, above: string, 
   });
 }
 
-/** What the configurations say of all queues, as fields of a ClusterQueue. */
+/** Settings of the configurations for all queues, as fields of a ClusterQueue. */
 export function queueDefaults(manifests: readonly Manifest[]): Readonly<Record<string, unknown>> {
   return manifests.filter(isConfiguration).reduce<Record<string, unknown>>((all, { fields }) => {
     const waits = isJsonObject(fields['waitForPodsReady']) ? fields['waitForPodsReady'] : {};

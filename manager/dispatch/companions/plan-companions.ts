@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConfigMap, DeepReadonly, Secret, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
-import type { CarriedKind } from '../../api/carried-kinds.ts';
-import { carriedKindOf, formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
+import { formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
@@ -30,15 +29,8 @@ const HASH_LENGTH = 12;
 /** Secrets that are credentials for the manager cluster itself, which its API server makes and rotates. */
 const BOUND_TYPES: readonly string[] = ['kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token'];
 
-/** The ConfigMaps and Secrets of these kinds that the pods refer to. */
-export const carriedReferences = (
-  kind: Pick<WorkKind, 'references'>,
-  object: DeepReadonly<Unsaved<WorkObject>>,
-  carry: readonly CarriedKind[],
-): readonly PodReference[] => kind.references(object).filter((reference) => carry.includes(carriedKindOf(reference)));
-
 /**
- * What a copy takes along. The name of each object is `NAME-HASH` with a digest of the content, so that Jobs of equal content share one,
+ * The companions of a copy. The name of each object is `NAME-HASH` with a digest of the content, so that Jobs of equal content share one,
  * and no object ever changes under a pod that runs.
  */
 export function planCompanions(

@@ -3,10 +3,10 @@ import { CONFIG_MAPS, SECRETS } from '../../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
-import { carriedKindOf, formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
+import { carriedKindOf, carriedReferences, formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
-import { carriedReferences, type CompanionPlan, COMPANIONS_MAX, type FoundObject, planCompanions } from './plan-companions.ts';
+import { type CompanionPlan, COMPANIONS_MAX, type FoundObject, planCompanions } from './plan-companions.ts';
 
 /**
  * Reads the objects that a Job takes along, with one GET each, and plans its companions. The content is held by the caller alone.
@@ -19,7 +19,7 @@ export async function readCompanions(
   carry: readonly CarriedKind[],
 ): Promise<CompanionPlan> {
   const { namespace } = local.metadata;
-  const references = carriedReferences(kind, local, carry);
+  const references = carriedReferences(kind.references(local), carry);
   if (references.length > COMPANIONS_MAX) return planCompanions(namespace, references, new Map(), origin);
   const found = new Map<string, FoundObject>();
   for (const reference of references) {

@@ -96,7 +96,7 @@ export function createInformerOfServed<T extends KubeObject>(
   };
 }
 
-/** What is known of the copies of a cluster by namespaces. */
+/** The namespaces of a cluster, by whether their copies are known. */
 export interface Served extends Pick<InformerOfServed<WorkObject>, 'unreadable' | 'isKnown'> {
   /**
    * The copies that were there last in namespaces that are unreadable now. Nothing can be put in order there, so that one of them that is

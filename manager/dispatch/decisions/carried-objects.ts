@@ -1,7 +1,7 @@
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
+import { carriedReferences } from '../../api/pod-references.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { carriedReferences } from '../companions/plan-companions.ts';
 import type { MirrorGroup } from '../mirror/mirror-group.ts';
 
 /** The kinds of objects that a copy on this cluster takes along; undefined: none. On the manager cluster itself they are there already. */
@@ -12,5 +12,5 @@ export function carriedTo(
   cluster: string,
 ): readonly CarriedKind[] | undefined {
   if (carry.length === 0 || group.clusters.get(cluster)?.local === true) return undefined;
-  return carriedReferences(group.kind, local, carry).length === 0 ? undefined : carry;
+  return carriedReferences(group.kind.references(local), carry).length === 0 ? undefined : carry;
 }

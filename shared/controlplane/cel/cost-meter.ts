@@ -24,7 +24,7 @@ export class CostMeter {
     if (this.cost > CALL_LIMIT) this.stop(COST_LIMIT_EXCEEDED);
   }
 
-  /** What a call costs. */
+  /** The cost of a call. */
   chargeCall(cost: () => number): void {
     let units = 0;
     try {

@@ -33,13 +33,13 @@ type Comprehension = {
 const ALL: Comprehension = { step: 3, broken: 2, result: 1 };
 const EXISTS: Comprehension = { step: 4, broken: 3, result: 1 };
 const EXISTS_ONE: Comprehension = { step: 0, result: 2 };
-/** What counting one more item costs. */
+/** The cost of counting one more item. */
 const COUNTED = 2;
-/** What adding an item to a list costs: the list of one is made anew, unless the item is constant. */
+/** The cost of adding an item to a list: the list of one is made anew, unless the item is constant. */
 const ADDED = 2;
 const LIST_OF_ONE = 10;
 
-/** What a comprehension costs beside its range and its body, as cel-go expands it. */
+/** The cost of a comprehension beside its range and its body, as cel-go expands it. */
 const COMPREHENSIONS: ReadonlyMap<string, Comprehension> = new Map([
   ['exists', EXISTS],
   ['all', ALL],

@@ -26,7 +26,7 @@ export function binaryCost(op: string, left: Node, right: Node): number | ((left
 
 const CONVERSIONS: ReadonlySet<string> = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '));
 
-/** What cel-go computes when it plans: literals of constants, and conversions of one. */
+/** Operations that cel-go computes when it plans: literals of constants, and conversions of one. */
 export function isConstant(node: Node): boolean {
   if (node.meta.macro !== undefined || node.meta.alternate?.op === 'comprehension') return false;
   if (node.op === 'value' || node.meta.alternate !== undefined) return true;

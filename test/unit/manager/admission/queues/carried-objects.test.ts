@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type CarriedObjects,
-  carryingWorkload,
-  createReferenceIndex,
-  missingReference,
-} from '../../../../../manager/admission/queues/carried-objects.ts';
+import { type CarriedObjects, carryingWorkload, missingReference } from '../../../../../manager/admission/queues/carried-objects.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { waitingWorkload } from '../../../../support/waiting-workload.ts';
 
@@ -52,20 +47,4 @@ describe('a Workload that carries objects waits', () => {
   test('for nothing where nobody knows what exists', () => {
     expect(missingReference(workload({ carry: ['ConfigMaps'] }), undefined)).toBeUndefined();
   });
-});
-
-test('the index finds pending Workloads by object and by namespace, and forgets those that are not pending', () => {
-  const index = createReferenceIndex();
-  index.set('team/train', workload());
-  index.set('team/other', workload({ references: [{ kind: 'ConfigMap', name: 'other', optional: false }] }));
-  index.set('team/none', workload({ references: [] }));
-  expect(index.of('team', 'ConfigMap/settings')).toEqual(['team/train']);
-  expect(index.of('team', undefined)).toEqual(['team/train', 'team/other']);
-  expect(index.of('away', undefined)).toEqual([]);
-  index.set('team/train', workload({ references: [{ kind: 'ConfigMap', name: 'other', optional: false }] }));
-  expect(index.of('team', 'ConfigMap/settings')).toEqual([]);
-  expect(index.of('team', 'ConfigMap/other').toSorted()).toEqual(['team/other', 'team/train']);
-  index.set('team/train', undefined);
-  index.set('team/other', undefined);
-  expect(index.of('team', undefined)).toEqual([]);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PodReference } from '../../../../../manager/api/pod-references.ts';
+import { carriedReferences, type PodReference } from '../../../../../manager/api/pod-references.ts';
 import {
-  carriedReferences,
   type Companion,
   COMPANION_BYTES_MAX,
   COMPANIONS_MAX,
@@ -86,7 +85,7 @@ const JOB: Unsaved<Job> = {
 };
 
 test('a copy refers to its companions, and keeps names of kinds that are not carried', () => {
-  const references = carriedReferences(JOB_KIND, JOB, ['ConfigMaps']);
+  const references = carriedReferences(JOB_KIND.references(JOB), ['ConfigMaps']);
   expect(references).toEqual([reference('settings')]);
   const companions = plan(references, { 'ConfigMap/settings': configMap('settings', {}) });
   if (typeof companions === 'string') throw new Error(companions);
