@@ -3,8 +3,8 @@ import { Optional } from '@marcbachmann/cel-js';
 /**
  * The cost of a call once its arguments are there, in cel-go's cost units: CallCost of Kubernetes' CEL libraries, and costCall of cel-go
  * for the rest. `name` is the function, with its namespace where it has one, and with the type of its argument where that is known
- * beforehand; `member` tells `text.matches(pattern)` from `matches(text, pattern)`. Arguments that are errors are undefined here, of a size of one.
- * Throws an UncountableError where cel-go fails to count.
+ * beforehand; `member` tells `text.matches(pattern)` from `matches(text, pattern)`. Arguments that are errors are undefined here,
+ * of a size of one. Throws an UncountableError where cel-go fails to count.
  */
 export function callCost(name: string, member: boolean, args: readonly unknown[], result: unknown): number {
   const [first, second] = args;
