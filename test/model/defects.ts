@@ -39,5 +39,6 @@ export const SEARCHES: readonly { readonly name: string; readonly settings: Sett
     name: 'a leader dies, or stands still with a write',
     settings: { FAULTS: 1, STOPS: 1, LEADERS: 1, DETAIL: process.env['SWITCHYARD_WHOLE_MODEL'] === '1' ? 1 : 0 },
   },
+  { name: 'a change of leader while a cluster is cut off', settings: { FAULTS: 2, STOPS: 0, LEADERS: 1, CUTS: 1 } },
   { name: 'a cut, and marks that are edited at any time', settings: { FAULTS: 2, STOPS: 1, CUTS: 1, EDITS: 1 } },
 ];

@@ -314,7 +314,7 @@ end:
   :: d_step { leads && at[c].contact != READY && !at[c].cut && HAS_IDENTITY(c) && !at[c].unnoticed -> step("Reconnect", c);
       at[c].contact = READY; at[c].seen = home_restored; }
   :: d_step { leads && at[c].contact != LOST && (at[c].cut || !HAS_IDENTITY(c)) -> step("Lose", c);
-      if :: at[c].contact == READY -> at[c].silent = 0 :: else fi; at[c].contact = LOST }
+      at[c].silent = 0; at[c].contact = LOST }
   :: d_step { ANSWERS(c) && !done && (at[c].silent > 0 || (!at[c].answered && IN_ORDER(c))) -> step("Renew", c);
       if :: c == 0 && frozen == RENEW -> frozen = NONE; frozen_age = 0; frozen_epoch = 0 :: else fi;
       at[c].renewal_answers = (at[c].answered || IN_ORDER(c)); at[c].silent = 0; heard(c) }
@@ -496,7 +496,8 @@ inline no_leader() {
   if :: at[1].write_age == 0 && at[1].write != NONE -> at[1].write_age = 1 :: else fi;
   if :: HAS(W6_CLOCKS_ARE_COMPARED) -> at[0].silent = GIVE_UP :: !HAS(W6_CLOCKS_ARE_COMPARED) && at[0].contact != LOST -> at[0].silent = 0 :: else fi;
   if :: HAS(W6_CLOCKS_ARE_COMPARED) -> at[1].silent = GIVE_UP :: !HAS(W6_CLOCKS_ARE_COMPARED) && at[1].contact != LOST -> at[1].silent = 0 :: else fi;
-  at[0].contact = CONNECTING; at[1].contact = CONNECTING
+  if :: at[0].contact == READY -> at[0].contact = CONNECTING :: else fi;
+  if :: at[1].contact == READY -> at[1].contact = CONNECTING :: else fi
 }
 
 #define LATE_WRITES_ARE_OVER (led > LATE || HAS(HOME_SETTLES_AT_ONCE))
@@ -510,9 +511,9 @@ proctype Election() FOLLOWS {
 end:
   do
   :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && leads -> step("Die", 0); leaders--; faults--; no_leader() }
-  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && MAY_CREATE(0) -> step("Stand still before a create", 0); leaders--; faults--; frozen = CREATE; frozen_epoch = epoch; no_leader() }
-  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && MAY_RESUME(0) -> step("Stand still before a resume", 0); leaders--; faults--; frozen = RESUME; frozen_epoch = epoch; no_leader() }
-  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && ANSWERS(0) && !at[0].renewal -> step("Stand still before a renewal", 0); leaders--; faults--; frozen = RENEW; at[0].renewal_answers = at[0].answered; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && frozen == NONE && MAY_CREATE(0) -> step("Stand still before a create", 0); leaders--; faults--; frozen = CREATE; frozen_epoch = epoch; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && frozen == NONE && MAY_RESUME(0) -> step("Stand still before a resume", 0); leaders--; faults--; frozen = RESUME; frozen_epoch = epoch; no_leader() }
+  :: d_step { MAY_STRIKE && MAY_DIE && leaders > 0 && frozen == NONE && ANSWERS(0) && !at[0].renewal -> step("Stand still before a renewal", 0); leaders--; faults--; frozen = RENEW; at[0].renewal_answers = at[0].answered; no_leader() }
   :: d_step { frozen != NONE && MAY_SEND -> step("Wake and write", 0);
       if
       :: frozen == RENEW && !at[0].renewal -> at[0].renewal = true; at[0].renewal_age = 0

@@ -64,6 +64,11 @@ export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
  * margin for requests in flight that is kept when a cluster is lost (`fenced-off.ts`).
  */
 const ANSWER_TIMEOUT_MS = 15_000;
+/**
+ * The age at which a renewal is no longer sent. The process may have stood still since the decision, and another leader may count since then
+ * how long the cluster has been lost. The margin for requests in flight (`fenced-off.ts`) includes this time.
+ */
+const SENT_WITHIN_MS = 10_000;
 /** Short, because the process is about to exit. */
 const RELEASE_TIMEOUT_MS = 2_000;
 const DURATION_MS_MIN = 15_000;
@@ -222,11 +227,16 @@ class OriginLease implements ClusterLease {
     const fieldManager = MANAGER_FIELD_MANAGER;
     // A renewal that confirms no token is no sign of the manager to the worker.
     const sentMs = this.#options.givenUp() ? this.#sentMs : clock.monotonic();
+    const decided = { steadyMs: clock.monotonic(), timeMs: clock.now() };
+    const beforeSend = async (): Promise<void> => {
+      const ageMs = Math.max(clock.monotonic() - decided.steadyMs, clock.now() - decided.timeMs);
+      if (ageMs > SENT_WITHIN_MS) throw new Error(`the renewal was decided ${ageMs} ms ago and is not sent any more`);
+    };
     try {
       const written = await this.#within(signal, (each) =>
         current === undefined
-          ? client.create(LEASES, lease, { fieldManager, signal: each })
-          : client.replace(LEASES, lease as Lease, { fieldManager, signal: each }),
+          ? client.create(LEASES, lease, { fieldManager, signal: each, beforeSend })
+          : client.replace(LEASES, lease as Lease, { fieldManager, signal: each, beforeSend }),
       );
       this.#sentMs = sentMs;
       return written;
