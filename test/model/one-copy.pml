@@ -357,7 +357,7 @@ end:
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && told == DISPATCHED && !TO_BE_LOOKED_UP(c) -> step("Say lost", c); told = COPY_LOST }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && at[c].refused && !WAS_DISPATCHED && told != REFUSED && !TO_BE_LOOKED_UP(c) -> step("Say refused", c);
       told = REFUSED; PROMISE }
-  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && CERTAIN(c) && !PROVEN -> step("Say at rest", c); told = AT_REST; PROMISE }
+  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && CERTAIN(c) && (!PROVEN || told == FENCED_OFF) -> step("Say at rest", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN &&
         (UNTOUCHED(c) || (ANSWERS(c) && !LISTED(c) && !TO_BE_LOOKED_UP(c) && CERTAIN(c))) -> step("Say nothing there", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN && at[c].contact == LOST && at[c].silent >= GIVE_UP &&
