@@ -47,6 +47,7 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   draining: false,
   preference: 0,
   otherCapacity: UNLIMITED,
+  nodeShapes: undefined,
   servedNamespaces: undefined,
   priorityClasses: undefined,
   capacity: parseRequests({ cpu }),

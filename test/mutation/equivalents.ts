@@ -44,7 +44,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'manager/dispatch/cluster/node-capacity.ts',
-    line: 'const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));',
+    line: 'Object.fromEntries([...amounts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([resource, each]) => [resource, formatQuantity(each)]));',
     change: '1 → 0',
     why: 'names differ, and the sort asks only whether one goes before the other',
   },

@@ -7,7 +7,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, NODES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -103,6 +103,32 @@ describe('where a Job goes', () => {
     await setCluster('us-2', { preference: 10 });
     await world.settle(500);
     expect(await clustersOf('two', 'three', 'four', 'five')).toEqual(['us-2', 'us-2', 'us-2', 'eu-1']);
+  });
+
+  test('its pods have to fit on nodes, and a node that joins lets a Job go that waits for one', async () => {
+    const join = (cluster: string, name: string, cpu: string) =>
+      world.worker(cluster).client.create(NODES, { metadata: { name }, spec: {}, status: { allocatable: { cpu, pods: '110' } } });
+    for (const index of [1, 2, 3, 4]) await join('eu-1', `small-${index}`, '2');
+    await join('us-2', 'large', '8');
+    for (const name of ['eu-1', 'us-2']) await setCluster(name, { capacity: null });
+    await world.settle(15_000);
+    const wide = (clusters: string) => {
+      const container = { name: 'main', image: 'busybox', resources: { requests: { cpu: '4' } } };
+      const spec = { restartPolicy: 'Never' as const, containers: [container] };
+      return { ...on(clusters), spec: { parallelism: 2, completions: 2, template: { spec } } };
+    };
+    await world.submit('wide', wide('eu-1,us-2'));
+    await world.submit('waits', wide('eu-1'));
+    await world.settle(500);
+    expect((await recordOf('wide'))['cluster']).toBe('us-2');
+    await world.settle(2_000);
+    const { status } = await world.job('waits');
+    expect(status?.conditions?.find(({ type }) => type === 'QuotaReserved')?.message).toContain(
+      'eu-1: 0 of 2 pods fit on its nodes, even when these are empty',
+    );
+    await join('eu-1', 'large', '8');
+    await world.settle(15_000);
+    expect((await recordOf('waits'))['cluster']).toBe('eu-1');
   });
 
   test('what is no policy and no preference is refused, with what may be said', async () => {

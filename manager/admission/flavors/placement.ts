@@ -8,6 +8,7 @@ import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-st
 import type { ClusterTable } from '../quota/cluster-table.ts';
 import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
 import { combineFlavors } from './flavor-combination.ts';
+import { podsOnEmptyNodes } from './node-fit.ts';
 import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { cellOf, freeOn, type Usage } from '../quota/usage.ts';
@@ -214,7 +215,15 @@ const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amou
 const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   isWished(workload, cluster) &&
   servesNamespace(cluster.servedNamespaces, workload.namespace) &&
-  missingClass(workload, cluster) === undefined;
+  missingClass(workload, cluster) === undefined &&
+  missingNodes(workload, cluster) === undefined;
+
+/** How many pods fit on the nodes of the empty cluster, if not all. */
+function missingNodes({ requests }: Workload, { nodeShapes }: ClusterState): string | undefined {
+  const pods = requests.get('pods') ?? 0;
+  const fitting = nodeShapes === undefined ? pods : podsOnEmptyNodes(requests, nodeShapes);
+  return fitting < pods ? `${fitting} of ${pods} pods fit on its nodes, even when these are empty` : undefined;
+}
 
 /** The PriorityClass that the cluster lacks, so that its API server would refuse every pod. System classes exist everywhere. */
 const missingClass = ({ priorityWish: { podClass } }: Workload, { priorityClasses }: ClusterState): string | undefined =>
@@ -327,6 +336,8 @@ function problemOf(
   if (!servesNamespace(servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
   const missing = missingClass(workload, cluster);
   if (missing !== undefined) return `no PriorityClass ${missing}`;
+  const nodes = missingNodes(workload, cluster);
+  if (nodes !== undefined) return nodes;
   if (flavors === undefined)
     return groups.length > 1 ? 'offers no flavors that have quota and go together' : 'offers no flavor that has quota';
   if (cluster.closed !== undefined) return cluster.closed;

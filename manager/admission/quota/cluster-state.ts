@@ -29,6 +29,8 @@ export type ClusterState = {
   /** What all Jobs may use together; a resource that is not listed has {@link otherCapacity}. */
   readonly capacity: Requests;
   readonly otherCapacity: Amount;
+  /** Its nodes by what they offer; undefined if they are not known, or are created on demand. */
+  readonly nodeShapes: readonly NodeShapeState[] | undefined;
   /** Namespaces whose Jobs the cluster accepts; undefined: all. */
   readonly servedNamespaces: readonly string[] | undefined;
   /** Namespaces of spec.servedNamespaces that it does not accept because the manager may not list Jobs there. */
@@ -36,6 +38,9 @@ export type ClusterState = {
   /** The PriorityClasses of the cluster without system classes; undefined if they are not known. */
   readonly priorityClasses: readonly string[] | undefined;
 };
+
+/** Nodes that offer the same. */
+export type NodeShapeState = { readonly count: number; readonly allocatable: Requests };
 
 export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterState {
   const { spec, status, metadata } = cluster;
@@ -59,10 +64,18 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // A resource missing from listed allocatable is 0; a cluster without allocatable is taken as unlimited.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
+    nodeShapes: nodeShapesOf(cluster),
     servedNamespaces: spec.servedNamespaces?.filter((namespace) => status?.unreadableNamespaces?.includes(namespace) !== true),
     unreadableNamespaces: status?.unreadableNamespaces,
     priorityClasses: status?.priorityClasses,
   };
+}
+
+/** A capacity beyond that of the present nodes means that nodes are created on demand: what these offer is not known. */
+function nodeShapesOf({ spec, status }: DeepReadonly<WorkerCluster>): readonly NodeShapeState[] | undefined {
+  const present = parseRequests(status?.allocatable);
+  for (const [resource, amount] of parseRequests(spec.capacity)) if (amount > (present.get(resource) ?? ZERO)) return undefined;
+  return status?.nodeShapes?.map(({ count, allocatable }) => ({ count, allocatable: parseRequests(allocatable) }));
 }
 
 export const capacityOf = (cluster: ClusterState, resource: string): Amount => cluster.capacity.get(resource) ?? cluster.otherCapacity;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
+import { NODE_SHAPES_MAX } from '../node-shape.ts';
 import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
 
 /** A label key, or its prefix with a star for the name. */
@@ -132,6 +133,20 @@ export const WorkerClusterStatusSchema = Type.Object({
     ),
   ),
   allocatable: Type.Optional(ResourceList('Sum of what the schedulable nodes offer.')),
+  nodeShapes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        count: Type.Integer({ minimum: 1, description: 'How many nodes have this shape.' }),
+        allocatable: ResourceList('The most that a node of this shape offers.'),
+      }),
+      {
+        maxItems: NODE_SHAPES_MAX,
+        'x-kubernetes-list-type': 'atomic',
+        description:
+          'The schedulable nodes by what they offer: a Job whose pods do not fit on them is not placed there. Nodes that differ by little may count as one shape. Absent while they are not known, or are too different.',
+      },
+    ),
+  ),
   priorityClasses: Type.Optional(
     Type.Array(Type.String({ maxLength: 253 }), {
       maxItems: PRIORITY_CLASSES_MAX,

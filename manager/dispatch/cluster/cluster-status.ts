@@ -52,6 +52,10 @@ export function clusterStatus(
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
     ...(finding.kind === 'Running' ? omitUndefined({ allocatable: nextAllocatable(previous, finding.capacity) }) : {}),
   };
+  if (finding.kind === 'Running' && (finding.capacity.isAll === true || finding.capacity.nodeShapes !== undefined)) {
+    delete next.nodeShapes;
+    Object.assign(next, omitUndefined({ nodeShapes: structuredClone(finding.capacity.nodeShapes) }));
+  }
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
   if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];

@@ -65,8 +65,8 @@ export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
  */
 const ANSWER_TIMEOUT_MS = 15_000;
 /**
- * The age at which a renewal is no longer sent. The process may have stood still since the decision, and another leader may count since then
- * how long the cluster has been lost. The margin for requests in flight (`fenced-off.ts`) includes this time.
+ * The age at which a renewal is no longer sent. The process may have stood still since the decision, and another leader may have counted
+ * since then how long the cluster has been lost. The margin for requests in flight (`fenced-off.ts`) includes this time.
  */
 const SENT_WITHIN_MS = 10_000;
 /** Short, because the process is about to exit. */

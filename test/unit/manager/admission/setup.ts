@@ -61,6 +61,7 @@ export const aCluster = (
   draining: false,
   preference: 0,
   otherCapacity: UNLIMITED,
+  nodeShapes: undefined,
   servedNamespaces: undefined,
   priorityClasses: undefined,
   ...parts,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PlacementPolicy } from '../../../../../manager/api/cluster-queue.ts';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
-import { parseAmount, ZERO } from '../../../../../manager/api/amount.ts';
+import { parseAmount, ZERO, parseRequests } from '../../../../../manager/api/amount.ts';
 import type { FlavorOption } from '../../../../../manager/admission/flavors/flavor-assigner.ts';
 import {
   formatVerdicts,
@@ -76,6 +76,18 @@ describe('placing a Workload', () => {
     expect(placed('system-node-critical')).toMatchObject({ cluster: 'a' });
     expect(placed('other', [...clusters, aCluster('c')])).toMatchObject({ cluster: 'c' });
     expect(place(aWorkload('x'), anywhere, [aCluster('a', { priorityClasses: [] })], busy({}), NOW)).toMatchObject({ cluster: 'a' });
+  });
+
+  test('a cluster on whose nodes its pods do not fit is not chosen, whatever they offer in sum', () => {
+    const nodes = (count: number, cpu: string) => [{ count, allocatable: parseRequests({ cpu, pods: '110' }) }];
+    const small = aCluster('a', { capacity: { cpu: '32', pods: '1760' }, nodeShapes: nodes(16, '2') });
+    const large = aCluster('b', { capacity: { cpu: '32', pods: '440' }, nodeShapes: nodes(4, '8') });
+    const wide = aWorkload('x', {}, { requests: parseRequests({ pods: '4', cpu: '32' }) });
+    const placed = (...among: ClusterState[]) => place(wide, anywhere, among, busy({}), NOW);
+    expect(placed(small, large)).toMatchObject({ cluster: 'b' });
+    expect(formatVerdicts(placed(small).verdicts)).toBe('a: 0 of 4 pods fit on its nodes, even when these are empty');
+    expect([couldEverBePlaced(wide, anywhere, [small]), couldEverBePlaced(wide, anywhere, [small, large])]).toEqual([false, true]);
+    expect(couldEverBePlaced(aWorkload('x', {}, { requests: parseRequests({ pods: '16', cpu: '32' }) }), anywhere, [small])).toBe(true);
   });
 
   test('where no capacity is known, Jobs spread by number', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UNLIMITED } from '../../../../../manager/api/amount.ts';
+import { parseRequests, UNLIMITED } from '../../../../../manager/api/amount.ts';
 import { capacityOf, clusterStateOf, isRecordedOn, placesOf } from '../../../../../manager/admission/quota/cluster-state.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
 import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
@@ -86,4 +86,19 @@ test('a record tells of a cluster by its UID, and by its name where one of the t
   expect(isRecordedOn(on('uid-eu'), { name: 'eu-1', uid: 'uid-us' })).toBe(false);
   expect(isRecordedOn(on(), { name: 'eu-1', uid: 'uid-us' })).toBe(true);
   expect(isRecordedOn(on('uid-eu'), { name: 'us-2', uid: undefined })).toBe(false);
+});
+
+test('the shapes of its nodes count, unless its capacity exceeds what these offer: then nodes are created on demand', () => {
+  const nodeShapes = [{ count: 2, allocatable: { cpu: '4', pods: '110' } }];
+  const shapes = (capacity?: Record<string, string>) =>
+    clusterStateOf(
+      aWorkerCluster({
+        spec: { local: true, ...omitUndefined({ capacity }) },
+        status: { conditions: ready('True'), allocatable: { cpu: '8', pods: '220' }, nodeShapes },
+      }),
+    ).nodeShapes;
+  expect(shapes()).toEqual([{ count: 2, allocatable: parseRequests({ cpu: '4', pods: '110' }) }]);
+  expect(shapes({ cpu: '6' })).toHaveLength(1);
+  expect(shapes({ cpu: '9' })).toBeUndefined();
+  expect(shapes({ 'nvidia.com/gpu': '1' })).toBeUndefined();
 });

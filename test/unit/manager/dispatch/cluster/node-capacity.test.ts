@@ -30,6 +30,10 @@ test('an amount that is none counts for nothing, and is told', () => {
   const nodes = [node({ cpu: '4', memory: 'much' }), node({ cpu: '4', memory: '1Gi' })];
   expect(capacityOf(nodes)).toEqual({
     allocatable: { cpu: '8', memory: '1Gi' },
+    nodeShapes: [
+      { count: 1, allocatable: { cpu: '4' } },
+      { count: 1, allocatable: { cpu: '4', memory: '1Gi' } },
+    ],
     problem: expect.stringMatching(/^allocatable memory of node "n" does not count: quantities must match/),
   });
 });
@@ -39,6 +43,7 @@ test('an amount of 80,000 digits is not kept, and costs nothing', () => {
   expect(JSON.stringify(kept).length).toBeLessThan(400);
   expect(capacityOf([kept])).toEqual({
     allocatable: { memory: '1Gi' },
+    nodeShapes: [{ count: 1, allocatable: { memory: '1Gi' } }],
     problem: 'allocatable cpu of node "n" does not count: it is no quantity, or one that is too long',
   });
 });
@@ -59,4 +64,23 @@ test('a node that is not ready, or takes no pods, is known as such', () => {
   expect(
     capacityOf([essentialsOfNode(node({ cpu: '4' }, { ready: 'Unknown' })), essentialsOfNode(node({ cpu: '4' }, { unschedulable: true }))]),
   ).toEqual({ allocatable: {} });
+});
+
+test('nodes of the same offer are one shape, the most frequent first', () => {
+  const nodes = [node({ cpu: '4', pods: '110' }), node({ cpu: '64', 'nvidia.com/gpu': '8' }), node({ pods: '110', cpu: '4000m' })];
+  expect(capacityOf(nodes).nodeShapes).toEqual([
+    { count: 2, allocatable: { cpu: '4', pods: '110' } },
+    { count: 1, allocatable: { cpu: '64', 'nvidia.com/gpu': '8' } },
+  ]);
+});
+
+test('a hundred nodes that differ by little are one shape, which offers what the largest does', () => {
+  const nodes = Array.from({ length: 100 }, (_, index) => node({ cpu: '16', memory: `${65_000_000 + index}Ki` }));
+  expect(capacityOf(nodes).nodeShapes).toEqual([{ count: 100, allocatable: { cpu: '16', memory: '65000099Ki' } }]);
+});
+
+test('nodes of more kinds than a WorkerCluster can list have no shapes', () => {
+  const nodes = Array.from({ length: 40 }, (_, index) => node({ cpu: String(2 ** index) }));
+  expect(capacityOf(nodes).nodeShapes).toBeUndefined();
+  expect(capacityOf(nodes.slice(0, 16)).nodeShapes).toHaveLength(16);
 });
