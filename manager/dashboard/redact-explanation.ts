@@ -16,10 +16,11 @@ export const HIDDEN_JOB = 'a Job of somebody else';
 /** The explanation without the names of Jobs, queues and clusters that the viewer may not see. Counts and the viewer's own Jobs stay. */
 export function redactExplanation(explanation: Explanation, may: VisibleNames): Explanation {
   if (explanation.kind !== 'Waiting') return explanation;
-  const { cohort, estimatedStart, ...rest } = explanation;
+  const { cohort, estimatedStart, reservation, ...rest } = explanation;
   return {
     ...rest,
     ...(estimatedStart === undefined ? {} : { estimatedStart: estimateFor(estimatedStart, may) }),
+    ...(reservation !== undefined && may.cluster(reservation.cluster) ? { reservation } : {}),
     ahead: explanation.ahead.map(nameOf(may)),
     ...(cohort === undefined
       ? {}

@@ -1,7 +1,7 @@
 import wrapAnsi from 'wrap-ansi';
 import type { Basis } from '../../insight/estimate/run-time-sampler.ts';
 import type { StartEstimate } from '../../insight/estimate/estimate-start.ts';
-import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../insight/explain/explain.ts';
+import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, ReservationByTime, Waits } from '../../insight/explain/explain.ts';
 import { failureMessage } from '../../api/last-failure.ts';
 import { plain } from '../plain-text.ts';
 import type { Change, Quantities } from '../../insight/explain/smallest-changes.ts';
@@ -45,7 +45,7 @@ const flavorsOf = (flavors: Readonly<Record<string, string>>): string => {
 
 function waitingLines(explanation: Waits): string[] {
   const { job, clusterQueue, priority, position, waiting, ahead, asks, outcome, message, reason, flavors, clusters, changes } = explanation;
-  const { cohort, estimatedStart } = explanation;
+  const { cohort, estimatedStart, reservation } = explanation;
   return [
     `${job} waits in cluster queue ${clusterQueue}, place ${position + 1} of ${waiting}, priority ${priority}. It asks for ${quantities(asks)}.`,
     ...before(ahead, position),
@@ -59,6 +59,7 @@ function waitingLines(explanation: Waits): string[] {
           ),
         ]),
     ...verdict(outcome, message, reason),
+    ...(reservation === undefined ? [] : [reservationLine(reservation)]),
     ...(estimatedStart === undefined ? [] : estimateLines(estimatedStart)),
     'Quota:',
     ...flavors.map(flavorLine),
@@ -72,6 +73,11 @@ function before(named: readonly string[], position: number): string[] {
   const more = position - named.length;
   return named.length === 0 ? [] : [`  Before it: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`];
 }
+
+const reservationLine = ({ cluster, expectedStart }: ReservationByTime): string =>
+  expectedStart === undefined
+    ? `Reserved for it: room on cluster ${cluster}, from now on, because too few run times are known to expect a start.`
+    : `Reserved for it: room on cluster ${cluster} from ${expectedStart}. Jobs that are expected to end before go in front of it.`;
 
 function estimateLines(estimate: StartEstimate): string[] {
   if (estimate.kind === 'Unknown') return [`When it starts cannot be told: ${estimate.message}.`];

@@ -1,5 +1,6 @@
 import { exportedTraceId } from '../../../shared/api/job-trace.ts';
 import { explain } from '../../insight/explain/explain.ts';
+import { withExpectedTimes } from '../../insight/estimate/expected-run-times.ts';
 import { pastOf } from '../../insight/estimate/past.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
@@ -19,9 +20,11 @@ export const runExplain = (
   withCluster(config, async ({ client, kind, ...context }) => {
     const { name, output, flags } = config;
     const namespace = config.namespace ?? context.namespace;
-    const { world, jobs } = await readWorld({ client, kind }, session.now(), { flags }).catch((error: unknown) => {
+    const { world: read, jobs } = await readWorld({ client, kind }, session.now(), { flags }).catch((error: unknown) => {
       throw error instanceof UnreadableWorldError ? new CommandError(error.message, undefined, { cause: error }) : error;
     });
+    const past = pastOf(kind, jobs);
+    const world = withExpectedTimes(read, past);
     const job = jobs.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     if (job === undefined)
       throw new CommandError(`there is no Job ${plain(name)} in namespace ${plain(namespace)}; switchyard get jobs -A lists them`);
@@ -30,7 +33,7 @@ export const runExplain = (
       throw new CommandError(
         `Job ${namespace}/${name} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(job) ?? 'nobody')}; kubectl describe tells of it`,
       );
-    const explanation = explain(world, job, workload, pastOf(kind, jobs));
+    const explanation = explain(world, job, workload, past);
     const traceId = exportedTraceId(job);
     const timeline = explanation.kind === 'Admitted' || explanation.kind === 'Finished' ? timelineOf(job) : [];
     await report(session, output, {

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { FlagError } from '../../../shared/runtime/flags.ts';
+import { withExpectedTimes } from '../../insight/estimate/expected-run-times.ts';
+import { pastOf } from '../../insight/estimate/past.ts';
 import { EditError } from '../../insight/world/edited-object.ts';
+import type { World } from '../../insight/world/world.ts';
 import { whatIf } from '../../insight/what-if/what-if.ts';
-import { worldOf } from '../../insight/world/world-objects.ts';
+import { worldOf, type WorldObjects } from '../../insight/world/world-objects.ts';
 import { connect } from '../cluster-connection.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
@@ -29,7 +32,9 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     const nowMs = session.now();
     const { objects } = await readWorld({ client, kind }, nowMs);
     const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
-    const outcome = whatIf(worldOf(kind, objects, flags, nowMs), worldOf(kind, changed.objects, flags, nowMs));
+    const past = pastOf(kind, objects.jobs);
+    const expecting = (each: WorldObjects): World => withExpectedTimes(worldOf(kind, each, flags, nowMs), past);
+    const outcome = whatIf(expecting(objects), expecting(changed.objects));
     const width = Math.min(session.output.width, 80);
     await report(session, output, {
       lines: [whatIfText(outcome, changed.said, width).trimEnd()],

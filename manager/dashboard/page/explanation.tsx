@@ -1,5 +1,5 @@
 import { Notice } from './parts.tsx';
-import { jobAt, queueAt } from './place.ts';
+import { clusterAt, jobAt, queueAt } from './place.ts';
 import { serverNow } from './state.tsx';
 import { count, duration, quantity } from './words.ts';
 
@@ -12,6 +12,7 @@ type Change =
   | { readonly kind: 'MoreRoom'; readonly cluster: string; readonly by: Amounts }
   | { readonly kind: 'ClusterOpens'; readonly cluster: string }
   | { readonly kind: 'JobsEnd'; readonly jobs: readonly string[] };
+type Reservation = { readonly cluster: string; readonly expectedStart?: string };
 type Estimate =
   | { readonly kind: 'Unknown'; readonly message: string }
   | {
@@ -56,6 +57,7 @@ export type ShownExplanation =
         readonly room: readonly { readonly resource: string; readonly asked: string; readonly free: string; readonly capacity: string; readonly holders: readonly Holder[] }[];
       }[];
       readonly changes: readonly Change[];
+      readonly reservation?: Reservation;
       readonly estimatedStart?: Estimate;
     };
 
@@ -83,7 +85,7 @@ export function ExplanationView({ told }: { readonly told: ShownExplanation }) {
 }
 
 function Waits({ told }: { readonly told: Extract<ShownExplanation, { kind: 'Waiting' }> }) {
-  const { clusterQueue, position, waiting, ahead, cohort, asks, outcome, message, reason, flavors, clusters, changes, estimatedStart } = told;
+  const { clusterQueue, position, waiting, ahead, cohort, asks, outcome, message, reason, flavors, clusters, changes, estimatedStart, reservation } = told;
   const more = position - ahead.length;
   return (
     <>
@@ -103,6 +105,7 @@ function Waits({ told }: { readonly told: Extract<ShownExplanation, { kind: 'Wai
             {more > 0 && `, and ${more} more`}.
           </p>
         )}
+        {reservation !== undefined && <Reserved reservation={reservation} />}
         {estimatedStart !== undefined && !('message' in estimatedStart && message !== undefined && estimatedStart.message.endsWith(message)) && <Estimated estimate={estimatedStart} />}
       </section>
       {outcome !== 'Next' && (
@@ -174,12 +177,24 @@ function Waits({ told }: { readonly told: Extract<ShownExplanation, { kind: 'Wai
   );
 }
 
+function within(time: string): string {
+  const ms = Date.parse(time) - serverNow.value;
+  return ms <= 0 ? 'now' : `in ${duration(ms)}`;
+}
+
+function Reserved({ reservation: { cluster, expectedStart } }: { readonly reservation: Reservation }) {
+  const link = <a href={clusterAt(cluster)}>{cluster}</a>;
+  return expectedStart === undefined ? (
+    <p class="soft">Room on {link} is reserved for it from now on, because too few run times are known to expect a start.</p>
+  ) : (
+    <p class="soft">
+      Room on {link} is reserved for it <b>{within(expectedStart)}</b>. Jobs that are expected to end before go in front of it.
+    </p>
+  );
+}
+
 function Estimated({ estimate }: { readonly estimate: Estimate }) {
   if (!('at' in estimate)) return <p class="soft">When it starts cannot be told: {estimate.message}.</p>;
-  const within = (time: string): string => {
-    const ms = Date.parse(time) - serverNow.value;
-    return ms <= 0 ? 'now' : `in ${duration(ms)}`;
-  };
   return (
     <p class="estimate">
       Likely to start <b>{within(estimate.at)}</b>

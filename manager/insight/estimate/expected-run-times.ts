@@ -3,7 +3,10 @@ import type { Lister } from '../../../shared/kube/indexer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import type { RunTimeEstimates } from '../../admission/admission.ts';
 import type { RecordReader } from '../../api/records.ts';
+import type { Workload } from '../../admission/workload/workload.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
+import { queueingOf, type World } from '../world/world.ts';
+import type { Past } from './run-time-sampler.ts';
 import { familyOf, runFactsOf, type History, type Run, type RunTimes } from './run-times.ts';
 
 /** How long Jobs are expected to hold their quota, in milliseconds, for reservations by time. */
@@ -74,6 +77,25 @@ export const expectedOfJobs = (
     if (job !== undefined && parsed?.kind === 'Record') expected.outlived(parsed.record.clusterQueue, familyOf(job));
   },
 });
+
+/**
+ * The world in which admission expects of its Jobs what their past tells, as the manager does once a ClusterQueue has the strategy Backfill.
+ * What single families are charged is not known here.
+ */
+export function withExpectedTimes(world: World, { runTimes, factsOf }: Past): World {
+  const { backfills, localQueues } = queueingOf(world);
+  if (!backfills) return world;
+  const { of } = createExpectedRunTimes(runTimes);
+  const workloads = world.workloads.map((workload): Workload => {
+    const { key, namespace, queue, record, phase } = workload;
+    const clusterQueue =
+      phase === 'Pending' || record === undefined ? localQueues.get(`${namespace}/${queue}`)?.clusterQueue : record.clusterQueue;
+    const facts = factsOf(key);
+    const expectedMs = clusterQueue && facts && of(clusterQueue, facts.family, facts.longestMs(record));
+    return expectedMs === undefined || expectedMs === '' ? workload : { ...workload, expectedMs };
+  });
+  return { ...world, workloads };
+}
 
 /** The run time that this share of the weighted runs does not exceed. */
 function quantileOf({ runs }: History, share: number): number {

@@ -1,5 +1,6 @@
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { readLastFailure, type LastFailure } from '../../api/last-failure.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
@@ -65,9 +66,17 @@ export type Waits = {
   readonly flavors: readonly FlavorHurdle[];
   readonly clusters: readonly ClusterHurdle[];
   readonly changes: readonly Change[];
+  /** What is kept for it in a ClusterQueue with the strategy Backfill; absent if nothing is. */
+  readonly reservation?: ReservationByTime;
   /** When it is likely to be admitted; absent if it is next, or if no past is known. */
   readonly estimatedStart?: StartEstimate;
 };
+
+/**
+ * The reservation of a Workload on a cluster: others go in front that are expected to end before the start. Without `expectedStart` too few
+ * run times are known, and all that it needs is kept.
+ */
+export type ReservationByTime = { readonly cluster: string; readonly expectedStart?: string };
 
 /** One resource of one flavor. */
 export type FlavorHurdle = {
@@ -163,8 +172,16 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
     ),
     clusters: clusterHurdles(world, queued.workload, queue, cache.usage(), reservations),
     changes: outcome === 'Next' ? [] : smallestChanges(world, key, clusterQueue),
-    ...omitUndefined({ estimatedStart }),
+    ...omitUndefined({ estimatedStart, reservation: reservationOf(decision) }),
   };
+}
+
+function reservationOf(decision: Decision | undefined): ReservationByTime | undefined {
+  const claim = decision?.kind === 'Inadmissible' ? decision.claim : undefined;
+  if (claim?.start === undefined) return undefined;
+  const { atMs } = claim.start;
+  const expectedStart = Number.isFinite(atMs) ? toWireTime(atMs) : undefined;
+  return { cluster: claim.cluster, ...omitUndefined({ expectedStart }) };
 }
 
 const lanesOf = (byQueue: ReadonlyMap<string, readonly QueueEntry[]>): StartQuestion['waiting'] =>

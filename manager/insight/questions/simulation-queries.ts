@@ -1,9 +1,10 @@
 import { edited, type Edit } from '../world/edited-object.ts';
 import { explain, type Explanation } from '../explain/explain.ts';
+import { withExpectedTimes } from '../estimate/expected-run-times.ts';
 import { pastOf } from '../estimate/past.ts';
 import { runToFixpoint } from '../world/simulate-evictions.ts';
 import { whatIf, type WhatIf } from '../what-if/what-if.ts';
-import { queueingOf, waitingByQueue } from '../world/world.ts';
+import { queueingOf, waitingByQueue, type World } from '../world/world.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { worldOf, type ManagerFlags, type WorldObjects } from '../world/world-objects.ts';
 
@@ -33,8 +34,9 @@ const ORDERED_MAX = 5_000;
 /** Answers queries about the world that these objects describe. Each part is computed once, by the first query that needs it. */
 export function answering(kind: WorkKind, objects: WorldObjects, flags: ManagerFlags, nowMs: number): AnswerQuery {
   const { jobs } = objects;
-  const world = once(() => worldOf(kind, objects, flags, nowMs));
   const past = once(() => pastOf(kind, jobs));
+  const expecting = (each: WorldObjects): World => withExpectedTimes(worldOf(kind, each, flags, nowMs), past());
+  const world = once(() => expecting(objects));
   const orders = once(() => waitingByQueue(world(), queueingOf(world())));
   const end = once(() => runToFixpoint(world()));
   return (question) => {
@@ -53,7 +55,7 @@ export function answering(kind: WorkKind, objects: WorldObjects, flags: ManagerF
       case 'WhatIf': {
         const changed = withEdits(objects, question.edits, nowMs);
         if (changed === undefined) return { kind: 'Nothing' };
-        return { kind: 'Compared', outcome: whatIf(world(), worldOf(kind, changed, flags, nowMs), end()) };
+        return { kind: 'Compared', outcome: whatIf(world(), expecting(changed), end()) };
       }
     }
   };

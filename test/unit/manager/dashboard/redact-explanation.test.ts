@@ -21,6 +21,7 @@ const waits: Waits = {
     },
     { cluster: 'secret-cluster', problem: 'cordoned', room: [] },
   ],
+  reservation: { cluster: 'secret-cluster', expectedStart: '2026-03-01T10:42:10Z' },
   changes: [
     { kind: 'FewerPods', pods: 1 },
     { kind: 'MoreQuota', clusterQueue: 'gpu', flavor: 'spot', by: { cpu: '2' } },

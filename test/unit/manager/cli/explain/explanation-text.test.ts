@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Explanation } from '../../../../../manager/insight/explain/explain.ts';
+import type { Explanation, ReservationByTime } from '../../../../../manager/insight/explain/explain.ts';
 import { explanationText } from '../../../../../manager/cli/explain/explanation-text.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 
 const WAITS: Explanation = {
   kind: 'Waiting',
@@ -80,6 +81,17 @@ describe('an explanation in plain words', () => {
     );
     const unknown = { kind: 'Unknown', reason: 'NoHistory', message: 'no Job has ended yet' } as const;
     expect(explanationText({ ...WAITS, estimatedStart: unknown })).toContain('When it starts cannot be told: no Job has ended yet.\n');
+  });
+
+  test('says what is reserved for it, and from when on', () => {
+    const text = (reservation?: ReservationByTime) => explanationText({ ...WAITS, ...omitUndefined({ reservation }) });
+    expect(text({ cluster: 'eu', expectedStart: '2026-03-01T10:42:10Z' })).toContain(
+      `Reserved for it: room on cluster eu from 2026-03-01T10:42:10Z. Jobs that are
+    expected to end before go in front of it.
+`,
+    );
+    expect(text({ cluster: 'eu' })).toMatch(/room on cluster eu, from now on, because too few run times\s+are known/);
+    expect(text()).not.toContain('Reserved');
   });
 
   test('says where it waits, why, and what would make it run', () => {

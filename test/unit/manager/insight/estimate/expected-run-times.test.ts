@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { createExpectedRunTimes } from '../../../../../manager/insight/estimate/expected-run-times.ts';
+import { createExpectedRunTimes, withExpectedTimes } from '../../../../../manager/insight/estimate/expected-run-times.ts';
 import { createRunTimes } from '../../../../../manager/insight/estimate/run-times.ts';
+import { aCluster, aClusterQueue, aWorkload } from '../../admission/setup.ts';
+import { aWorld, holding } from '../explain/explained-world.ts';
 
 const known = (...runs: readonly number[]) => {
   const expected = createExpectedRunTimes(createRunTimes());
@@ -24,4 +26,23 @@ test('a family whose Job outlived the time by which it went in front is charged 
   expect(expected.of('main', 'team/train', undefined)).toBe(40);
   for (let index = 0; index < 2; index++) expected.observe({ clusterQueue: 'main', family: 'team/train', ranMs: 10, endedMs: 30 + index });
   expect(expected.of('main', 'team/train', undefined)).toBe(10);
+});
+
+test('in a world with a ClusterQueue that backfills, Jobs that run or wait are expected to run as those before; in another, nothing is expected', () => {
+  const runTimes = createRunTimes();
+  for (let endedMs = 0; endedMs < 9; endedMs++) runTimes.observe({ clusterQueue: 'main', family: 'team/train', ranMs: 10, endedMs });
+  const facts = { family: 'team/train', longestMs: () => 7 };
+  const past = { runTimes, factsOf: (key: string) => (key === 'team/unknown' ? undefined : (facts as never)) };
+  const workloads = [holding('runs', '1'), aWorkload('waits'), aWorkload('unknown'), aWorkload('lost', {}, { queue: undefined })];
+  const expectedIn = (queueingStrategy: 'Backfill' | 'StrictFIFO') => {
+    const world = aWorld([aClusterQueue('main', { default: '4' }, { queueingStrategy })], [aCluster('eu')], workloads);
+    return withExpectedTimes(world, past).workloads.map(({ name, expectedMs }) => [name, expectedMs]);
+  };
+  expect(expectedIn('Backfill')).toEqual([
+    ['runs', 7],
+    ['waits', 7],
+    ['unknown', undefined],
+    ['lost', undefined],
+  ]);
+  expect(new Set(expectedIn('StrictFIFO').map(([, expectedMs]) => expectedMs))).toEqual(new Set([undefined]));
 });

@@ -39,6 +39,27 @@ describe('a Job that waits', () => {
     });
   });
 
+  test('for a cluster that is reserved for it is told from when on; others go in front if they are expected to end before', () => {
+    const queue = aClusterQueue('main', { default: '20' }, { queueingStrategy: 'Backfill' });
+    const hourMs = 3_600_000;
+    const running = { ...holding('a', '3'), expectedMs: 25 * hourMs };
+    const large = aWorkload('large', { cpu: '4' });
+    const short = aWorkload('short', { cpu: '1' }, { createdMs: 1, expectedMs: hourMs / 2 });
+    const long = aWorkload('long', { cpu: '1' }, { createdMs: 1, expectedMs: 2 * hourMs });
+    const world = (...jobs: readonly Workload[]) => aWorld([queue], [aCluster('eu', { capacity: { cpu: '4' } })], jobs);
+    expect(waits(world(running, large), 'large').reservation).toEqual({
+      cluster: 'eu',
+      expectedStart: expect.stringMatching(/^2026-01-02T01:00:0[01]Z$/),
+    });
+    expect(waits(world(holding('a', '3'), large), 'large').reservation).toEqual({ cluster: 'eu' });
+    expect(waits(world(running, large, short), 'short')).toMatchObject({ outcome: 'Next' });
+    expect(waits(world(running, large, long), 'long')).toMatchObject({
+      outcome: 'Waits',
+      message: expect.stringContaining('is kept for Jobs that go first'),
+    });
+    expect(waits(world(running, large, long), 'long').reservation).toBeUndefined();
+  });
+
   test('sees those that have borrowed its quota', () => {
     const queues = ['main', 'other'].map((name) => aClusterQueue(name, { default: '2' }, { cohortName: 'all' }));
     const world = aWorld(queues, [aCluster('eu')], [holding('borrower', '4', 'eu', 'other'), aWorkload('x', { cpu: '1' })]);
