@@ -11,15 +11,19 @@ import {
   POD_FENCE_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
+  FLOATING_PREFIX,
   RECOVERY_TIMEOUT_ANNOTATION,
+  REQUESTS_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { CARRIED_KINDS, type CarriedKind } from './carried-kinds.ts';
+import { parseAmount, type Requests } from './amount.ts';
 import { parseDurationMs } from './duration.ts';
 
 /**
  * The labels and annotations by which users control a Job: its queue, its priority, its clusters, the time to start there, and to
- * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, its fences, and what travels with it.
+ * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, its fences, what travels with it, and the
+ * floating resources that it uses.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
@@ -39,6 +43,7 @@ export type Wishes = {
   readonly minParallelism: MinParallelism;
   readonly minReadyPods: MinReadyPods;
   readonly carry: CarryWish;
+  readonly requests: RequestsWish;
 };
 
 export const wishesOf = (job: Labelled): Wishes => ({
@@ -53,6 +58,7 @@ export const wishesOf = (job: Labelled): Wishes => ({
   minParallelism: minParallelismOf(job),
   minReadyPods: minReadyPodsOf(job),
   carry: carryWishOf(job),
+  requests: requestsWishOf(job),
 });
 
 /** The label or annotation of each setting. */
@@ -68,6 +74,7 @@ const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string
   ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
   ['minReadyPods', 'annotations', MIN_READY_PODS_ANNOTATION],
   ['carry', 'annotations', CARRY_ANNOTATION],
+  ['requests', 'annotations', REQUESTS_ANNOTATION],
 ];
 
 /** A malformed setting with its label or annotation; `problem` continues a sentence that begins with its name. */
@@ -189,6 +196,27 @@ export function carryWishOf(job: Labelled): CarryWish {
   const kinds = CARRIED_KINDS.filter((kind) => words.includes(kind));
   if (kinds.length === words.length) return { kind: 'Carry', kinds };
   const problem = `is ${JSON.stringify(text)}; it must be "ConfigMaps", "Secrets", "ConfigMaps,Secrets" or "None"`;
+  return { kind: 'Invalid', problem };
+}
+
+/** What each pod uses of resources that no node offers: licences, connections. Names have {@link FLOATING_PREFIX}. */
+export type RequestsWish = { readonly kind: 'Requests'; readonly perPod: Requests } | InvalidWish;
+
+const FLOATING_MAX = 16;
+const FLOATING_REQUEST = /^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)=([0-9]{1,9})$/;
+
+export function requestsWishOf(job: Labelled): RequestsWish {
+  const text = job.metadata.annotations?.[REQUESTS_ANNOTATION];
+  if (text === undefined) return { kind: 'Requests', perPod: new Map() };
+  const parts = text.split(',').map((part) => FLOATING_REQUEST.exec(part.trim()));
+  const perPod: Requests = new Map(
+    parts.flatMap((match) => {
+      const resource = `${FLOATING_PREFIX}${match?.[1] ?? ''}`;
+      return match === null ? [] : [[resource, parseAmount(resource, match[3] ?? '')] as const];
+    }),
+  );
+  if (perPod.size === parts.length && parts.length <= FLOATING_MAX) return { kind: 'Requests', perPod };
+  const problem = `is ${JSON.stringify(text)}; it must name at most ${FLOATING_MAX} resources, each once, with whole numbers, such as "matlab=1,db-connections=10"`;
   return { kind: 'Invalid', problem };
 }
 

@@ -31,6 +31,7 @@ import {
   PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
   RECOVERY_TIMEOUT_ANNOTATION,
+  REQUESTS_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_ATTEMPT_ANNOTATION,
@@ -235,6 +236,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish('annotations', START_TIMEOUT_ANNOTATION, 'A wish. It must be readable.'),
   wish('annotations', RECOVERY_TIMEOUT_ANNOTATION, 'A wish. It must be readable.'),
   wish('annotations', MIN_READY_PODS_ANNOTATION, 'A wish. It must be readable.'),
+  wish('annotations', REQUESTS_ANNOTATION, 'A wish. It must be readable; what it adds is charged to quota.'),
   wish(
     'annotations',
     FENCING_ANNOTATION,

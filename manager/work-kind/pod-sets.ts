@@ -10,6 +10,8 @@ export type PodSet = {
   /** The most pods at once. */
   readonly count: number;
   readonly template: DeepReadonly<PodTemplateSpec>;
+  /** What each pod uses beside what its containers request. */
+  readonly perPod?: Requests;
 };
 
 /** The requests of all pods of these sets together. */
@@ -24,7 +26,9 @@ export function requestsOf(podSets: readonly PodSet[]): JobRequests {
     ],
   ]);
   try {
-    const each = podSets.map(({ count, template }) => multiplyRequests(podRequests(template.spec ?? { containers: [] }), count));
+    const each = podSets.map(({ count, template, perPod = NONE }) =>
+      multiplyRequests(addRequests(podRequests(template.spec ?? { containers: [] }), perPod), count),
+    );
     return { requests: new Map([...each.reduce(addRequests, NONE), ...pods]) };
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;

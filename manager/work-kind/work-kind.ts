@@ -29,7 +29,7 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   /** Why an object is refused, whatever the quota. */
   ruleProblems(object: DeepReadonly<Unsaved<WorkObject>>, rules: JobRules): readonly FieldProblem[];
 
-  podSets(object: DeepReadonly<Pick<WorkObject, 'spec'>>): readonly PodSet[];
+  podSets(object: DeepReadonly<Unsaved<WorkObject>>): readonly PodSet[];
   /** The most pods at once, whatever is finished: the bound of its record. */
   podsAtOnce(object: DeepReadonly<Pick<WorkObject, 'spec'>>): number;
   /** The most pods that may still exist at once. `admittedPods`: the number of pods in its record, of an admitted object. */

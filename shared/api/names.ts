@@ -126,6 +126,10 @@ export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
 export const RECOVERY_TIMEOUT_ANNOTATION = 'switchyard.dev/recovery-timeout';
 /** Annotation: how many pods must be ready for the Job to have started, and from then on; its own rule is in start-proof.ts. */
 export const MIN_READY_PODS_ANNOTATION = 'switchyard.dev/min-ready-pods';
+/** Annotation: floating resources that each pod uses beside what its containers request, such as `matlab=1`; no node offers these. */
+export const REQUESTS_ANNOTATION = 'switchyard.dev/requests';
+/** The prefix of floating resources in quotas. */
+export const FLOATING_PREFIX = 'floating.switchyard.dev/';
 /** Label on a user's Job: for how many seconds in all, over all its admissions, it may hold what it was admitted with. */
 export const MAX_EXEC_TIME_LABEL = 'switchyard.dev/max-exec-time-seconds';
 /** Kueue's spelling of it. */

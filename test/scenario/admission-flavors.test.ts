@@ -121,3 +121,32 @@ test('a Job that asks for what its queue has no quota for says so and how to go 
   // Who was admitted under either rule is left alone.
   expect((await world.running()).toSorted()).toEqual(['first', 'second']);
 });
+
+test('a floating resource is bounded by quota alone: the cluster has none of it, and a Job waits until another gives its licences back', async () => {
+  const MATLAB = 'floating.switchyard.dev/matlab';
+  await world.flavor('default');
+  await world.cluster('eu', { capacity: { cpu: '9', pods: '9' } });
+  await world.queue('main', { cpu: '9' });
+  const licensed = { annotations: { 'switchyard.dev/requests': 'matlab=2' }, spec: { parallelism: 2, completions: 2 } };
+  await world.job('first', licensed);
+  await world.settle(3_000);
+  expect((await waits('first'))?.message).toContain(`gives no quota for ${MATLAB}`);
+  await world.flavor('licences');
+  const quota = (resource: string, name: string, nominalQuota: string) => ({
+    coveredResources: [resource],
+    flavors: [{ name, resources: [{ name: resource, nominalQuota }] }],
+  });
+  const spec = { resourceGroups: [quota('cpu', 'default', '9'), quota(MATLAB, 'licences', '5')] };
+  await world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
+  await world.settle(1_000);
+  expect((await world.record('first'))?.requests).toEqual({ cpu: '2', pods: '2', [MATLAB]: '4' });
+  await world.job('second', licensed);
+  await world.settle(3_000);
+  expect((await waits('second'))?.message).toContain(`short of 3 ${MATLAB}`);
+  await world.finish('first');
+  await world.settle(1_000);
+  expect(await world.running()).toEqual(['second']);
+  await expect(world.job('garbled', { annotations: { 'switchyard.dev/requests': 'matlab' } })).rejects.toThrow(
+    /switchyard\.dev\/requests.*it must name at most 16 resources/,
+  );
+});

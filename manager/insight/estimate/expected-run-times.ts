@@ -79,8 +79,8 @@ export const expectedOfJobs = (
 });
 
 /**
- * The world in which admission expects of its Jobs what their past tells, as the manager does once a ClusterQueue has the strategy Backfill.
- * What single families are charged is not known here.
+ * The world in which admission expects of its Jobs what their past tells, as the manager does once a ClusterQueue has the strategy
+ * Backfill. What single families are charged is not known here.
  */
 export function withExpectedTimes(world: World, { runTimes, factsOf }: Past): World {
   const { backfills, localQueues } = queueingOf(world);

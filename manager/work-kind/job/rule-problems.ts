@@ -39,7 +39,7 @@ function podCountProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] 
 }
 
 /** Amounts beyond exact integers cannot be compared. */
-function requestProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] {
+function requestProblems(job: DeepReadonly<Unsaved<Job>>): FieldProblem[] {
   const { requests, problem } = requestsOf(podSetsOf(job));
   if (problem !== undefined) return [{ field: 'spec.template.spec', problem }];
   return [...requests]

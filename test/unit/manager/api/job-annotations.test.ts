@@ -7,6 +7,7 @@ import {
   minParallelismOf,
   priorityOf,
   queueNameOf,
+  requestsWishOf,
   unreadableWishes,
   wishesOf,
 } from '../../../../manager/api/job-annotations.ts';
@@ -18,6 +19,7 @@ import {
   MIN_PARALLELISM_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
+  REQUESTS_ANNOTATION,
 } from '../../../../shared/api/names.ts';
 import { matchesLabelSelector } from '../../../../shared/kube/selectors.ts';
 
@@ -171,5 +173,28 @@ describe('all that a Job says', () => {
     ]);
     expect(wishes.clusters).toEqual({ kind: 'Names', names: ['east'] });
     expect(reads.length).toBe(new Set(reads).size);
+  });
+});
+
+describe('the floating resources of a Job', () => {
+  const requests = (text?: string) =>
+    requestsWishOf({ metadata: text === undefined ? {} : { annotations: { [REQUESTS_ANNOTATION]: text } } });
+  test('are whole numbers by name, for each of its pods', () => {
+    expect(requests()).toEqual({ kind: 'Requests', perPod: new Map() });
+    expect(requests('matlab=1, db-connections=10')).toEqual({
+      kind: 'Requests',
+      perPod: new Map([
+        ['floating.switchyard.dev/matlab', 1],
+        ['floating.switchyard.dev/db-connections', 10],
+      ]),
+    });
+  });
+  test.each(['', 'matlab', 'matlab=', 'matlab=-1', 'matlab=1.5', 'matlab=1,matlab=2', 'Matlab=1', 'a/b=1', 'matlab=9999999999'])(
+    'cannot be %j',
+    (text) => expect(requests(text)).toMatchObject({ kind: 'Invalid', problem: expect.stringContaining('such as "matlab=1,') }),
+  );
+  test('are sixteen at most', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `r${index}=1`).join(',');
+    expect([requests(many(16)).kind, requests(many(17)).kind]).toEqual(['Requests', 'Invalid']);
   });
 });

@@ -96,16 +96,17 @@ const judged = ({ subresource, object, oldObject, username, fieldManager, extra 
 const fieldOfMessage = (message: string): string => message.slice(0, message.indexOf(': '));
 
 test('the policies refuse what the webhook refuses, for the same fields, and nothing else', () => {
-  let refused = 0;
+  let [refused, runs] = [0, 0];
   fc.assert(
     fc.property(request, (each) => {
+      runs += 1;
       const fields = POLICIES.flatMap((policy) => violations(policy, each)).map(fieldOfMessage);
       expect(fields.toSorted()).toEqual(judged(each).toSorted());
       if (fields.length > 0) refused += 1;
     }),
     { numRuns: 2_000, seed: 8 },
   );
-  expect(refused).toBeGreaterThan(400);
+  expect(refused / runs).toBeGreaterThan(0.2);
 });
 
 test('whatever the webhook would refuse it is asked about, unless the manager itself writes', () => {

@@ -24,6 +24,11 @@ test('the scarcest resource of a node decides, its number of pods among them; wh
   expect(podsOnEmptyNodes(parseRequests({}), [])).toBe(0);
 });
 
+test('floating resources are of no node', () => {
+  const requests = parseRequests({ pods: '2', cpu: '2', 'floating.switchyard.dev/matlab': '2' });
+  expect(podsOnEmptyNodes(requests, [shape(1, { cpu: '8' })])).toBe(2);
+});
+
 test('amounts of one pod that are no whole numbers lose nothing by rounding', () => {
   // As of a partial admission: three of seven pods of 10 cpu together.
   const requests = forPods(parseRequests({ pods: '7', cpu: '10' }), 3);
