@@ -4,6 +4,8 @@ import { CARRY_ANNOTATION } from '../../shared/api/names.ts';
 import type { ConfigMap, Job, Secret } from '../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS, EVENTS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { SERVICE_ACCOUNTS } from '../../manager/cli/clusters/access-rights.ts';
+import { referenceKey } from '../../manager/api/pod-references.ts';
+import { planCompanions } from '../../manager/dispatch/companions/plan-companions.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { createLine } from '../support/line.ts';
@@ -121,6 +123,26 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     await world.clock.advance(200_000);
     expect((await world.job('long')).status?.succeeded).toBe(1);
     expect(await namesOn()).toEqual([]);
+  });
+
+  test('leaves an object of another content alone that has the name of one of them, and says so', async () => {
+    await createAll();
+    const found = await world.home.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'files' });
+    const reference = { kind: 'ConfigMap', name: 'files', optional: false } as const;
+    const plan = planCompanions(NAMESPACE, [reference], new Map([[referenceKey(reference), found]]), 'm1');
+    const name = plan.kind === 'Ready' ? plan.companions[0]?.object.metadata.name : undefined;
+    await world.client('east').create(CONFIG_MAPS, { metadata: { name: name ?? '', namespace: NAMESPACE }, data: { of: 'somebody' } });
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring({}, 20), annotations: BOTH });
+    await world.clock.advance(10_000);
+    const { metadata, data } = await world.client('east').get(CONFIG_MAPS, { namespace: NAMESPACE, name: name ?? '' });
+    expect([metadata.ownerReferences, data]).toEqual([undefined, { of: 'somebody' }]);
+    expect(findCondition((await world.job('train')).status?.conditions, 'Dispatched')?.message).toContain(`${name} with other content`);
+    expect((await world.job('train')).status?.active ?? 0).toBe(0);
+    await world.client('east').delete(CONFIG_MAPS, { namespace: NAMESPACE, name: name ?? '' });
+    await world.clock.advance(300_000);
+    expect((await world.job('train')).status?.succeeded).toBe(1);
   });
 
   test('waits without quota while one is missing, says which, and goes on when it is created', async () => {

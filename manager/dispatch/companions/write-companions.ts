@@ -52,23 +52,26 @@ async function write(
     if (isForbidden(error)) return refused(cluster, kind, namespace, name, error);
     if (!isAlreadyExists(error)) throw error;
   }
-  // A strategic merge adds to the owners, by UID.
-  const body = { metadata: { ownerReferences } };
-  let present: Content;
   try {
-    present = await client.patch(resource, { namespace, name }, { type: 'strategic', body }, options);
+    // A patch that changes nothing reads the object, for which the manager needs no further right.
+    const present = await client.patch(resource, { namespace, name }, { type: 'json', body: [] }, options);
+    if (!isSame(present, object)) return taken(cluster, kind, namespace, name);
+    // A strategic merge adds to the owners, by UID. The object is immutable, so that one of this UID still has this content.
+    const body = { metadata: { uid: present.metadata.uid, ownerReferences } };
+    await client.patch(resource, { namespace, name }, { type: 'strategic', body }, { ...options, answer: 'metadata' });
+    return undefined;
   } catch (error) {
     if (isForbidden(error)) return refused(cluster, kind, namespace, name, error);
     // The garbage collector was faster: the retry creates it.
     if (isNotFound(error)) throw new Error(`${kind} ${namespace}/${name} on cluster ${cluster} was deleted meanwhile`, { cause: error });
     throw error;
   }
-  if (isSame(present, object)) return undefined;
-  return {
-    reason: DispatchedReason.NameTaken,
-    message: `cluster "${cluster}" has a ${kind} ${namespace}/${name} with other content, which is no companion of a copy: delete it there`,
-  };
 }
+
+const taken = (cluster: string, kind: string, namespace: string, name: string): DispatchProblem => ({
+  reason: DispatchedReason.NameTaken,
+  message: `cluster "${cluster}" has a ${kind} ${namespace}/${name} with other content, which is no companion of a copy: delete it there`,
+});
 
 /** A companion is immutable, so that its content stays what it is now. */
 const isSame = (present: DeepReadonly<KubeObject>, wanted: Companion['object']): boolean => {
