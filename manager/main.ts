@@ -127,7 +127,7 @@ async function runManager(
       },
     }),
     ...(webhook && { webhook: { ...webhook, certificate: certificates.of('webhook', webhook.tls) } }),
-    certificates: certificates.keeper,
+    certificates: certificates.reader,
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
@@ -225,7 +225,7 @@ async function runManager(
   }
 }
 
-/** What looks after certificates must not wait behind the work, and has little to do. */
+/** Certificates are read by watches, which do not wait behind the work. */
 const CERTIFICATE_RATE = { qps: 5, burst: 20 };
 /** Kubeconfigs of worker clusters are read, and pods where the manager cluster is one. */
 const LOOKING_RATE = { qps: 20, burst: 40 };

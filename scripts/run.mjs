@@ -112,6 +112,7 @@ const PROGRAMS = {
   worker: { redis: false, commands: [['node', '--max-semi-space-size=8', 'worker/main.ts']] },
   'control-plane': { redis: false, commands: [['node', 'shared/controlplane/main.ts']] },
   manager: { redis: false, commands: [['node', 'manager/main.ts']] },
+  certificates: { redis: false, commands: [['node', 'manager/certificates.ts']] },
   // Of its commands only `local` wants Redis, and says so by its first word.
   switchyard: { redis: process.argv[3] === 'local', commands: [['node', 'manager/cli/main.ts']] },
   'import-kueue': { redis: false, commands: [['node', 'manager/cli/import-kueue.ts']] },

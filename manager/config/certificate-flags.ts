@@ -1,14 +1,11 @@
-import { shaped } from '../../shared/runtime/value-shape.ts';
 import { bindAddress, durationMs, FlagError, text, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 import { metricsFilesOf, type METRICS_FLAGS } from '../../shared/runtime/program-flags.ts';
 import type { CertificateFiles } from '../../shared/runtime/serving-certificate.ts';
 
-/** A certificate that the managers make themselves, and keep in a Secret that all replicas share. */
+/** A certificate that switchyard-certificates makes and renews, in a Secret that all replicas share. */
 export type CertificateSecretConfig = {
   /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
   readonly secret: { readonly namespace: string | undefined; readonly name: string };
-  /** DNS names by which the servers are called. */
-  readonly names: readonly string[];
   /** Name of the webhook configurations that are to trust it. */
   readonly configuration: string;
 };
@@ -23,8 +20,6 @@ export type WebhookConfig = {
 };
 /** Without a certificate: plain HTTP. */
 export type ApiConfig = { readonly address: string; readonly tls?: CertificateChoice };
-
-const DNS_NAME = '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$';
 
 export const CERTIFICATE_FLAGS = {
   'webhook-bind-address': {
@@ -43,19 +38,13 @@ export const CERTIFICATE_FLAGS = {
   'webhook-cert-secret': {
     value: '[NAMESPACE/]NAME',
     about:
-      'instead of these files: Secret with a certificate that the managers make, renew and have the webhook configurations trust themselves',
+      'instead of these files: Secret with a certificate that switchyard-certificates makes, renews and has the webhook configurations trust',
     parse: secretName,
-  },
-  'webhook-cert-names': {
-    value: 'NAME,...',
-    fallback: 'switchyard-manager.switchyard.svc',
-    about: 'DNS names for which they make it',
-    parse: shaped({ type: 'array', minItems: 1, items: { type: 'string', pattern: DNS_NAME } }, dnsNames),
   },
   'webhook-configuration': {
     value: 'NAME',
     fallback: 'switchyard-manager',
-    about: 'name of the Mutating- and of the ValidatingWebhookConfiguration whose caBundle they write',
+    about: 'name of the Mutating- and of the ValidatingWebhookConfiguration that are to trust the certificate of --webhook-cert-secret',
     parse: text,
   },
   'api-bind-address': {
@@ -90,7 +79,7 @@ export function certificateConfigOf(flags: Flags): CertificateConfig {
     webhook: webhook(flags),
     api: api(flags),
     metricsTls: metricsTls(flags),
-    certificateSecret: secret && { secret, names: flags['webhook-cert-names'], configuration: flags['webhook-configuration'] },
+    certificateSecret: secret && { secret, configuration: flags['webhook-configuration'] },
   };
 }
 
@@ -141,11 +130,4 @@ export function secretName(given: string): CertificateSecretConfig['secret'] {
   const match = /^(?:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/)?([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/.exec(given);
   if (match?.[2] === undefined) throw new FlagError(`${JSON.stringify(given)} names no Secret; write one such as switchyard/record-key`);
   return { namespace: match[1], name: match[2] };
-}
-
-function dnsNames(given: string): readonly string[] {
-  const names = given.split(',').map((each) => each.trim());
-  const wrong = names.find((each) => each.length > 253 || !new RegExp(DNS_NAME).test(each));
-  if (wrong === undefined) return [...new Set(names)];
-  throw new FlagError(`${JSON.stringify(wrong)} is no DNS name; write names such as switchyard-manager.switchyard.svc`);
 }

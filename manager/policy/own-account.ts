@@ -19,6 +19,11 @@ export const OWN_ACCOUNT_RULES: readonly Pick<WriteRule, 'field' | 'problem' | '
     brokenWhen: "oldObject == null && request.namespace.startsWith('kube-')",
   },
   {
+    field: 'spec.template.spec.serviceAccountName',
+    problem: 'must be default, or absent, in a Job that the manager creates in its own namespace: the accounts there have rights of their own',
+    brokenWhen: `oldObject == null && ${isInOwnNamespace()} && has(object.spec.template.spec.serviceAccountName) && object.spec.template.spec.serviceAccountName != 'default'`,
+  },
+  {
     field: 'spec.managedBy',
     problem: `is not ${MANAGER_CONTROLLER_NAME}, and the Job is no copy: the manager neither changes nor deletes it`,
     brokenWhen: `oldObject != null && !(${isManaged('oldObject')} || ${labelledWith('oldObject', ORIGIN_LABEL)})`,
@@ -33,6 +38,11 @@ export const OWN_ACCOUNT_RULES: readonly Pick<WriteRule, 'field' | 'problem' | '
 
 function isManaged(job: string): string {
   return isManagedBy(job, MANAGER_CONTROLLER_NAME);
+}
+
+/** The user name of a ServiceAccount contains its namespace. */
+function isInOwnNamespace(): string {
+  return "variables.managers[0].startsWith('system:serviceaccount:' + request.namespace + ':')";
 }
 
 /**

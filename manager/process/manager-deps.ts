@@ -14,7 +14,7 @@ import type { UsagePolicy } from '../admission/fair-sharing/local-queue-usage.ts
 import type { JobRules } from '../api/job-rules.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { CanaryConfig } from '../canary/canary.ts';
-import type { CertificateKeeper } from '../certificates/certificate-keeper.ts';
+import type { CertificateReader } from '../certificates/certificate-reader.ts';
 import type { Tracing } from '../work-kind/copy-options.ts';
 import type { KeyValueStore } from '../history/key-value-store.ts';
 import type { NamespaceHistory } from '../history/namespace-history.ts';
@@ -51,8 +51,8 @@ export type ManagerDeps = {
   readonly leaderElection?: Election;
   /** How the admission webhook is served; absent: not by this manager. */
   readonly webhook?: WebhookListener;
-  /** Looks after the certificates of this manager's servers; absent: somebody else does. */
-  readonly certificates?: Pick<CertificateKeeper, 'run' | 'problem' | 'warnings'> | undefined;
+  /** Follows the certificate of this manager's servers that switchyard-certificates makes; absent: all come from files. */
+  readonly certificates?: Pick<CertificateReader, 'run' | 'problem' | 'warnings'> | undefined;
   /** Users that the webhook knows beside the manager's own; absent: none. */
   readonly knownUsers?: Identities;
   /** Writes under way at once to each worker cluster. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { ObjectKey, Secret } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, MANAGER_ID_ANNOTATION } from '../../shared/api/names.ts';
 import { SECRETS } from '../../shared/api/resources.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
-import type { ReadClient } from '../../shared/kube/client.ts';
+import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { Patch, ReadClient } from '../../shared/kube/client.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { sealedByOther, sealedJob, type RecordKeyDeps } from './record-origin.ts';
@@ -49,23 +49,28 @@ async function readOrMake(deps: RecordKeyDeps, signal: AbortSignal): Promise<Rec
   if (sealed !== undefined) {
     return `${named(secret)} with the key of admission records is gone, and Jobs are sealed with it (${sealed}): restore the Secret, or create an empty one to have all Jobs suspended and admitted anew`;
   }
-  const data = { [CURRENT_KEY]: randomBytes(KEY_BYTES).toString('base64') };
   const options = { fieldManager: MANAGER_FIELD_MANAGER, signal };
+  const { metadata, data: known = {} } = present ?? (await client.patch(SECRETS, secret, anEmptySecret(secret), options));
   try {
-    const annotations = { [MANAGER_ID_ANNOTATION]: origin };
-    if (present === undefined) await client.create(SECRETS, { metadata: { ...secret, annotations }, data }, options);
-    else {
-      const body = { metadata: { resourceVersion: present.metadata.resourceVersion, annotations }, data };
+    if (Object.keys(known).length === 0) {
+      const data = { [CURRENT_KEY]: randomBytes(KEY_BYTES).toString('base64') };
+      const body = { metadata: { resourceVersion: metadata.resourceVersion, annotations: { [MANAGER_ID_ANNOTATION]: origin } }, data };
       await client.patch(SECRETS, secret, { type: 'merge', body }, options);
+      log.info('made a key for admission records', { secret: named(secret) });
     }
-    log.info('made a key for admission records', { secret: named(secret) });
   } catch (error) {
     // Another replica was first: its key counts.
-    if (!isAlreadyExists(error) && !isConflict(error)) throw error;
+    if (!isConflict(error)) throw error;
   }
   const stored = await read(client, secret, signal);
   return stored === undefined ? `${named(secret)} with the key of admission records has vanished` : keysOf(stored);
 }
+
+/**
+ * Creates the Secret where it is absent, and changes nothing of one that exists. RBAC can limit `create` to one name only if the request
+ * names the object in its path, as an apply does: the manager has no right to create other Secrets.
+ */
+const anEmptySecret = (metadata: ObjectKey): Patch => ({ type: 'apply', body: { apiVersion: 'v1', kind: 'Secret', metadata } });
 
 async function read(client: ReadClient, secret: ObjectKey, signal: AbortSignal): Promise<Secret | undefined> {
   try {

@@ -6,7 +6,7 @@ import type { Random } from '../../shared/runtime/random.ts';
 import { createCertificateGauge } from '../../shared/runtime/certificate-gauge.ts';
 import { certificateFromFiles, reportingSource, type CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { CertificateChoice, CertificateSecretConfig } from '../config/certificate-flags.ts';
-import { createCertificateKeeper, type CertificateKeeper } from '../certificates/certificate-keeper.ts';
+import { createCertificateReader, type CertificateReader } from '../certificates/certificate-reader.ts';
 
 export type ServingCertificatesDeps = {
   readonly own: CertificateSecretConfig | undefined;
@@ -21,7 +21,7 @@ export type ServingCertificatesDeps = {
 
 export type ServingCertificates = {
   /** Absent: all certificates come from files. */
-  readonly keeper: CertificateKeeper | undefined;
+  readonly reader: CertificateReader | undefined;
   /** The certificate of one server, by its name, such as `webhook`. */
   of(server: string, choice: CertificateChoice): CertificateSource;
 };
@@ -30,21 +30,18 @@ export type ServingCertificates = {
 export function createServingCertificates({ own, namespace, ...deps }: ServingCertificatesDeps): ServingCertificates {
   const { registry, clock, log } = deps;
   const notAfter = createCertificateGauge(registry);
-  const keeper =
+  const reader =
     own &&
-    createCertificateKeeper({
+    createCertificateReader({
       ...deps,
       secret: { namespace: own.secret.namespace ?? namespace, name: own.secret.name },
       configuration: own.configuration,
-      names: own.names,
-      // The code that creates certificates is loaded when it is needed.
-      makeKeyPair: async (...args) => (await import('../certificates/make-key-pair.ts')).makeKeyPair(...args),
       log: log.with({ part: 'certificates' }),
     });
   return {
-    keeper,
+    reader,
     of(server, choice) {
-      const source = choice === 'Own' ? keeper : certificateFromFiles({ of: server, ...choice, clock, log });
+      const source = choice === 'Own' ? reader : certificateFromFiles({ of: server, ...choice, clock, log });
       if (source === undefined) throw new Error(`no Secret holds a certificate for the ${server}`);
       return reportingSource(source, (seconds) => notAfter.set({ certificate: server }, seconds));
     },

@@ -7,6 +7,7 @@ import {
   flagValues,
   group,
   isOn,
+  kubernetesObject,
   peers,
   port,
   ports,
@@ -264,12 +265,19 @@ export const MANAGER_VALUES: ChartValue = group('', {
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
     tls: group('', {
       existingSecret: text(
-        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: the managers make one, renew it and have the webhook configurations trust it (docs/security.md).",
+        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: a Deployment NAME-certificates, with an account of its own, makes one, renews it and has the webhook configurations trust it (docs/security.md).",
       ),
       caBundle: text(
         'Base64 of the CA that signed the existing certificate. Empty: `ca.crt` of that Secret, if it is there by the time of the installation.',
       ),
       certManager: group('', { enabled: isOn('Lets cert-manager issue the certificate and inject the CA instead.', false) }),
+      serviceAccountName: text(
+        'A ServiceAccount that is there, for the Deployment that makes the certificate. Not that of the managers: it may patch the webhook configurations. Empty: the chart makes one.',
+      ),
+      resources: kubernetesObject('What the pod of that Deployment asks for, and the memory it may have.', {
+        requests: { cpu: '10m', memory: '64Mi' },
+        limits: { memory: '192Mi' },
+      }),
     }),
   }),
   api: group(
@@ -308,7 +316,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
   }),
   metrics: metricsValues(
     flagValue(FLAGS, 'metrics-authentication', { default: true, about: METRICS_AUTHENTICATION }),
-    "Empty: the webhook's certificate, where the managers make that.",
+    "Empty: the webhook's certificate, where NAME-certificates makes that.",
   ),
   ...prometheusRuleValues('manager'),
   ...DASHBOARD_VALUES,
@@ -368,7 +376,6 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'webhook-tls-cert-file': 'webhook.tls',
   'webhook-tls-key-file': 'webhook.tls',
   'webhook-cert-secret': 'webhook.tls',
-  'webhook-cert-names': 'by the name of the release',
   'webhook-configuration': 'by the name of the release',
   'metrics-cert-file': 'metrics.tls',
   'metrics-key-file': 'metrics.tls',

@@ -9,7 +9,7 @@ import { isRuntimeFile, productionPlaces } from './production-files.ts';
 const HELP = `node scripts/image/assemble.ts --into DIR
 
 Writes the programs as plain JavaScript into DIR, which is emptied before, and beside them the packages of node_modules that they need. What runs there is
-  node manager/main.js, node worker/main.js and node manager/cli/main.js (the program switchyard), with DIR as the working directory.
+  node manager/main.js, node manager/certificates.js, node worker/main.js and node manager/cli/main.js (the program switchyard), with DIR as the working directory.
 Everybody may read all of it, and nothing in it has to be written.
 
   --into DIR   required`;

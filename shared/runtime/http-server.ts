@@ -8,8 +8,8 @@ import { connectionsOf } from './server-connections.ts';
 export type HealthCheck = () => string | undefined;
 
 export type ProgramHttpOptions = {
-  /** The text of /metrics. */
-  readonly metrics: { metrics(): Promise<string>; readonly contentType: string };
+  /** The text of /metrics; absent: that path is not served. */
+  readonly metrics?: { metrics(): Promise<string>; readonly contentType: string };
   /** /readyz: by name, each must be content. /healthz only says that the program answers. */
   readonly readiness: Readonly<Record<string, HealthCheck>>;
   /**
@@ -35,6 +35,7 @@ export function createProgramHttp({ metrics, readiness, invariants, metricsGate,
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'only GET is served here\n');
     switch (pathOf(request)) {
       case '/metrics': {
+        if (metrics === undefined) return answer(response, 404, 'text/plain', 'not found\n');
         const refusal = await metricsGate?.(request.headers.authorization, pathOf(request));
         if (refusal !== undefined) return refuse(response, refusal);
         return answer(response, 200, metrics.contentType, await metrics.metrics());

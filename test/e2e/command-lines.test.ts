@@ -24,6 +24,7 @@ describe('every program', () => {
   test.each([
     ['manager/cli/local.ts', 'npm start'],
     ['manager/main.ts', 'switchyard-manager'],
+    ['manager/certificates.ts', 'switchyard-certificates'],
     ['worker/main.ts', 'switchyard-worker'],
     ['manager/cli/import-kueue.ts', 'import-kueue'],
     ['shared/controlplane/main.ts', 'switchyard-control-plane'],

@@ -79,7 +79,7 @@ describe.skipIf(!isSlow)('charts', () => {
     test('installs both charts beside each other', { timeout: TIME_LIMIT_MS }, async () => {
       expect(await install('manager')).toContain('STATUS: deployed');
       expect(await install('worker')).toContain('STATUS: deployed');
-      expect(await namesOf(DEPLOYMENTS)).toEqual(['switchyard-manager', 'switchyard-worker']);
+      expect(await namesOf(DEPLOYMENTS)).toEqual(['switchyard-manager', 'switchyard-manager-certificates', 'switchyard-worker']);
       expect(await namesOf(SERVICES)).toEqual(['switchyard-manager', 'switchyard-worker']);
       expect(await helm('list')).toMatch(/switchyard-manager[^\n]*deployed[\s\S]*switchyard-worker[^\n]*deployed/);
     });

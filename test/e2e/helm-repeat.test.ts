@@ -122,7 +122,7 @@ describe.skipIf(!isSlow)('an install that failed half way', () => {
       expect(found.get(metadata.name), metadata.name).toMatchObject(
         withoutEmpty({ names: { categories: spec.names.categories }, versions: spec.versions }),
       );
-    expect((await server.client.list(DEPLOYMENTS, { namespace: NAMESPACE })).items).toHaveLength(1);
+    expect((await server.client.list(DEPLOYMENTS, { namespace: NAMESPACE })).items).toHaveLength(2);
   }
 
   /** The half that is there becomes that of an older chart. */

@@ -69,7 +69,7 @@ describe.skipIf(!canRunImages() || !isSlow)('the tree of the image', () => {
       stdout: expect.stringContaining('Usage: switchyard'),
       stderr: '',
     });
-    for (const program of ['manager/main.js', 'worker/main.js'])
+    for (const program of ['manager/main.js', 'manager/certificates.js', 'worker/main.js'])
       expect(run(uid, program, '--help')).toMatchObject({ status: 0, stderr: '' });
     const attempt =
       "for (const file of ['/app/x', '/x', '/app/node_modules/x']) try { require('fs').writeFileSync(file, '') } catch (e) { console.log(e.code) }";
@@ -112,6 +112,11 @@ describe.skipIf(!canRunImages() || !isSlow)('the tree of the image', () => {
       }
     }, LIMIT_MS);
     afterAll(() => cluster[Symbol.asyncDispose]());
+
+    test('the program that makes the certificate of the webhook becomes ready', { timeout: LIMIT_MS }, async () => {
+      const pod = await cluster.kubelet.roll(NAMESPACE, 'switchyard-manager-certificates');
+      expect((await fetch(`http://${pod.address('health')}/metrics`)).status).toBe(404);
+    });
 
     test.each(['switchyard-manager', 'switchyard-worker'])(
       '%s becomes ready on a cluster of its own',

@@ -14,12 +14,20 @@ import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
-import { ofKind, renderChart } from '../support/helm.ts';
+import { ofKind, renderChart, type Rendered } from '../support/helm.ts';
 import { startServerUnderTest, type ServerUnderTest } from '../support/server-under-test.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 const DENIED = 'config.deniedNamespaces={kube-*,vault,istio-*}';
 const ACCOUNT = { namespace: 'switchyard', name: 'test-switchyard-manager' };
+const CERTIFICATES = 'test-switchyard-manager-certificates';
+const OWN = { namespace: '', name: 'test-switchyard-manager' };
+const TOKEN_SECRET = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace: 'switchyard', name: 'mine', annotations: { 'kubernetes.io/service-account.name': CERTIFICATES } },
+  type: 'kubernetes.io/service-account-token',
+};
 const SUBMITTER = 'system:serviceaccount:other:switchyard-submitter';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -83,6 +91,7 @@ beforeAll(async () => {
   thiefsTransport = createHttpTransport(accessFromKubeconfig({ kind: 'text', yaml: stringify(kubeconfig) }, systemClock), silentLogger);
   thief = createKubeClient(thiefsTransport, { userAgent: 'thief', clock: systemClock });
   asSubmitter = createKubeClient(thiefsTransport, { userAgent: 'thief', clock: systemClock, actAs: { user: SUBMITTER } });
+  await admin.create(WEBHOOKS, { metadata: { name: OWN.name }, webhooks: [] } as never);
   await admin.create(JOBS, aJob(FOREIGN.namespace, FOREIGN.name, { suspend: true }));
   await admin.create(JOBS, aJob(OURS.namespace, OURS.name, MANAGED, QUEUED));
   // An API server learns of policies by a watch, and lets writes pass until then.
@@ -162,6 +171,41 @@ describe('a stolen manager token', () => {
       () => thief.patch(WEBHOOKS, { namespace: '', name: 'another' }, merge({ webhooks: [] })),
       FORBIDDEN,
     ],
+    [
+      'writes no webhook configuration of its own release, and so has no server of its own asked about anything',
+      () => thief.patch(WEBHOOKS, OWN, merge({ webhooks: [] }), { dryRun: true }),
+      FORBIDDEN,
+    ],
+    ['replaces none', async () => thief.replace(WEBHOOKS, await admin.get(WEBHOOKS, OWN), { dryRun: true }), FORBIDDEN],
+    [
+      'creates no Secret, such as one that receives the token of the account that may write them',
+      () => thief.create(SECRETS, TOKEN_SECRET as never, { dryRun: true }),
+      FORBIDDEN,
+    ],
+    [
+      'creates none by a server-side apply either',
+      () => thief.patch(SECRETS, TOKEN_SECRET.metadata, { type: 'apply', body: TOKEN_SECRET }, { ...AS_THE_MANAGER, dryRun: true }),
+      /secrets "mine" is forbidden/,
+    ],
+    [
+      'has no token of that account issued',
+      sending('POST', `/api/v1/namespaces/switchyard/serviceaccounts/${CERTIFICATES}/token`, {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: {},
+      }),
+      FORBIDDEN,
+    ],
+    [
+      'does not act as that account',
+      () =>
+        createKubeClient(thiefsTransport, {
+          userAgent: 'thief',
+          clock: systemClock,
+          actAs: { user: `system:serviceaccount:switchyard:${CERTIFICATES}` },
+        }).list(JOBS),
+      FORBIDDEN,
+    ],
     ['binds no role', () => thief.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
     [
       'acts as no account that the chart does not name',
@@ -194,35 +238,6 @@ describe('a stolen manager token', () => {
     await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
   });
 
-  test('has a server of its own asked about every pod while the managers make the certificate of the webhook, and not otherwise', async () => {
-    const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }];
-    const webhook = {
-      name: 'jobs.switchyard.dev',
-      clientConfig: { url: 'https://thief.example.com/mutate' },
-      rules,
-      failurePolicy: 'Ignore',
-      sideEffects: 'None',
-      admissionReviewVersions: ['v1'],
-    };
-    await admin.create(WEBHOOKS, { metadata: { name: 'test-switchyard-manager' }, webhooks: [] } as never);
-    const own = { namespace: '', name: 'test-switchyard-manager' };
-    // No policy is asked about such objects, so RBAC alone counts.
-    await thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true });
-    const elsewhere = renderChart('manager', 'webhook.tls.certManager.enabled=true');
-    expect(JSON.stringify(ofKind(elsewhere, 'ClusterRole'))).not.toContain('webhookconfigurations');
-    for (const { metadata } of ofKind(renderChart('manager'), 'ClusterRole').filter(({ metadata: { name } }) =>
-      name.endsWith('-certificates'),
-    ))
-      await admin.delete(CLUSTER_ROLES, { namespace: '', name: metadata.name });
-    await vi.waitUntil(
-      () => thief.patch(WEBHOOKS, own, merge({ webhooks: [webhook] }), { dryRun: true }).then(() => false, isForbiddenNow),
-      {
-        timeout: 60_000,
-        interval: 100,
-      },
-    );
-  });
-
   test('is still good for what the manager does: waiting Jobs, and the Secrets, records and accounts that are its own', async () => {
     await creating(aJob('team', 'mine', MANAGED, QUEUED))();
     await patching(OURS, merge({ spec: { suspend: false } }))();
@@ -232,11 +247,35 @@ describe('a stolen manager token', () => {
     // The submitter has no rights of its own here, and that is what the refusal is about.
     await expect(asSubmitter.create(JOBS, aJob('other', 'theirs', MANAGED))).rejects.toThrow(`User "${SUBMITTER}" cannot create`);
   });
+
+  test('makes no copy that runs as another account of its own namespace where its cluster is a worker cluster, too', async () => {
+    const local = renderChart('manager', 'localWorker.enabled=true', 'localWorker.users={worker}');
+    const isOfManager = ({ metadata }: Rendered): boolean => metadata.name === 'test-switchyard-manager-manager';
+    const policy = ofKind(local, 'ValidatingAdmissionPolicy').find(isOfManager) as { spec?: object } | undefined;
+    const role = ofKind(local, 'ClusterRole').find(({ metadata }) => metadata.name === 'test-switchyard-manager-cluster');
+    await admin.patch(POLICIES, { namespace: '', name: 'test-switchyard-manager-manager' }, merge({ spec: policy?.spec }));
+    await admin.patch(CLUSTER_ROLES, { namespace: '', name: 'test-switchyard-manager-cluster' }, merge({ rules: role?.['rules'] }));
+    const copy = (namespace: string, name: string, account: object): Attempt =>
+      creating(
+        aJob(
+          namespace,
+          name,
+          { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }], ...account } } },
+          { labels: { [ORIGIN_LABEL]: 'home' } },
+        ),
+      );
+    // RBAC and policies are learned by a watch.
+    const isNotYet = (error: unknown): boolean =>
+      FORBIDDEN.test(String(error)) || NOT_MANAGED.test(String(error)) ? false : fails(error);
+    await vi.waitUntil(() => copy('other', 'copy', {})().then(() => true, isNotYet), { timeout: 60_000, interval: 100 });
+    for (const account of [{ serviceAccountName: CERTIFICATES }, { serviceAccount: CERTIFICATES }, { serviceAccountName: ACCOUNT.name }])
+      await refused(copy('switchyard', 'mine', account), /in its own namespace: the accounts there have rights of their own/);
+    await copy('switchyard', 'copy', { serviceAccountName: 'default' })();
+  });
 });
 
-const isForbiddenNow = (error: unknown): boolean => FORBIDDEN.test(String(error));
-/** False while RBAC has not heard of the wider role; another refusal is thrown. */
-const isNoRightYet = (error: unknown): boolean => {
-  if (FORBIDDEN.test(String(error))) return false;
+const fails = (error: unknown): never => {
   throw error;
 };
+/** False while RBAC has not heard of the wider role; another refusal is thrown. */
+const isNoRightYet = (error: unknown): boolean => (FORBIDDEN.test(String(error)) ? false : fails(error));

@@ -145,7 +145,7 @@ test.skipIf(fipsModule === undefined)(
     const flags = ['--force-fips', '--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', `${WORK}${TRIES}`];
     const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT, env });
     expect(stdout).toContain('fips 1, refused 3');
-    for (const program of ['worker/main.ts', 'manager/main.ts', 'manager/cli/main.ts'])
+    for (const program of ['worker/main.ts', 'manager/main.ts', 'manager/certificates.ts', 'manager/cli/main.ts'])
       expect(spawnSync(process.execPath, ['--force-fips', program, '--help'], { cwd: ROOT, env }).status).toBe(0);
   },
 );

@@ -22,12 +22,13 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
+import { createCertificateReader } from '../../manager/certificates/certificate-reader.ts';
 import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
 import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
-import type { SentRequest } from '../support/line.ts';
+import { createLine, onLine, type Line, type SentRequest } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
@@ -99,6 +100,7 @@ test.each<Chart>(['manager', 'worker'])('the chart of the %s that is applied aga
   expect(await versions()).toEqual(installed);
 });
 
+const CERTIFICATES = 'test-switchyard-manager-certificates';
 const MANAGER_ACCESS = 'test-switchyard-worker-manager-access';
 
 /** `verb group/resource`, as the bindings of the rendered chart grant it to a ServiceAccount. */
@@ -198,19 +200,41 @@ const userOf = (account: string): UserInfo => ({
 
 let world: WholeWorld;
 
-/** The webhook with a certificate that the manager makes, by the names that the chart tells it. */
+/** By the names that the chart tells the programs. */
+const CERTIFICATE = {
+  secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
+  configuration: 'test-switchyard-manager',
+  random: seededRandom(1),
+  log: silentLogger,
+};
+const RECORD_KEY = { recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' } };
+
+/** The webhook with the certificate of switchyard-certificates. */
 function ownCertificate(client: KubeClient, clock: Clock): Pick<ManagerDeps, 'certificates' | 'webhook'> {
+  const reader = createCertificateReader({ ...CERTIFICATE, client, clock });
+  return { certificates: reader, webhook: { address: '127.0.0.1:0', certificate: reader } };
+}
+
+/** switchyard-certificates with the account of the chart. */
+function startCertificates(clock: Clock): { readonly line: Line; stop(): Promise<void> } {
+  const line = createLine();
+  const transport = onLine(world.plane(HOME).transport(userOf(CERTIFICATES)), line, HOME);
   const keeper = createCertificateKeeper({
-    client,
-    secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
-    configuration: 'test-switchyard-manager',
+    ...CERTIFICATE,
+    client: createKubeClient(transport, { userAgent: 'switchyard-certificates', clock }),
     names: ['test-switchyard-manager.switchyard.svc'],
     makeKeyPair,
     clock,
-    random: seededRandom(1),
-    log: silentLogger,
   });
-  return { certificates: keeper, webhook: { address: '127.0.0.1:0', certificate: keeper } };
+  const stopping = new AbortController();
+  const running = keeper.run(stopping.signal);
+  return {
+    line,
+    stop() {
+      stopping.abort(new Error('the test is over'));
+      return running;
+    },
+  };
 }
 
 /** Hands out each submission twice, as happens when a manager dies over one. */
@@ -244,7 +268,8 @@ function createTwiceQueue(): SubmissionQueue & {
 
 /** Permissions that this run does not use, and what they are for. */
 const EVENTS_REPEATED = { 'patch events': 'an Event that happens again is counted up' };
-const KEY_MADE_ANEW = { 'patch secrets': 'a key of admission records is put into a Secret that an administrator has emptied' };
+const CERTIFICATE_RENEWED = { 'patch secrets': 'the Secret gets the next certificate 30 days before its end' };
+const KEY_MADE = { 'create secrets': 'the Secret of the key is created by a patch (server-side apply), because RBAC knows its name then' };
 const IMPERSONATION = {
   'impersonate serviceaccounts':
     'there is no SubmissionQueue here; test/hostile/submission-tenants.test.ts uses it, and has no other rights',
@@ -332,7 +357,8 @@ describe('a cluster that has joined by objects alone runs Jobs with these values
     if ('namespaces' in spec) await world.client('east').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec } });
     await world.clock.advance(5_000);
-    world.startManager('manager', { user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS) });
+    const user = (cluster: string): UserInfo => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS);
+    world.startManager('manager', { user, parts: RECORD_KEY });
     world.startWorker('east', 'worker', { user: () => userOf(accountOf(workerChart)), ...OF_CHART, ...worker });
     await world.clock.advance(10_000);
     await world.submit('short');
@@ -346,6 +372,7 @@ describe('a cluster that has joined by objects alone runs Jobs with these values
 
 describe('with the accounts that the charts make', () => {
   afterEach(async () => {
+    await certificates.stop();
     await world.close();
   });
   const managerChart = renderChart(
@@ -356,6 +383,7 @@ describe('with the accounts that the charts make', () => {
   const workerChart = renderChart('worker', 'managerAccess.createNamespaces=true');
   let manager: RunningProgram;
   let worker: RunningProgram;
+  let certificates: ReturnType<typeof startCertificates>;
   const queue = createTwiceQueue();
   beforeEach(async () => {
     world = await createWholeWorld({
@@ -365,10 +393,12 @@ describe('with the accounts that the charts make', () => {
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { namespaces: 'Create' } } });
     await world.client('eu-1').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
     await world.clock.advance(5_000);
+    certificates = startCertificates(world.clock);
     manager = world.startManager('manager', {
       user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
       parts: (client, clock) => ({
         ...ownCertificate(client, clock),
+        ...RECORD_KEY,
         submissions: sourceOf(queue),
         fairSharing: { preemptionStrategies: ['LessThanOrEqualToFinalShare'] },
         history: { store: openSqliteStore(':memory:'), limits: { ageMs: 1e12, bytesMax: 1e9 } },
@@ -425,12 +455,13 @@ describe('with the accounts that the charts make', () => {
     expect(
       unused(grantsTo(accountOf(managerChart), managerChart), at(HOME), {
         ...EVENTS_REPEATED,
-        ...KEY_MADE_ANEW,
+        ...KEY_MADE,
         ...IMPERSONATION,
         ...SUBMISSIONS_RARELY,
         ...METRICS_READ,
       }),
     ).toEqual([]);
+    expect([certificates.line.refused, unused(grantsTo(CERTIFICATES, managerChart), certificates.line.sent, CERTIFICATE_RENEWED)]).toEqual([[], []]);
     expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), COPY_THERE)).toEqual([]);
     expect(
       unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY, ...METRICS_READ }),
@@ -447,6 +478,7 @@ describe('with the accounts that the charts make', () => {
     await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '4' } } });
     const localManager = world.startManager('local', {
       user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS),
+      parts: RECORD_KEY,
     });
     const localWorker = world.startWorker(HOME, 'local', {
       user: () => userOf(accountOf(local)),

@@ -1,8 +1,12 @@
-/** Replicas of the manager that make and replace their serving certificate themselves: no API server ever has a reason to refuse it. */
+/**
+ * The serving certificate of the managers, made and replaced by switchyard-certificates: no API server ever has a reason to refuse what a
+ * manager shows. A replica here is both programs: a keeper, which writes, and a manager, which reads what any keeper has written.
+ */
 import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BUNDLE_HOLDERS, type BundleHolder } from '../../manager/certificates/ca-bundle.ts';
-import { createCertificateKeeper, type CertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
+import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
+import { createCertificateReader, type CertificateReader } from '../../manager/certificates/certificate-reader.ts';
 import { BACKDATED_MS, TRUSTED_AFTER_MS, VALID_MS } from '../../manager/certificates/decide-certificates.ts';
 import { authoritiesIn, bundleOf, coversNames, readKeyPair } from '../../manager/certificates/key-pair.ts';
 import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
@@ -27,11 +31,14 @@ const [SEEDS, ROUNDS] = isSlow ? [Array.from({ length: 12 }, (_, seed) => seed +
 
 type Fault = 'refused' | 'lost' | undefined;
 type Replica = {
-  readonly keeper: CertificateKeeper;
-  /** What it shows, and since when it has shown anything else. */
+  /** Of the manager. */
+  readonly reader: CertificateReader;
+  /** The certificate that the manager shows. */
   shown(): ServingCertificate | undefined;
-  /** What becomes of its next write. */
+  /** The fault of the keeper's next write. */
   fault: Fault;
+  /** Whether the keeper has lost its rights: all of its writes are refused. */
+  isForbidden: boolean;
   /** Keeps back what its watches have to tell. */
   hold(): void;
   release(): void;
@@ -70,12 +77,14 @@ async function createConfiguration(resource: Resource<BundleHolder>, caBundle?: 
   await cluster.client.create(resource, { metadata: { name: CONFIGURATION }, webhooks } as never);
 }
 
-function startReplica(seed = 1, names = NAMES): Replica {
+type Programs = 'both' | 'keeper' | 'manager';
+function startReplica(seed = 1, names = NAMES, programs: Programs = 'both'): Replica {
   const through = createKubeClient(cluster.plane.transport(), { userAgent: 'test', clock });
   let gate: PromiseWithResolvers<void> | undefined;
   const write = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
     const fault = replica.fault;
     replica.fault = undefined;
+    if (replica.isForbidden) throw new Error('forbidden');
     if (fault === 'refused') throw new Error('the connection was refused');
     const answer = await call();
     writes.push(what);
@@ -96,10 +105,9 @@ function startReplica(seed = 1, names = NAMES): Replica {
     create: (resource, object, options) => write(`create ${resource.plural}`, () => through.create(resource, object, options)),
     patch: (resource, key, patch, options) => write(`patch ${resource.plural}`, () => through.patch(resource, key, patch, options)),
   };
+  const common = { client, secret: SECRET, configuration: CONFIGURATION, clock, log: silentLogger };
   const keeper = createCertificateKeeper({
-    client,
-    secret: SECRET,
-    configuration: CONFIGURATION,
+    ...common,
     names,
     // Keys take time that no fake clock knows of.
     makeKeyPair: (...args) => {
@@ -107,24 +115,24 @@ function startReplica(seed = 1, names = NAMES): Replica {
       making.add(made);
       return made.finally(() => making.delete(made));
     },
-    clock,
     random: seededRandom(seed),
-    log: silentLogger,
   });
+  const reader = createCertificateReader({ ...common, random: seededRandom(seed + 50) });
   const stop = new AbortController();
-  const running = keeper.run(stop.signal);
+  const running = [programs !== 'manager' && keeper.run(stop.signal), programs !== 'keeper' && reader.run(stop.signal)];
   let shown: ServingCertificate | undefined;
-  const serving = keeper.first(stop.signal).then(
+  const serving = reader.first(stop.signal).then(
     (first) => {
       shown = first;
-      keeper.follow(first, (next) => (shown = next));
+      reader.follow(first, (next) => (shown = next));
     },
     (error: unknown) => expect(stop.signal.aborted, String(error)).toBe(true),
   );
   const replica: Replica = {
-    keeper,
+    reader,
     shown: () => shown,
     fault: undefined,
+    isForbidden: false,
     hold: () => (gate ??= Promise.withResolvers()),
     release() {
       gate?.resolve();
@@ -135,7 +143,7 @@ function startReplica(seed = 1, names = NAMES): Replica {
       stop.abort(new Error('the test is over'));
       replica.release();
       await passes(0);
-      await Promise.all([running, serving]);
+      await Promise.all([...running, serving]);
     },
   };
   replicas.push(replica);
@@ -197,7 +205,7 @@ const serials = (): (string | undefined)[] => replicas.map((replica) => serialOf
 const serialOf = (shown: ServingCertificate | undefined): string | undefined => shown && new X509Certificate(shown.cert).serialNumber;
 
 describe('the first certificate', () => {
-  test('is made by whoever comes first, shown by all, and trusted before anybody shows it', async () => {
+  test('is made by the keeper that comes first, shown by all managers, and trusted before a manager shows it', async () => {
     startReplica(1);
     startReplica(2);
     startReplica(3);
@@ -210,7 +218,7 @@ describe('the first certificate', () => {
     expect(writes.filter((write) => write === 'create secrets')).toHaveLength(1);
     const { type, data = {} } = (await secret()) ?? {};
     expect({ type, keys: Object.keys(data).toSorted() }).toEqual({ type: 'kubernetes.io/tls', keys: ['ca.crt', 'tls.crt', 'tls.key'] });
-    expect(replicas.map(({ keeper }) => [keeper.problem(), keeper.warnings()])).toEqual([
+    expect(replicas.map(({ reader }) => [reader.problem(), reader.warnings()])).toEqual([
       [undefined, []],
       [undefined, []],
       [undefined, []],
@@ -234,16 +242,16 @@ describe('the first certificate', () => {
     replica.hold();
     await setBundles('');
     await passes(1_000);
-    expect(replica.keeper.warnings()).toEqual([]);
+    expect(replica.reader.warnings()).toEqual([]);
     replica.fault = 'refused';
     replica.release();
     await passes(200);
-    expect(replica.keeper.warnings()).toEqual([
+    expect(replica.reader.warnings()).toEqual([
       'the MutatingWebhookConfiguration manager does not trust the serving certificate: API servers refuse the webhook',
       'the ValidatingWebhookConfiguration manager does not trust the serving certificate: API servers refuse the webhook',
     ]);
     await passes(30_000);
-    expect([replica.keeper.warnings(), refusals(await bundlesNow())]).toEqual([[], []]);
+    expect([replica.reader.warnings(), refusals(await bundlesNow())]).toEqual([[], []]);
   });
 });
 
@@ -286,7 +294,7 @@ describe('a certificate that comes to its end', () => {
     clock.stepTimeOfDay(200 * DAY_MS);
     const replica = startReplica(2);
     await passes(30_000);
-    expect([replica.keeper.problem(), refusals(await bundlesNow()), replica.shown() === undefined]).toEqual([undefined, [], false]);
+    expect([replica.reader.problem(), refusals(await bundlesNow()), replica.shown() === undefined]).toEqual([undefined, [], false]);
   });
 
   test('that nobody can replace is a problem of the replica once it has ended', async () => {
@@ -294,9 +302,90 @@ describe('a certificate that comes to its end', () => {
     await passes(60_000);
     replica.hold();
     clock.stepTimeOfDay(VALID_MS + BACKDATED_MS);
-    expect(replica.keeper.problem()).toMatch(
+    expect(replica.reader.problem()).toMatch(
       /^the serving certificate of Secret switchyard\/manager-webhook-tls ended at 2026-.*delete the Secret$/,
     );
+  });
+});
+
+describe('a keeper that dies', () => {
+  test('after it has made the certificate and before API servers trust it: no manager serves with it until the next keeper has published it', async () => {
+    const first = startReplica(1, NAMES, 'keeper');
+    const manager = startReplica(2, NAMES, 'manager');
+    while ((await secret()) === undefined) await passes(200);
+    await first.kill();
+    expect(await bundlesNow()).toEqual(['', '']);
+    await passes(20_000);
+    expect([manager.shown(), manager.reader.problem(), manager.reader.warnings().length]).toEqual([undefined, undefined, 2]);
+    startReplica(3, NAMES, 'keeper');
+    await passes(5_000);
+    expect([manager.shown() === undefined, manager.reader.warnings()]).toEqual([false, []]);
+    expect(refusals(await bundlesNow())).toEqual([]);
+  });
+
+  test('between two configurations: the next one finishes', async () => {
+    const first = startReplica(1, NAMES, 'keeper');
+    while (!writes.some((write) => write.startsWith('patch '))) await passes(200);
+    await first.kill();
+    expect((await bundlesNow()).filter((bundle) => bundle !== '')).toHaveLength(1);
+    startReplica(2);
+    await passes(10_000);
+    expect(refusals(await bundlesNow())).toEqual([]);
+    expect(new Set(await bundlesNow()).size).toBe(1);
+  });
+
+  test('for two months costs nothing but time: the managers show what there is, and say when it has ended', async () => {
+    const keeper = startReplica(1, NAMES, 'keeper');
+    const manager = startReplica(2, NAMES, 'manager');
+    await passes(60_000);
+    await keeper.kill();
+    await daysPass(80);
+    expect([manager.reader.problem(), refusals(await bundlesNow())]).toEqual([undefined, []]);
+    await daysPass(20);
+    expect(manager.reader.problem()).toContain('look into the log of switchyard-certificates');
+    startReplica(3, NAMES, 'keeper');
+    await passes(10_000);
+    expect([manager.reader.problem(), refusals(await bundlesNow())]).toEqual([undefined, []]);
+  });
+});
+
+describe('an upgrade from managers that made the certificate themselves', () => {
+  test('goes on with their certificate: nothing is written, and nothing is refused, while their rights go and after', async () => {
+    const [one, other] = [startReplica(1), startReplica(2)];
+    await passes(60_000);
+    const before = writes.length;
+    one.isForbidden = true;
+    other.isForbidden = true;
+    startReplica(3, NAMES, 'keeper');
+    for (let second = 0; second < 60; second++) {
+      await passes(1_000);
+      expect(refusals(await bundlesNow())).toEqual([]);
+    }
+    await one.kill();
+    startReplica(4, NAMES, 'manager');
+    await passes(30_000);
+    await other.kill();
+    startReplica(5, NAMES, 'manager');
+    await passes(30_000);
+    expect([refusals(await bundlesNow()), writes.length - before, new Set(serials()).size]).toEqual([[], 0, 2]);
+  });
+
+  test('in the middle of a renewal finishes that renewal', async () => {
+    const old = startReplica(1);
+    await passes(60_000);
+    const [first] = serials();
+    clock.stepTimeOfDay(61 * DAY_MS);
+    await cluster.client.patch(SECRETS, SECRET, { type: 'merge', body: { metadata: { labels: { touched: 'yes' } } } });
+    await passes(10_000);
+    expect(Object.keys((await secret())?.data ?? {})).toContain('next.crt');
+    old.isForbidden = true;
+    startReplica(2, NAMES, 'keeper');
+    startReplica(3, NAMES, 'manager');
+    for (let minute = 0; minute < 13; minute++) {
+      await passes(60_000);
+      expect(refusals(await bundlesNow())).toEqual([]);
+    }
+    expect(serials()).not.toContain(first);
   });
 });
 
@@ -371,7 +460,7 @@ describe('an operator', () => {
 });
 
 describe('a chart of the version before, which has made the Secret itself', () => {
-  test('leaves its certificate to the managers: it is shown until theirs is trusted, and its authority goes a month later', async () => {
+  test('leaves its certificate to the keeper: it is shown until the next one is trusted, and its authority goes a month later', async () => {
     const authority = await TestAuthority.create();
     const { certPem, keyPem } = await authority.sign('manager', ['manager.switchyard.svc']);
     const encoded = (text: string): string => Buffer.from(text).toString('base64');

@@ -107,14 +107,15 @@ const podsOf = (objects: readonly Rendered[]): Unsaved<Pod>[] => [
 ];
 
 test.each<[Chart, number, string[]]>([
-  ['manager', 1, []],
+  ['manager', 2, []],
   ['worker', 1, []],
   [
     'manager',
-    3,
+    4,
     ['redis.evaluation.enabled=true', 'canary.queue=team/main', 'api.enabled=true', 'dashboard.enabled=true', 'metrics.tls.enabled=true'],
   ],
-  ['manager', 1, ['history.existingClaim=mine', 'redis.existingSecret=mine', 'redis.tls.existingSecret=ca', 'redis.passwordSecret=p']],
+  ['manager', 2, ['history.existingClaim=mine', 'redis.existingSecret=mine', 'redis.tls.existingSecret=ca', 'redis.passwordSecret=p']],
+  ['manager', 1, ['webhook.tls.certManager.enabled=true']],
   ['worker', 1, ['metrics.tls.enabled=true', 'metrics.tls.existingSecret=own', 'config.fenceAfter=0']],
 ])('a namespace that enforces it takes the pods of the %s: %i of them with %j', async (chart, count, values) => {
   const objects = renderChart(chart, ...values);

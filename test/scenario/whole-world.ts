@@ -64,6 +64,7 @@ type ManagerParts = Partial<
     | 'workerLostTimeoutMs'
     | 'dashboard'
     | 'carryNamespaces'
+    | 'recordKeySecret'
   >
 >;
 

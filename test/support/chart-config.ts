@@ -1,4 +1,5 @@
 import { MANAGER_PROGRAM, type ManagerConfig } from '../../manager/config/config.ts';
+import { CERTIFICATES_PROGRAM, type CertificatesConfig } from '../../manager/config/certificates-program.ts';
 import { parseFlags, type ParsedFlags } from '../../shared/runtime/flags.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from '../../worker/config.ts';
 import { ofKind, renderChart, type Rendered } from './helm.ts';
@@ -10,9 +11,13 @@ type Container = {
   env?: { name: string; value?: string; valueFrom?: { secretKeyRef: SecretKeyRef } }[];
   securityContext: object;
 };
-/** Of the Deployment. */
-export const containerOf = (objects: readonly Rendered[]): Container => {
-  const [deployment] = ofKind(objects, 'Deployment') as unknown as { spec: { template: { spec: { containers: Container[] } } } }[];
+/** Of the Deployment of the chart's program, or of another one. */
+export const containerOf = (objects: readonly Rendered[], suffix?: string): Container => {
+  const deployments = ofKind(objects, 'Deployment') as unknown as {
+    metadata: { name: string };
+    spec: { template: { spec: { containers: Container[] } } };
+  }[];
+  const deployment = suffix === undefined ? deployments[0] : deployments.find(({ metadata }) => metadata.name.endsWith(suffix));
   const container = deployment?.spec.template.spec.containers[0];
   if (container === undefined) throw new Error('the chart renders no container');
   return container;
@@ -30,8 +35,9 @@ function secretValue(objects: readonly Rendered[], ref: SecretKeyRef | undefined
 const configOf = <Config>(
   parse: (args: string[], environment: Record<string, string>) => ParsedFlags<Config>,
   objects: readonly Rendered[],
+  suffix?: string,
 ): Config => {
-  const { args, env = [] } = containerOf(objects);
+  const { args, env = [] } = containerOf(objects, suffix);
   const environment = Object.fromEntries(env.map((each) => [each.name, each.value ?? secretValue(objects, each.valueFrom?.secretKeyRef)]));
   const parsed = parse(args, environment);
   if (parsed.kind !== 'Run') throw new Error(JSON.stringify(parsed));
@@ -39,5 +45,11 @@ const configOf = <Config>(
 };
 export const managerConfig = (...values: string[]): ManagerConfig =>
   configOf((args, environment) => parseFlags(MANAGER_PROGRAM, args, environment), renderChart('manager', ...values));
+export const certificatesConfig = (...values: string[]): CertificatesConfig =>
+  configOf(
+    (args, environment) => parseFlags(CERTIFICATES_PROGRAM, args, environment),
+    renderChart('manager', ...values),
+    '-certificates',
+  );
 export const workerConfig = (...values: string[]): WorkerConfig =>
   configOf((args, environment) => parseFlags(WORKER_PROGRAM, args, environment), renderChart('worker', ...values));

@@ -1,8 +1,27 @@
-{{- /* Whether the managers make the webhook's certificate themselves. */}}
+{{- /* Whether switchyard-certificates makes the webhook's certificate. */}}
 {{- define "switchyard.ownCertificate" -}}
 {{- if not (or .Values.webhook.tls.existingSecret .Values.webhook.tls.certManager.enabled) -}}
 true
 {{- end -}}
+{{- end -}}
+
+{{- define "switchyard.certificatesName" -}}
+{{- printf "%s-certificates" (include "switchyard.fullname" . | trunc 43 | trimSuffix "-") -}}
+{{- end -}}
+
+{{- /* Other ones than those by which the manager's pods are known. */}}
+{{- define "switchyard.certificatesSelectorLabels" -}}
+app.kubernetes.io/name: {{ printf "%s-certificates" (include "switchyard.name" . | trunc 50 | trimSuffix "-") }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- /* The account that may patch the webhook configurations: never that of the managers. */}}
+{{- define "switchyard.certificatesAccount" -}}
+{{- $account := .Values.webhook.tls.serviceAccountName | default (include "switchyard.certificatesName" .) -}}
+{{- if eq $account (include "switchyard.serviceAccountName" .) -}}
+{{- fail (printf "webhook.tls.serviceAccountName is %s, the account of the managers: name another, or a thief of their token can send all writes of the cluster to a server of their own" $account) -}}
+{{- end -}}
+{{- $account -}}
 {{- end -}}
 
 {{- define "switchyard.webhookSecret" -}}
@@ -29,10 +48,8 @@ metrics-tls: {{ .Values.metrics.tls.existingSecret }}
 {{- define "switchyard.certificateFlags" -}}
 {{- $secrets := include "switchyard.certificateSecrets" . | fromYaml -}}
 {{- $fullname := include "switchyard.fullname" . -}}
-{{- $service := printf "%s.%s" $fullname .Release.Namespace -}}
 {{- if include "switchyard.ownCertificate" . }}
 - --webhook-cert-secret={{ .Release.Namespace }}/{{ include "switchyard.webhookSecret" . }}
-- --webhook-cert-names={{ $service }}.svc,{{ $service }}
 - --webhook-configuration={{ $fullname }}
 {{- end }}
 {{- range $name, $flag := dict "webhook-tls" "webhook-tls" "api-tls" "api" "dashboard-tls" "dashboard" "metrics-tls" "metrics" }}
@@ -58,7 +75,7 @@ metrics-tls: {{ .Values.metrics.tls.existingSecret }}
 {{- end -}}
 
 {{- /*
-The caBundle of a webhook configuration. What the managers write is left as it is found by an upgrade; nothing of it is rendered without a cluster.
+The caBundle of a webhook configuration. What switchyard-certificates writes is left as it is found by an upgrade; nothing of it is rendered without a cluster.
 Argument: root, and kind of the configuration.
 */}}
 {{- define "switchyard.caBundle" -}}

@@ -9,7 +9,7 @@ import {
   RESOURCE_RULES,
 } from '../../../manager/policy/webhook-conditions.ts';
 import type { Identities } from '../../../manager/policy/writer.ts';
-import { containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
+import { certificatesConfig, containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
@@ -120,10 +120,10 @@ describe('the manager chart', () => {
   type Rule = { resources: string[]; resourceNames?: string[]; verbs: string[] };
   const certificateRules = (objects: readonly Rendered[]): Rule[] =>
     [...ofKind(objects, 'ClusterRole'), ...ofKind(objects, 'Role')]
-      .filter(({ metadata }) => metadata.name.endsWith('-certificates'))
+      .filter(({ metadata }) => /-certificates(-reader)?$/.test(metadata.name))
       .flatMap((role) => role['rules'] as Rule[]);
 
-  test('two renderings are the same text: the managers make the webhook’s certificate, with rights to one Secret and two configurations', () => {
+  test('two renderings are the same text: an account of its own makes the webhook’s certificate, with rights to one Secret and two configurations, which the managers read', () => {
     const [one, other] = [renderChart('manager'), renderChart('manager')];
     expect(one).toEqual(other);
     expect([ofKind(one, 'Secret'), bundles(one)]).toEqual([[], [undefined, undefined]]);
@@ -131,8 +131,33 @@ describe('the manager chart', () => {
       certificateRules(one).map(({ resources, resourceNames, verbs }) => [resources.join(), resourceNames?.join(), verbs.join()]),
     ).toEqual([
       ['mutatingwebhookconfigurations,validatingwebhookconfigurations', 'test-switchyard-manager', 'list,watch,patch'],
+      ['mutatingwebhookconfigurations,validatingwebhookconfigurations', 'test-switchyard-manager', 'list,watch'],
+      ['secrets', undefined, 'create'],
       ['secrets', 'test-switchyard-manager-webhook-tls', 'list,watch,patch'],
+      ['secrets', 'test-switchyard-manager-webhook-tls', 'list,watch'],
     ]);
+    expect(certificatesConfig()).toEqual({
+      kubeconfig: undefined,
+      certificateSecret: {
+        secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
+        configuration: 'test-switchyard-manager',
+      },
+      names: ['test-switchyard-manager.switchyard.svc', 'test-switchyard-manager.switchyard'],
+      healthAddress: '0.0.0.0:8080',
+      logLevel: 'info',
+    });
+  });
+
+  test('the account that makes it is another than the managers’, whoever creates it', () => {
+    const named = renderChart('manager', 'webhook.tls.serviceAccountName=mine');
+    expect(ofKind(named, 'ServiceAccount').map(({ metadata }) => metadata.name)).toEqual(['test-switchyard-manager']);
+    const [, deployment] = ofKind(named, 'Deployment');
+    expect(deployment).toMatchObject({ spec: { template: { spec: { serviceAccountName: 'mine' } } } });
+    for (const values of [
+      ['webhook.tls.serviceAccountName=test-switchyard-manager'],
+      ['webhook.tls.serviceAccountName=mine', 'serviceAccount.create=false', 'serviceAccount.name=mine'],
+    ])
+      expect(() => renderChart('manager', ...values)).toThrow(/the account of the managers: name another/);
   });
 
   test('of a Secret of somebody’s own the CA must be known, or nothing is rendered', () => {
@@ -234,7 +259,6 @@ describe('what the manager chart passes to the program', () => {
       webhook: { address: '0.0.0.0:9443', tls: 'Own', shutdownDelayMs: 10_000 },
       certificateSecret: {
         secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
-        names: ['test-switchyard-manager.switchyard.svc', 'test-switchyard-manager.switchyard'],
         configuration: 'test-switchyard-manager',
       },
       knownUsers: { managers: [], localWorkers: [] },

@@ -25,6 +25,13 @@ const one = (objects: readonly Rendered[], kind: string): Rendered => {
   return object;
 };
 
+/** Of the program of the chart. */
+const networkPolicyOf = (chart: Chart, ...values: string[]): Rendered =>
+  one(
+    renderChart(chart, ...values).filter(({ metadata }) => metadata.name === `test-switchyard-${chart}`),
+    'NetworkPolicy',
+  );
+
 test('what both charts have in common is the same file in both', () => {
   for (const file of ['_pod.tpl', '_flags.tpl', '_network.tpl', 'monitors.yaml', 'pod-disruption-budget.yaml', 'extra-objects.yaml']) {
     const [manager, worker] = BOTH.map((chart) => readFileSync(path.join(CHARTS[chart], 'templates', file), 'utf8'));
@@ -139,7 +146,7 @@ describe.each(BOTH)('the %s', (chart) => {
     expect(without.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([]);
     const { metadata } = deploymentOf(objects).template;
     expect(metadata.labels).toEqual({ team: 'batch', 'app.kubernetes.io/name': 'short', 'app.kubernetes.io/instance': 'test' });
-    expect(one(objects, 'Deployment').metadata.name).toBe('jobs');
+    expect(ofKind(objects, 'Deployment').map(({ metadata }) => metadata.name)).toEqual(chart === 'manager' ? ['jobs', 'jobs-certificates'] : ['jobs']);
   });
 
   test('further objects go with the release, with templates in them', () => {
@@ -190,7 +197,7 @@ describe.each(BOTH)('the %s', (chart) => {
   });
 
   const policyOf = (...values: string[]) =>
-    one(renderChart(chart, ...values), 'NetworkPolicy')['spec'] as {
+    networkPolicyOf(chart, ...values)['spec'] as {
       readonly ingress: readonly object[];
       readonly egress: readonly object[];
     };
@@ -252,10 +259,30 @@ describe.each(BOTH)('the %s', (chart) => {
   });
 });
 
+test('switchyard-certificates is no pod of the manager’s Service, is reached by nobody, and reaches DNS and the API server alone', () => {
+  const labels = { 'app.kubernetes.io/name': 'switchyard-manager-certificates', 'app.kubernetes.io/instance': 'test' };
+  const named = renderChart('manager', 'commonLabels.team=batch').filter(({ metadata }) => metadata.name.endsWith('-certificates'));
+  expect(one(named, 'Deployment')['spec']).toMatchObject({
+    replicas: 1,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels: { ...labels, team: 'batch' } } },
+  });
+  const { ingress, egress } = one(named, 'NetworkPolicy')['spec'] as { ingress: unknown[]; egress: Egress[] };
+  expect([ingress, egress.map(({ ports }) => ports.map(({ port }) => port))]).toEqual([
+    [],
+    [
+      [53, 53],
+      [443, 6443, 8443, 16_443],
+    ],
+  ]);
+  const [service] = ofKind(renderChart('manager'), 'Service') as unknown as { spec: { selector: object } }[];
+  expect(service?.spec.selector).toEqual({ ...labels, 'app.kubernetes.io/name': 'switchyard-manager' });
+});
+
 type Egress = { readonly ports: readonly { readonly port: number }[]; readonly to?: readonly object[] };
 /** DNS and API servers come first. */
 const egressOf = (chart: Chart, ...values: string[]): Egress[] =>
-  (one(renderChart(chart, ...values), 'NetworkPolicy')['spec'] as { egress: Egress[] }).egress;
+  (networkPolicyOf(chart, ...values)['spec'] as { egress: Egress[] }).egress;
 
 describe('Redis', () => {
   /** Volume, mount and flag of the file that holds the URL. */

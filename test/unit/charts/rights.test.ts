@@ -11,6 +11,7 @@ import { ofKind, renderChart, type Chart, type Rendered } from '../../support/he
 import { applyAccess, userOf } from '../../support/worker-under-rbac.ts';
 
 const MANAGER = 'test-switchyard-manager';
+const CERTIFICATES = 'test-switchyard-manager-certificates';
 const WORKER = 'test-switchyard-worker';
 const MANAGER_ON_WORKER = 'test-switchyard-worker-manager-access';
 
@@ -68,8 +69,6 @@ function changesOf(chart: Chart, account: string, values: readonly string[]): st
 test('the manager', () => {
   expect(rightsOf(MANAGER, renderChart('manager'))).toMatchInlineSnapshot(`
     [
-      "*: admissionregistration.k8s.io/mutatingwebhookconfigurations[test-switchyard-manager] list,watch,patch",
-      "*: admissionregistration.k8s.io/validatingwebhookconfigurations[test-switchyard-manager] list,watch,patch",
       "*: batch/jobs get,list,watch,patch,delete",
       "*: batch/jobs/status patch",
       "*: switchyard.dev/workerclusters list,watch",
@@ -94,14 +93,45 @@ test('the manager', () => {
       "*: authentication.k8s.io/userextras/submission-queue.switchyard.dev impersonate",
       "*: authentication.k8s.io/tokenreviews create",
       "*: authorization.k8s.io/subjectaccessreviews create",
-      "switchyard: secrets[test-switchyard-manager-webhook-tls] list,watch,patch",
+      "*: admissionregistration.k8s.io/mutatingwebhookconfigurations[test-switchyard-manager] list,watch",
+      "*: admissionregistration.k8s.io/validatingwebhookconfigurations[test-switchyard-manager] list,watch",
       "switchyard: secrets get,patch",
       "switchyard: configmaps get,list,create,patch,delete",
       "switchyard: coordination.k8s.io/leases get,create,update",
-      "switchyard: secrets create",
-      "switchyard: secrets[test-switchyard-manager-record-key] get,patch",
+      "switchyard: secrets[test-switchyard-manager-record-key] create,get,patch",
+      "switchyard: secrets[test-switchyard-manager-webhook-tls] list,watch",
     ]
   `);
+});
+
+test('the account that makes the certificate of the webhook, which the manager may not act as', () => {
+  expect(rightsOf(CERTIFICATES, renderChart('manager'))).toMatchInlineSnapshot(`
+    [
+      "*: admissionregistration.k8s.io/mutatingwebhookconfigurations[test-switchyard-manager] list,watch,patch",
+      "*: admissionregistration.k8s.io/validatingwebhookconfigurations[test-switchyard-manager] list,watch,patch",
+      "switchyard: secrets create",
+      "switchyard: secrets[test-switchyard-manager-webhook-tls] list,watch,patch",
+    ]
+  `);
+  for (const values of [['webhook.tls.certManager.enabled=true'], ['webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E=']])
+    expect(rightsOf(CERTIFICATES, renderChart('manager', ...values))).toEqual([]);
+});
+
+test('no values let the manager write a webhook configuration, or create a Secret of another name', () => {
+  for (const values of [
+    [],
+    ['webhook.tls.certManager.enabled=true'],
+    ['webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E='],
+    ['localWorker.enabled=true', 'localWorker.users={worker}', 'dashboard.enabled=true', 'dashboard.liveLogs=true', 'api.enabled=true'],
+    ['config.allowManagerIdentity=true', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}', 'carry.namespaces={a}'],
+  ])
+    expect(
+      grantsOf(MANAGER, renderChart('manager', ...values)).filter(
+        ({ resource, names, verbs }) =>
+          (resource.includes('webhookconfigurations') && verbs.some((verb) => verb !== 'list' && verb !== 'watch')) ||
+          (resource === 'secrets' && verbs.includes('create') && names?.join() !== 'test-switchyard-manager-record-key'),
+      ),
+    ).toEqual([]);
 });
 
 test('the manager creates Jobs where its shared queue and its canaries lead, and nowhere else', () => {
@@ -228,6 +258,15 @@ describe('what the manager may do with other values', () => {
       [
         "- switchyard: secrets get,patch",
         "+ clusters: secrets get,patch",
+      ]
+    `);
+  });
+  test('webhook.tls.certManager.enabled=true', () => {
+    expect(changesOf('manager', MANAGER, ['webhook.tls.certManager.enabled=true'])).toMatchInlineSnapshot(`
+      [
+        "- *: admissionregistration.k8s.io/mutatingwebhookconfigurations[test-switchyard-manager] list,watch",
+        "- *: admissionregistration.k8s.io/validatingwebhookconfigurations[test-switchyard-manager] list,watch",
+        "- switchyard: secrets[test-switchyard-manager-webhook-tls] list,watch",
       ]
     `);
   });
@@ -428,8 +467,9 @@ describe('an API server grants what stands here, and nothing else', () => {
     'rbac.authorization.k8s.io/rolebindings',
     'rbac.authorization.k8s.io/clusterrolebindings',
     'admissionregistration.k8s.io/validatingadmissionpolicies',
+    'admissionregistration.k8s.io/mutatingwebhookconfigurations',
   ];
-  const everyRight = { manager: [MANAGER], worker: [WORKER, MANAGER_ON_WORKER] } as const;
+  const everyRight = { manager: [MANAGER, CERTIFICATES], worker: [WORKER, MANAGER_ON_WORKER] } as const;
 
   test.each<[Chart, readonly string[]]>([
     ['manager', []],

@@ -20,7 +20,6 @@ describe('the certificates of the manager’s servers', () => {
         metricsTls: 'Own',
         certificateSecret: {
           secret: { namespace: 'system', name: 'tls' },
-          names: ['switchyard-manager.switchyard.svc'],
           configuration: 'switchyard-manager',
         },
       },
@@ -38,7 +37,6 @@ describe('the certificates of the manager’s servers', () => {
   test.each([
     [['--webhook-cert-secret=a', '--webhook-tls-cert-file=c'], /are two certificates for one server/],
     [['--webhook-cert-secret=A_'], /names no Secret/],
-    [['--webhook-cert-names=a..b'], /"a\.\.b" is no DNS name/],
     [['--metrics-own-certificate'], /needs --webhook-cert-secret/],
     [['--metrics-own-certificate', '--metrics-cert-file=c', '--metrics-key-file=k'], /two certificates for one server/],
     [['--metrics-cert-file=c'], /--metrics-cert-file and --metrics-key-file go together/],

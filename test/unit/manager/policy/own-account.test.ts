@@ -14,15 +14,15 @@ const waiting = aHomeJob({ spec: { suspend: true } });
 const copy = aHomeJob({ metadata: { labels: { [ORIGIN_LABEL]: 'home' } }, spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } });
 const foreign = aHomeJob({ metadata: { labels: {}, annotations: {} }, spec: { managedBy: 'example.com/other', suspend: false } });
 
-type Installation = { readonly localWorkers?: readonly string[]; readonly username?: string; readonly subresource?: string };
+type Installation = { readonly managers?: readonly string[]; readonly localWorkers?: readonly string[]; readonly username?: string; readonly subresource?: string };
 
 /** Fields that the policy refuses of a write. */
 function refusedOf(
   oldObject: Job | undefined,
   object: Job,
-  { localWorkers = [], username = MANAGER, subresource = '' }: Installation = {},
+  { managers = [MANAGER, OTHER], localWorkers = [], username = MANAGER, subresource = '' }: Installation = {},
 ): string[] {
-  const policies = admissionPolicies('switchyard', { managers: [MANAGER, OTHER], localWorkers });
+  const policies = admissionPolicies('switchyard', { managers, localWorkers });
   const [{ spec } = { spec: {} }] = policies.filter(
     ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name === 'switchyard-manager',
   );
@@ -45,6 +45,20 @@ describe('the manager on its own cluster', () => {
     expect(refusedOf(undefined, foreign, { localWorkers: [WORKER] })).toEqual(['spec.managedBy']);
     expect(refusedOf(undefined, copy, { username: OTHER })).toEqual([]);
     expect(refusedOf(undefined, inNamespace('kube-public', copy), { localWorkers: [WORKER] })).toEqual(['metadata.namespace']);
+  });
+
+  test('creates no Job in its own namespace that runs as another account than default', () => {
+    const account = 'system:serviceaccount:switchyard:manager';
+    const installation = { managers: [account], localWorkers: [WORKER], username: account };
+    const runningAs = (serviceAccountName: string): Job => {
+      const { template } = copy.spec;
+      return { ...copy, spec: { ...copy.spec, template: { ...template, spec: { ...template.spec, serviceAccountName } } } } as Job;
+    };
+    const field = ['spec.template.spec.serviceAccountName'];
+    expect(refusedOf(undefined, inNamespace('switchyard', runningAs('certificates')), installation)).toEqual(field);
+    for (const job of [copy, runningAs('default')]) expect(refusedOf(undefined, inNamespace('switchyard', job), installation)).toEqual([]);
+    for (const namespace of ['team', 'switchyard-jobs'])
+      expect(refusedOf(undefined, inNamespace(namespace, runningAs('builder')), installation)).toEqual([]);
   });
 
   test('admits, and changes copies, but never another’s Job, whatever label the write gives to it', () => {

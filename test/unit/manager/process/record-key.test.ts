@@ -52,6 +52,17 @@ describe('the key of admission records', () => {
     expect(one).toEqual(other);
   });
 
+  test('is made by the next manager where the one before died after it had created the Secret', async () => {
+    const { client, clock, start } = await aWorld();
+    const over = fencedClient(client, new AbortController().signal);
+    const patch: KubeClient['patch'] = (resource, key, body, options) =>
+      body.type === 'apply' ? client.patch(resource, key, body, options) : new Promise(() => undefined);
+    const dead = start({ ...over, patch });
+    await clock.advance(1_000);
+    expect([dead.found(), (await client.get(SECRETS, SECRET)).data]).toEqual([undefined, undefined]);
+    expect((await start().keys)?.current.length).toBe(32);
+  });
+
   test('named current seals, the others are accepted', async () => {
     const { client, start } = await aWorld();
     await client.create(SECRETS, { metadata: SECRET, data: { current: random('b'), previous: random('a') } });
