@@ -6,8 +6,8 @@ export type AuditEntry = {
   /** undefined: the caller is not known, because there was no token that is good. */
   readonly user: KubeUser | undefined;
   /**
-   * A verb: `submit`, `cancel`, `hold`, `release`, `cordon`, `uncordon`, `drain`, or of a change of a Job; `act` where the body was not
-   * read.
+   * A verb: `submit`, `cancel`, `hold`, `release`, `cordon`, `uncordon`, `drain`, `purge`, or of a change of a Job; `act` where the body
+   * was not read.
    */
   readonly what: string;
   /** Value that was written, of verbs that write one. */
@@ -20,8 +20,8 @@ export type AuditEntry = {
 };
 
 export type AuditedObject = { readonly kind: string; readonly namespace?: string; readonly name?: string; readonly uid?: string };
-/** `address`: of the connection, which is that of a proxy where there is one. */
-export type AuditOrigin = { readonly door: 'http' | 'dashboard' | 'webhook'; readonly address: string | undefined };
+/** `address`: of the connection, which is that of a proxy where there is one; of `cli` the name of the machine. */
+export type AuditOrigin = { readonly door: 'http' | 'dashboard' | 'webhook' | 'cli'; readonly address: string | undefined };
 /** Pending: taken, and not yet done. Missing: there is no such object, or it has ended. */
 export type AuditOutcome = 'Done' | 'Pending' | 'Refused' | 'Missing' | 'Failed';
 

@@ -7,12 +7,7 @@ import { sleep } from '../../shared/runtime/clock.ts';
 import { allOrNone } from '../../shared/runtime/tasks.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { bundlePatch } from './ca-bundle.ts';
-import {
-  createCertificateReader,
-  type CertificateReader,
-  type CertificateReaderDeps,
-  type CertificateView,
-} from './certificate-reader.ts';
+import { createCertificateReader, type CertificateReader, type CertificateReaderDeps, type CertificateView } from './certificate-reader.ts';
 import { certificateSecretData, newCertificateSecretData } from './certificate-secret.ts';
 import { decideCertificates, trusts, type Step } from './decide-certificates.ts';
 import type { KeyPair } from './key-pair.ts';

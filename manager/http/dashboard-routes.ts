@@ -45,7 +45,7 @@ const JOB = `${BASE}/namespaces/{namespace}/jobs/{name}`;
 
 /** The routes of the page. Every route checks rights by itself, as its answer depends on the viewer. */
 export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
-  const opened = async ({ caller, countFor }: ApiRequest): Promise<DashboardSession> => {
+  const opened = async ({ caller, countFor }: Pick<ApiRequest, 'caller' | 'countFor'>): Promise<DashboardSession> => {
     const session = await open(caller);
     if ('kind' in session) throw refusedAs(session);
     countFor(session.user);
@@ -159,9 +159,12 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       body: 'ActionRequest',
       answers: {},
       audited: { what: 'act', on: () => ({ kind: 'Unknown' }), lines: 'Refusals' },
-      async handle(request) {
+      async admit(request) {
         const foreign = foreignRequest(request.caller.header);
         if (foreign !== undefined) throw new RequestRefused(403, 'Forbidden', foreign);
+        await opened(request);
+      },
+      async handle(request) {
         const session = await opened(request);
         const result = await session.act(request.body);
         if ('problem' in result) throw new RequestRefused(422, 'Invalid', result.problem);

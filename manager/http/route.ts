@@ -17,6 +17,8 @@ export type Route = {
   readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;
   /** The audit entry of each request; absent: the request changes nothing, and has none. */
   readonly audited?: Audited;
+  /** Runs before the body is read, in routes of access `Own` with a body. Throws {@link RequestRefused} for a caller who is not known. */
+  readonly admit?: (request: Omit<ApiRequest, 'body'>) => Promise<void>;
   readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
 };
 

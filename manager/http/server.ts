@@ -144,21 +144,21 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
       }
       count(answer.user);
     }
-    const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
     const caller = { authorization, address, header };
     const traceparent = header('traceparent');
-    return route.handle({
+    const asking = {
       parameters,
       query,
-      body,
       lastEventId: header('last-event-id'),
       ...(traceparent === undefined ? {} : { traceparent }),
       caller,
       ...omitUndefined({ user: asked.user }),
       countFor: count,
       signal,
-    });
+    };
+    await route.admit?.(asking);
+    return route.handle({ ...asking, body: route.body === undefined ? undefined : await readJson(request, response, deps, room) });
   }
 
   /** Answers, and writes the audit entry before the answer is sent. */

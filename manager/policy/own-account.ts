@@ -20,7 +20,8 @@ export const OWN_ACCOUNT_RULES: readonly Pick<WriteRule, 'field' | 'problem' | '
   },
   {
     field: 'spec.template.spec.serviceAccountName',
-    problem: 'must be default, or absent, in a Job that the manager creates in its own namespace: the accounts there have rights of their own',
+    problem:
+      'must be default, or absent, in a Job that the manager creates in its own namespace: the accounts there have rights of their own',
     brokenWhen: `oldObject == null && ${isInOwnNamespace()} && has(object.spec.template.spec.serviceAccountName) && object.spec.template.spec.serviceAccountName != 'default'`,
   },
   {

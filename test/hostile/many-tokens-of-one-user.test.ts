@@ -3,6 +3,7 @@
  * them. They want all streams, questions and answers of the dashboard. What limits count is the user, or the namespace of ServiceAccounts,
  * and others are served as before.
  */
+import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
@@ -74,6 +75,46 @@ describe('streams', () => {
       expect(await opened(Array.from({ length: 128 }, () => ({ 'x-forwarded-user': `user-${user}` })))).toBe(128);
     expect((await ask('stream', { 'x-forwarded-user': 'bob' })).status).toBe(429);
     for (let again = 0; again < 20; again++) expect((await ask('viewer', { 'x-forwarded-user': 'bob' })).status).toBe(200);
+  });
+});
+
+describe('page requests', () => {
+  /** A request to act whose body never ends; resolves with the status of the answer, if there is one. */
+  async function unfinished(headers: Record<string, string>): Promise<{ readonly status: Promise<number | undefined> }> {
+    const { hostname, port } = new URL(served.server.url);
+    const socket = connect(Number(port), hostname);
+    const status = new Promise<number | undefined>((resolve) => {
+      socket.once('data', (text: Buffer) => resolve(Number(text.toString().split(' ')[1])));
+      socket.once('close', () => resolve(undefined)).on('error', () => resolve(undefined));
+    });
+    leaving.signal.addEventListener('abort', () => socket.destroy());
+    const first = ['POST /api/v1/actions HTTP/1.1', 'Host: x', 'X-Switchyard-Dashboard: 1', 'Content-Length: 100'];
+    const text = [...first, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', '{'].join('\r\n');
+    await new Promise((resolve) => socket.write(text, resolve));
+    return { status };
+  }
+
+  test('of one user are an eighth of all that may be under way, with however many tokens, and others are answered', {
+    timeout: 60_000,
+  }, async () => {
+    await serve();
+    const tokens = Array.from({ length: 8 }, (_, number) => `ann.${number}`);
+    await known([...tokens, 'bob']);
+    const flood = await Promise.all(Array.from({ length: 100 }, (_, number) => unfinished(bearer(tokens[number % 8] ?? ''))));
+    const refused: number[] = [];
+    for (const { status } of flood) void status.then((each) => each !== undefined && refused.push(each));
+    await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(36);
+    expect(new Set(refused)).toEqual(new Set([429]));
+    expect((await ask('viewer', bearer('ann.0'))).status).toBe(429);
+    for (let again = 0; again < 20; again++) expect((await ask('viewer', bearer('bob'))).status).toBe(200);
+  });
+
+  test('of strangers are refused before their bodies are read, so that they hold none', { timeout: 60_000 }, async () => {
+    await serve();
+    await known(['bob']);
+    const flood = await Promise.all(Array.from({ length: 600 }, () => unfinished({})));
+    expect(new Set(await Promise.all(flood.map(({ status }) => status)))).toEqual(new Set([401]));
+    expect((await ask('viewer', bearer('bob'))).status).toBe(200);
   });
 });
 

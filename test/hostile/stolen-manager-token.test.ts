@@ -265,8 +265,7 @@ describe('a stolen manager token', () => {
         ),
       );
     // RBAC and policies are learned by a watch.
-    const isNotYet = (error: unknown): boolean =>
-      FORBIDDEN.test(String(error)) || NOT_MANAGED.test(String(error)) ? false : fails(error);
+    const isNotYet = (error: unknown): boolean => (FORBIDDEN.test(String(error)) || NOT_MANAGED.test(String(error)) ? false : fails(error));
     await vi.waitUntil(() => copy('other', 'copy', {})().then(() => true, isNotYet), { timeout: 60_000, interval: 100 });
     for (const account of [{ serviceAccountName: CERTIFICATES }, { serviceAccount: CERTIFICATES }, { serviceAccountName: ACCOUNT.name }])
       await refused(copy('switchyard', 'mine', account), /in its own namespace: the accounts there have rights of their own/);

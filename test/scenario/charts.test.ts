@@ -18,17 +18,13 @@ import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
-import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
-import { createCertificateReader } from '../../manager/certificates/certificate-reader.ts';
-import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
-import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
-import { createLine, onLine, type Line, type SentRequest } from '../support/line.ts';
+import { ownCertificate, RECORD_KEY, startCertificates } from '../support/chart-certificates.ts';
+import type { SentRequest } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
@@ -200,43 +196,6 @@ const userOf = (account: string): UserInfo => ({
 
 let world: WholeWorld;
 
-/** By the names that the chart tells the programs. */
-const CERTIFICATE = {
-  secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
-  configuration: 'test-switchyard-manager',
-  random: seededRandom(1),
-  log: silentLogger,
-};
-const RECORD_KEY = { recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' } };
-
-/** The webhook with the certificate of switchyard-certificates. */
-function ownCertificate(client: KubeClient, clock: Clock): Pick<ManagerDeps, 'certificates' | 'webhook'> {
-  const reader = createCertificateReader({ ...CERTIFICATE, client, clock });
-  return { certificates: reader, webhook: { address: '127.0.0.1:0', certificate: reader } };
-}
-
-/** switchyard-certificates with the account of the chart. */
-function startCertificates(clock: Clock): { readonly line: Line; stop(): Promise<void> } {
-  const line = createLine();
-  const transport = onLine(world.plane(HOME).transport(userOf(CERTIFICATES)), line, HOME);
-  const keeper = createCertificateKeeper({
-    ...CERTIFICATE,
-    client: createKubeClient(transport, { userAgent: 'switchyard-certificates', clock }),
-    names: ['test-switchyard-manager.switchyard.svc'],
-    makeKeyPair,
-    clock,
-  });
-  const stopping = new AbortController();
-  const running = keeper.run(stopping.signal);
-  return {
-    line,
-    stop() {
-      stopping.abort(new Error('the test is over'));
-      return running;
-    },
-  };
-}
-
 /** Hands out each submission twice, as happens when a manager dies over one. */
 function createTwiceQueue(): SubmissionQueue & {
   add(submission: Submission): void;
@@ -393,7 +352,7 @@ describe('with the accounts that the charts make', () => {
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { namespaces: 'Create' } } });
     await world.client('eu-1').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
     await world.clock.advance(5_000);
-    certificates = startCertificates(world.clock);
+    certificates = startCertificates(world.plane(HOME), userOf(CERTIFICATES), world.clock);
     manager = world.startManager('manager', {
       user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
       parts: (client, clock) => ({
@@ -461,7 +420,10 @@ describe('with the accounts that the charts make', () => {
         ...METRICS_READ,
       }),
     ).toEqual([]);
-    expect([certificates.line.refused, unused(grantsTo(CERTIFICATES, managerChart), certificates.line.sent, CERTIFICATE_RENEWED)]).toEqual([[], []]);
+    expect([certificates.line.refused, unused(grantsTo(CERTIFICATES, managerChart), certificates.line.sent, CERTIFICATE_RENEWED)]).toEqual([
+      [],
+      [],
+    ]);
     expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), COPY_THERE)).toEqual([]);
     expect(
       unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY, ...METRICS_READ }),

@@ -1,208 +1,38 @@
 /**
  * The serving certificate of the managers, made and replaced by switchyard-certificates: no API server ever has a reason to refuse what a
- * manager shows. A replica here is both programs: a keeper, which writes, and a manager, which reads what any keeper has written.
+ * manager shows.
  */
 import { X509Certificate } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BUNDLE_HOLDERS, type BundleHolder } from '../../manager/certificates/ca-bundle.ts';
-import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
-import { createCertificateReader, type CertificateReader } from '../../manager/certificates/certificate-reader.ts';
 import { BACKDATED_MS, TRUSTED_AFTER_MS, VALID_MS } from '../../manager/certificates/decide-certificates.ts';
 import { authoritiesIn, bundleOf, coversNames, readKeyPair } from '../../manager/certificates/key-pair.ts';
-import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
-import { NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
-import type { Secret } from '../../shared/api/kubernetes.ts';
+import { SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
-import type { KubeClient, WatchStream } from '../../shared/kube/client.ts';
-import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom, type Random } from '../../shared/runtime/random.ts';
-import type { ServingCertificate } from '../../shared/runtime/serving-certificate.ts';
 import { TestAuthority } from '../support/certificates.ts';
-import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
-import { FakeClock } from '../support/fake-clock.ts';
 import { isSlow } from '../support/slow.ts';
+import {
+  bundlesNow,
+  clock,
+  cluster,
+  CONFIGURATION,
+  configurations,
+  createConfiguration,
+  DAY_MS,
+  daysPass,
+  passes,
+  refusals,
+  replicas,
+  SECRET,
+  secret,
+  serials,
+  setBundles,
+  startReplica,
+  writes,
+} from './certificate-world.ts';
 
-const SECRET = { namespace: 'switchyard', name: 'manager-webhook-tls' };
-const CONFIGURATION = 'manager';
-const NAMES = ['manager.switchyard.svc', 'manager.switchyard'];
-const DAY_MS = 86_400_000;
 const [SEEDS, ROUNDS] = isSlow ? [Array.from({ length: 12 }, (_, seed) => seed + 1), 60] : [[5, 10], 20];
-
-type Fault = 'refused' | 'lost' | undefined;
-type Replica = {
-  /** Of the manager. */
-  readonly reader: CertificateReader;
-  /** The certificate that the manager shows. */
-  shown(): ServingCertificate | undefined;
-  /** The fault of the keeper's next write. */
-  fault: Fault;
-  /** Whether the keeper has lost its rights: all of its writes are refused. */
-  isForbidden: boolean;
-  /** Keeps back what its watches have to tell. */
-  hold(): void;
-  release(): void;
-  kill(): Promise<void>;
-};
-
-let clock: FakeClock;
-let cluster: EmbeddedCluster;
-let replicas: Replica[];
-let writes: string[];
-const making = new Set<Promise<unknown>>();
-
-beforeEach(async () => {
-  clock = new FakeClock();
-  cluster = await startCluster(clock, []);
-  replicas = [];
-  writes = [];
-  await cluster.client.create(NAMESPACES, { metadata: { name: SECRET.namespace } });
-  for (const resource of BUNDLE_HOLDERS) await createConfiguration(resource);
-});
-afterEach(async () => {
-  for (const replica of replicas) {
-    replica.release();
-    await replica.kill();
-  }
-  await cluster.plane.close();
-});
-
-/** As a chart renders it: without a bundle. */
-async function createConfiguration(resource: Resource<BundleHolder>, caBundle?: string): Promise<void> {
-  const clientConfig = {
-    service: { name: 'manager', namespace: 'switchyard', path: '/', port: 443 },
-    ...(caBundle === undefined ? {} : { caBundle }),
-  };
-  const webhooks = [{ name: 'jobs.switchyard.dev', admissionReviewVersions: ['v1'], sideEffects: 'None', clientConfig, rules: [] }];
-  await cluster.client.create(resource, { metadata: { name: CONFIGURATION }, webhooks } as never);
-}
-
-type Programs = 'both' | 'keeper' | 'manager';
-function startReplica(seed = 1, names = NAMES, programs: Programs = 'both'): Replica {
-  const through = createKubeClient(cluster.plane.transport(), { userAgent: 'test', clock });
-  let gate: PromiseWithResolvers<void> | undefined;
-  const write = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
-    const fault = replica.fault;
-    replica.fault = undefined;
-    if (replica.isForbidden) throw new Error('forbidden');
-    if (fault === 'refused') throw new Error('the connection was refused');
-    const answer = await call();
-    writes.push(what);
-    if (fault === 'lost') throw new Error('the connection was cut before the answer');
-    return answer;
-  };
-  async function* gated<T>(stream: WatchStream<T>): WatchStream<T> {
-    for await (const events of stream) {
-      while (gate !== undefined) await gate.promise;
-      yield events;
-    }
-  }
-  const client: KubeClient = {
-    ...through,
-    get: (...args) => through.get(...args),
-    list: (...args) => through.list(...args),
-    watch: async (resource, options) => gated(await through.watch(resource, options)),
-    create: (resource, object, options) => write(`create ${resource.plural}`, () => through.create(resource, object, options)),
-    patch: (resource, key, patch, options) => write(`patch ${resource.plural}`, () => through.patch(resource, key, patch, options)),
-  };
-  const common = { client, secret: SECRET, configuration: CONFIGURATION, clock, log: silentLogger };
-  const keeper = createCertificateKeeper({
-    ...common,
-    names,
-    // Keys take time that no fake clock knows of.
-    makeKeyPair: (...args) => {
-      const made = makeKeyPair(...args);
-      making.add(made);
-      return made.finally(() => making.delete(made));
-    },
-    random: seededRandom(seed),
-  });
-  const reader = createCertificateReader({ ...common, random: seededRandom(seed + 50) });
-  const stop = new AbortController();
-  const running = [programs !== 'manager' && keeper.run(stop.signal), programs !== 'keeper' && reader.run(stop.signal)];
-  let shown: ServingCertificate | undefined;
-  const serving = reader.first(stop.signal).then(
-    (first) => {
-      shown = first;
-      reader.follow(first, (next) => (shown = next));
-    },
-    (error: unknown) => expect(stop.signal.aborted, String(error)).toBe(true),
-  );
-  const replica: Replica = {
-    reader,
-    shown: () => shown,
-    fault: undefined,
-    isForbidden: false,
-    hold: () => (gate ??= Promise.withResolvers()),
-    release() {
-      gate?.resolve();
-      gate = undefined;
-    },
-    async kill() {
-      replicas = replicas.filter((each) => each !== replica);
-      stop.abort(new Error('the test is over'));
-      replica.release();
-      await passes(0);
-      await Promise.all([...running, serving]);
-    },
-  };
-  replicas.push(replica);
-  return replica;
-}
-
-const secret = async (): Promise<Secret | undefined> => {
-  try {
-    return await cluster.client.get(SECRETS, SECRET);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-};
-const configurations = async (): Promise<BundleHolder[]> =>
-  (await Promise.all(BUNDLE_HOLDERS.map((resource) => cluster.client.list(resource)))).flatMap(({ items }) => items);
-const bundlesNow = async (): Promise<string[]> =>
-  (await configurations()).flatMap(({ webhooks = [] }) =>
-    webhooks.map(({ clientConfig }) => Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString()),
-  );
-/** Why an API server with these bundles refuses what a replica shows; empty when it does not. */
-function refusals(bundles: readonly string[]): string[] {
-  return replicas.flatMap((replica, index) => {
-    const shown = replica.shown();
-    if (shown === undefined) return [];
-    return bundles.flatMap((bundle) => {
-      const pair = readKeyPair(shown.cert, shown.key, authoritiesIn(bundle));
-      if (pair === undefined) return [`replica ${index}: signed by an unknown authority`];
-      if (pair.notAfterMs <= clock.now() || pair.notBeforeMs > clock.now()) return [`replica ${index}: not valid now`];
-      return coversNames(pair, ['manager.switchyard.svc']) ? [] : [`replica ${index}: of another name`];
-    });
-  });
-}
-const setBundles = async (caBundle: string): Promise<void> => {
-  for (const resource of BUNDLE_HOLDERS) {
-    const body = [{ op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: caBundle }];
-    await cluster.client.patch(resource, { namespace: '', name: CONFIGURATION }, { type: 'json', body });
-  }
-};
-/** Time passes; what takes time of its own is waited for. */
-async function passes(ms: number): Promise<void> {
-  for (let leftMs = ms, slice = 0; ; slice++) {
-    const sliceMs = Math.min(leftMs, slice < 60 ? 1_000 : 60_000);
-    await clock.advance(sliceMs);
-    while (making.size > 0) {
-      await Promise.all(making);
-      await clock.settle();
-    }
-    leftMs -= sliceMs;
-    if (leftMs <= 0) return;
-  }
-}
-/** Days pass; then those who look every hour have looked. */
-async function daysPass(days: number): Promise<void> {
-  clock.stepTimeOfDay(days * DAY_MS);
-  await passes(4_500_000);
-}
-const serials = (): (string | undefined)[] => replicas.map((replica) => serialOf(replica.shown()));
-const serialOf = (shown: ServingCertificate | undefined): string | undefined => shown && new X509Certificate(shown.cert).serialNumber;
 
 describe('the first certificate', () => {
   test('is made by the keeper that comes first, shown by all managers, and trusted before a manager shows it', async () => {
@@ -305,87 +135,6 @@ describe('a certificate that comes to its end', () => {
     expect(replica.reader.problem()).toMatch(
       /^the serving certificate of Secret switchyard\/manager-webhook-tls ended at 2026-.*delete the Secret$/,
     );
-  });
-});
-
-describe('a keeper that dies', () => {
-  test('after it has made the certificate and before API servers trust it: no manager serves with it until the next keeper has published it', async () => {
-    const first = startReplica(1, NAMES, 'keeper');
-    const manager = startReplica(2, NAMES, 'manager');
-    while ((await secret()) === undefined) await passes(200);
-    await first.kill();
-    expect(await bundlesNow()).toEqual(['', '']);
-    await passes(20_000);
-    expect([manager.shown(), manager.reader.problem(), manager.reader.warnings().length]).toEqual([undefined, undefined, 2]);
-    startReplica(3, NAMES, 'keeper');
-    await passes(5_000);
-    expect([manager.shown() === undefined, manager.reader.warnings()]).toEqual([false, []]);
-    expect(refusals(await bundlesNow())).toEqual([]);
-  });
-
-  test('between two configurations: the next one finishes', async () => {
-    const first = startReplica(1, NAMES, 'keeper');
-    while (!writes.some((write) => write.startsWith('patch '))) await passes(200);
-    await first.kill();
-    expect((await bundlesNow()).filter((bundle) => bundle !== '')).toHaveLength(1);
-    startReplica(2);
-    await passes(10_000);
-    expect(refusals(await bundlesNow())).toEqual([]);
-    expect(new Set(await bundlesNow()).size).toBe(1);
-  });
-
-  test('for two months costs nothing but time: the managers show what there is, and say when it has ended', async () => {
-    const keeper = startReplica(1, NAMES, 'keeper');
-    const manager = startReplica(2, NAMES, 'manager');
-    await passes(60_000);
-    await keeper.kill();
-    await daysPass(80);
-    expect([manager.reader.problem(), refusals(await bundlesNow())]).toEqual([undefined, []]);
-    await daysPass(20);
-    expect(manager.reader.problem()).toContain('look into the log of switchyard-certificates');
-    startReplica(3, NAMES, 'keeper');
-    await passes(10_000);
-    expect([manager.reader.problem(), refusals(await bundlesNow())]).toEqual([undefined, []]);
-  });
-});
-
-describe('an upgrade from managers that made the certificate themselves', () => {
-  test('goes on with their certificate: nothing is written, and nothing is refused, while their rights go and after', async () => {
-    const [one, other] = [startReplica(1), startReplica(2)];
-    await passes(60_000);
-    const before = writes.length;
-    one.isForbidden = true;
-    other.isForbidden = true;
-    startReplica(3, NAMES, 'keeper');
-    for (let second = 0; second < 60; second++) {
-      await passes(1_000);
-      expect(refusals(await bundlesNow())).toEqual([]);
-    }
-    await one.kill();
-    startReplica(4, NAMES, 'manager');
-    await passes(30_000);
-    await other.kill();
-    startReplica(5, NAMES, 'manager');
-    await passes(30_000);
-    expect([refusals(await bundlesNow()), writes.length - before, new Set(serials()).size]).toEqual([[], 0, 2]);
-  });
-
-  test('in the middle of a renewal finishes that renewal', async () => {
-    const old = startReplica(1);
-    await passes(60_000);
-    const [first] = serials();
-    clock.stepTimeOfDay(61 * DAY_MS);
-    await cluster.client.patch(SECRETS, SECRET, { type: 'merge', body: { metadata: { labels: { touched: 'yes' } } } });
-    await passes(10_000);
-    expect(Object.keys((await secret())?.data ?? {})).toContain('next.crt');
-    old.isForbidden = true;
-    startReplica(2, NAMES, 'keeper');
-    startReplica(3, NAMES, 'manager');
-    for (let minute = 0; minute < 13; minute++) {
-      await passes(60_000);
-      expect(refusals(await bundlesNow())).toEqual([]);
-    }
-    expect(serials()).not.toContain(first);
   });
 });
 

@@ -46,10 +46,6 @@ const configOf = <Config>(
 export const managerConfig = (...values: string[]): ManagerConfig =>
   configOf((args, environment) => parseFlags(MANAGER_PROGRAM, args, environment), renderChart('manager', ...values));
 export const certificatesConfig = (...values: string[]): CertificatesConfig =>
-  configOf(
-    (args, environment) => parseFlags(CERTIFICATES_PROGRAM, args, environment),
-    renderChart('manager', ...values),
-    '-certificates',
-  );
+  configOf((args, environment) => parseFlags(CERTIFICATES_PROGRAM, args, environment), renderChart('manager', ...values), '-certificates');
 export const workerConfig = (...values: string[]): WorkerConfig =>
   configOf((args, environment) => parseFlags(WORKER_PROGRAM, args, environment), renderChart('worker', ...values));

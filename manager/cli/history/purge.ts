@@ -1,5 +1,6 @@
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { HISTORY_STORE_FLAG } from '../history-store.ts';
 
@@ -11,6 +12,13 @@ const FLAGS = {
     value: 'TIME',
     about: 'only Jobs that ended before: 2026-01-31 (its beginning in UTC), or 2026-01-31T12:00:00Z',
     parse: timeMs,
+  },
+  ...CLUSTER_FLAGS,
+  'audit-log': {
+    value: 'FILE',
+    about:
+      'appends a line of JSON: who erased what (docs/audit.md). The user is the one of the kubeconfig, as its API server names them; without an answer nothing is erased',
+    parse: text,
   },
   'dry-run': { about: 'count what would be erased, and erase nothing' },
   yes: { short: 'y', about: 'do not ask' },
@@ -25,7 +33,10 @@ export const HISTORY_PURGE = command({
     'What matches is counted and confirmed first. Writes the store itself, with the rights of whoever asks. ' +
     'A Job that is still on the manager cluster is recorded again when another manager takes over: delete it first.',
   flags: FLAGS,
-  examples: ['history purge --namespace team --dry-run', 'history purge --user oidc:ann --before 2026-01-01 --yes'],
+  examples: [
+    'history purge --namespace team --dry-run',
+    'history purge --user oidc:ann --before 2026-01-01 --yes --audit-log /var/log/switchyard/purges.log',
+  ],
   configOf(values) {
     const { 'history-store': store, namespace, user, before } = values;
     if (store === undefined) throw new FlagError('--history-store: is missing; write what the manager was given there');

@@ -146,7 +146,9 @@ describe.each(BOTH)('the %s', (chart) => {
     expect(without.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([]);
     const { metadata } = deploymentOf(objects).template;
     expect(metadata.labels).toEqual({ team: 'batch', 'app.kubernetes.io/name': 'short', 'app.kubernetes.io/instance': 'test' });
-    expect(ofKind(objects, 'Deployment').map(({ metadata }) => metadata.name)).toEqual(chart === 'manager' ? ['jobs', 'jobs-certificates'] : ['jobs']);
+    expect(ofKind(objects, 'Deployment').map(({ metadata }) => metadata.name)).toEqual(
+      chart === 'manager' ? ['jobs', 'jobs-certificates'] : ['jobs'],
+    );
   });
 
   test('further objects go with the release, with templates in them', () => {

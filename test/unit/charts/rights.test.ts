@@ -117,23 +117,6 @@ test('the account that makes the certificate of the webhook, which the manager m
     expect(rightsOf(CERTIFICATES, renderChart('manager', ...values))).toEqual([]);
 });
 
-test('no values let the manager write a webhook configuration, or create a Secret of another name', () => {
-  for (const values of [
-    [],
-    ['webhook.tls.certManager.enabled=true'],
-    ['webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E='],
-    ['localWorker.enabled=true', 'localWorker.users={worker}', 'dashboard.enabled=true', 'dashboard.liveLogs=true', 'api.enabled=true'],
-    ['config.allowManagerIdentity=true', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}', 'carry.namespaces={a}'],
-  ])
-    expect(
-      grantsOf(MANAGER, renderChart('manager', ...values)).filter(
-        ({ resource, names, verbs }) =>
-          (resource.includes('webhookconfigurations') && verbs.some((verb) => verb !== 'list' && verb !== 'watch')) ||
-          (resource === 'secrets' && verbs.includes('create') && names?.join() !== 'test-switchyard-manager-record-key'),
-      ),
-    ).toEqual([]);
-});
-
 test('the manager creates Jobs where its shared queue and its canaries lead, and nowhere else', () => {
   const creating = (...values: string[]): string[] =>
     rightsOf(MANAGER, renderChart('manager', ...values)).filter((right) => / \S*create/.test(right) && right.includes('/jobs '));
@@ -466,8 +449,7 @@ describe('an API server grants what stands here, and nothing else', () => {
     'rbac.authorization.k8s.io/roles',
     'rbac.authorization.k8s.io/rolebindings',
     'rbac.authorization.k8s.io/clusterrolebindings',
-    'admissionregistration.k8s.io/validatingadmissionpolicies',
-    'admissionregistration.k8s.io/mutatingwebhookconfigurations',
+    ...['validatingadmissionpolicies', 'mutatingwebhookconfigurations'].map((each) => `admissionregistration.k8s.io/${each}`),
   ];
   const everyRight = { manager: [MANAGER, CERTIFICATES], worker: [WORKER, MANAGER_ON_WORKER] } as const;
 

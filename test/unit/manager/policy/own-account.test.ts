@@ -14,7 +14,12 @@ const waiting = aHomeJob({ spec: { suspend: true } });
 const copy = aHomeJob({ metadata: { labels: { [ORIGIN_LABEL]: 'home' } }, spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } });
 const foreign = aHomeJob({ metadata: { labels: {}, annotations: {} }, spec: { managedBy: 'example.com/other', suspend: false } });
 
-type Installation = { readonly managers?: readonly string[]; readonly localWorkers?: readonly string[]; readonly username?: string; readonly subresource?: string };
+type Installation = {
+  readonly managers?: readonly string[];
+  readonly localWorkers?: readonly string[];
+  readonly username?: string;
+  readonly subresource?: string;
+};
 
 /** Fields that the policy refuses of a write. */
 function refusedOf(
