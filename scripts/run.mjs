@@ -104,6 +104,7 @@ const PROGRAMS = {
         'test/hostile/stolen-manager-token',
         'test/hostile/stolen-worker-token',
         'test/hostile/tenant-writes',
+        'test/scenario/history-purge',
         'test/scenario/pod-security',
       ],
     ],

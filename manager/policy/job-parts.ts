@@ -167,14 +167,14 @@ export const JOB_PARTS: readonly JobPart[] = [
   field(
     '`spec.parallelism`, `spec.completions`',
     'both',
-    'Users may change them. An admitted Job does not grow beyond the pods that it may have at once, unless it is suspended by the same write; it is admitted anew when it is not held.',
+    'Users may change them. An admitted Job does not grow beyond the pods that it may have at once, unless it is suspended by the same write; it is admitted again when it is not held.',
     GROWS_ONLY_SUSPENDED,
   ),
   {
     ...field(
       '`spec.template`',
       'user',
-      'Immutable but for what the API server lets users change while the Job is suspended and at rest; it is charged anew when it is admitted.',
+      'Immutable but for what the API server lets users change while the Job is suspended and at rest; it is charged again when it is admitted.',
     ),
     seenWhen: 'oldObject != null && !variables.ofStatus && variables.managed && object.spec.template != oldObject.spec.template',
   },

@@ -1,15 +1,14 @@
 /**
  * Goal: whatever a tenant writes to its prefix in Redis (submissions of any shape, records of others and of its own that are gone, parents
  * and dependencies elsewhere, forged marks, schedulers, keys of the wrong type), nothing outside of its namespace and prefix changes, and
- * others' submissions end as their Jobs do. Method: stories for ten seconds here, 10,000 with SWITCHYARD_SLOW=1;
+ * others' submissions end as their Jobs do. Method: stories for ten seconds here, 1,500 with SWITCHYARD_SLOW=1, and as many as SWITCHYARD_REDIS_STORIES says beside it;
  * `npm run simulate -- --world redis-tenant` plays others, one at a time.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRedisFuzz, type RedisFuzz } from '../simulation/redis/redis-fuzz.ts';
 import { isSlow } from '../support/slow.ts';
 
-/** At least as many stories are played, and more for as long. */
-/** SWITCHYARD_REDIS_STORIES asks for more; 10,000 take a quarter of an hour. */
+/** At least as many stories are played, and more for as long; 10,000 take a quarter of an hour. */
 const STORIES_MIN = isSlow ? Number(process.env['SWITCHYARD_REDIS_STORIES'] ?? 1_500) : 40;
 const BUDGET_MS = isSlow ? 0 : 10_000;
 const AT_ONCE = isSlow ? 50 : 20;
