@@ -1,8 +1,8 @@
 /**
  * Goal: whatever a tenant writes to its prefix in Redis (submissions of any shape, records of others and of its own that are gone, parents
  * and dependencies elsewhere, forged marks, schedulers, keys of the wrong type), nothing outside of its namespace and prefix changes, and
- * others' submissions end as their Jobs do. Method: stories for ten seconds here, 1,500 with SWITCHYARD_SLOW=1, and as many as SWITCHYARD_REDIS_STORIES says beside it;
- * `npm run simulate -- --world redis-tenant` plays others, one at a time.
+ * others' submissions end as their Jobs do. Method: stories for ten seconds here, with SWITCHYARD_SLOW=1 1,500 or as many as
+ * SWITCHYARD_REDIS_STORIES says; `npm run simulate -- --world redis-tenant` plays others, one at a time.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRedisFuzz, type RedisFuzz } from '../simulation/redis/redis-fuzz.ts';
