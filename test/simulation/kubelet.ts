@@ -16,6 +16,8 @@ export type Kubelet = {
   run(pods: Iterable<Pod>, pace: number, failures: number): Promise<void>;
   /** Takes away the pods whose grace period is over: a kubelet is never late with that. */
   killOverdue(pods: Iterable<Pod>): Promise<void>;
+  /** Share of the pods that succeed although they were told to stop. */
+  successes: number;
 };
 
 /** `node` is the name of the node that there is now; undefined: there is none, and nothing moves. */
@@ -28,7 +30,8 @@ export function createKubelet(
 ): Kubelet {
   /** What a node that is gone had does not move any more. */
   const isOurs = ({ spec: { nodeName = '' } }: Pod): boolean => node() !== undefined && (nodeName === '' || nodeName === node());
-  return {
+  const kubelet: Kubelet = {
+    successes: 0.2,
     async run(pods, pace, failures) {
       for (const pod of pods) if (isOurs(pod) && dice.chance(pace)) await move(pod, failures);
     },
@@ -41,6 +44,7 @@ export function createKubelet(
       }
     },
   };
+  return kubelet;
 
   async function move(pod: Pod, failures: number): Promise<void> {
     const phase = pod.status?.phase ?? 'Pending';
@@ -60,7 +64,7 @@ export function createKubelet(
   /** A pod that is being deleted ends, mostly killed, and then its grace period is over. One without a node is not ours. */
   async function carryAway(pod: Pod, isOver: boolean): Promise<void> {
     if (!pod.spec.nodeName) return;
-    if (!isOver) return setStatus(pod, dice.chance(0.2) ? ended(pod, 'Succeeded', 0) : ended(pod, 'Failed', 137));
+    if (!isOver) return setStatus(pod, dice.chance(kubelet.successes) ? ended(pod, 'Succeeded', 0) : ended(pod, 'Failed', 137));
     if ((pod.metadata.deletionGracePeriodSeconds ?? 0) === 0) return;
     const { namespace, name, uid } = pod.metadata;
     await client.delete(PODS, { namespace, name }, { gracePeriodSeconds: 0, uid });

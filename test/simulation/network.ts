@@ -46,6 +46,8 @@ export type Ambush = {
   readonly strikes: (process: string, request: TransportRequest) => boolean;
   readonly spring: () => 'Lives' | 'Dies';
 };
+/** A server that is overloaded: requests that it strikes are taken up so late. */
+export type Delay = { readonly strikes: (process: string, request: TransportRequest) => boolean; readonly ms: number };
 type Trouble = { readonly kind: Outage; readonly untilMs: number; readonly strikes: (process: string) => boolean };
 
 export type Weather = {
@@ -99,6 +101,8 @@ export interface Network {
   disturb(outage: Outage, forMs: number, strikes: (process: string) => boolean): void;
   /** From now on this lies in wait, and nothing that did before; undefined: nothing does. */
   ambush(next: Ambush | undefined): void;
+  /** For this long the server is overloaded so, and in no other way. */
+  overload(delay: Delay, forMs: number): void;
   /** Outages that have not ended. */
   disturbed(): boolean;
   /** The way of one process. */
@@ -123,6 +127,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
   let writes = 0;
   let troubles: Trouble[] = [];
   let ambush: Ambush | undefined;
+  let overload: (Delay & { readonly untilMs: number }) | undefined;
 
   const troubleOf = (process: string): Trouble | undefined =>
     troubles.find(({ untilMs, strikes }) => untilMs > clock.now() && strikes(process));
@@ -158,6 +163,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       const failed = removals.note(request);
       await waitUp(request, 'slow request');
       await throughOutages(request, () => transport.send(withoutSignal(request)), REQUEST_TIMEOUT_MS);
+      await queue(request);
       if (network.weather.slowLists > 0 && isList(request) && dice.chance(network.weather.slowLists)) await slowly(request);
       if (!isLease && dice.chance(network.weather.crashes)) return die(request, what);
       request.signal?.throwIfAborted();
@@ -230,6 +236,12 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       if (after) await transport.send(withoutSignal(request));
       crash();
       return never();
+    }
+
+    async function queue(request: TransportRequest): Promise<void> {
+      if (overload === undefined || clock.now() >= overload.untilMs || !overload.strikes(name, request)) return;
+      await sleep(mortal, overload.ms, request.signal);
+      request.signal?.throwIfAborted();
     }
 
     async function waitUp(request: TransportRequest, kind: FaultKind): Promise<void> {
@@ -348,6 +360,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       troubles = [...troubles.filter(({ untilMs }) => untilMs > clock.now()), { kind, untilMs: clock.now() + forMs, strikes }];
     },
     ambush: (next) => (ambush = next),
+    overload: (delay, forMs) => (overload = { ...delay, untilMs: clock.now() + forMs }),
     disturbed: () => troubles.some(({ untilMs }) => untilMs > clock.now()),
     connect,
   };

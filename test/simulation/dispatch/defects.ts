@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Bias } from './plan.ts';
+import { type Bias, storyOf } from './plan.ts';
 
 type Edit = {
   /** File of the program, and what stands there once. */
@@ -57,7 +57,7 @@ export const DEFECTS = [
         wrong: 'copy.metadata.deletionTimestamp === local.metadata.uid ? statusWhileDeleting(copy.status, local) : copy.status;',
       },
     ],
-    bias: { troubles: ['stopped after a resume'] },
+    bias: storyOf(['stopped after a resume']),
   },
   {
     name: 'no-worker-is-ready',
@@ -89,7 +89,7 @@ export const DEFECTS = [
         wrong: 'const first = firstFence(version, token, entry, ownFenceMs, nowMs, place);',
       },
     ],
-    bias: { troubles: ['fence raised while cut off'], fair: true },
+    bias: storyOf(['fence raised while cut off']),
   },
   {
     name: 'clocks-are-compared',
@@ -100,8 +100,47 @@ export const DEFECTS = [
         wrong:
           'const knownAtMs = lostAtMs.get(name) ?? steadyMs - (previous?.lostSince === undefined ? countedSeconds(previous) * 1000 : nowMs - Date.parse(previous.lostSince));',
       },
+      {
+        file: 'manager/api/lost-clusters.ts',
+        right: 'clusters.set(name, known(cluster, clusters.get(name), clock.monotonic()));',
+        wrong:
+          'const [seen, since] = [known(cluster, clusters.get(name), clock.monotonic()), cluster.status?.lostSince]; clusters.set(name, since === undefined ? seen : { ...seen, lostAtMs: clock.monotonic() - (clock.now() - Date.parse(since)) });',
+      },
     ],
-    bias: { troubles: ['clock ahead while cut off'], fair: true },
+    bias: storyOf(['clock ahead while cut off']),
+  },
+  {
+    name: 'flaps-are-forgiven',
+    edits: [
+      {
+        file: 'manager/dispatch/cluster/cluster-trust.ts',
+        right: 'const excess = trips.length - TRIPS_UNTIL_UNSTEADY;',
+        wrong: 'const excess = -TRIPS_UNTIL_UNSTEADY;',
+      },
+    ],
+    bias: storyOf(['cluster flaps']),
+  },
+  {
+    name: 'late-answers-are-none',
+    edits: [
+      {
+        file: 'worker/fence/fence.ts',
+        right: 'const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);',
+        wrong: 'const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN);',
+      },
+    ],
+    bias: storyOf(['answers late']),
+  },
+  {
+    name: 'narrowing-is-silent',
+    edits: [
+      {
+        file: 'manager/dispatch/mirror/lost-place.ts',
+        right: "if (contact === 'NotServed') return notServed(group);",
+        wrong: "if (contact === 'NotServed') return undefined;",
+      },
+    ],
+    bias: storyOf(['namespace not served']),
   },
   {
     name: 'moves-before-pods-are-gone',

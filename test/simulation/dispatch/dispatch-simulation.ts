@@ -18,13 +18,15 @@ import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { originUidOf } from './marks.ts';
 import { createPeople } from './people.ts';
-import { type Bias, drawPlan, type Preemption, sharedQueues, sharingOf, sizeOf } from './plan.ts';
+import { type Bias, drawPlan, drawSequence, type Preemption, sharedQueues, sharingOf, sizeOf } from './plan.ts';
 import {
   everyJobEnds,
   failsForCause,
+  fencedForCause,
   heldStay,
   type Excuses,
   namespacesKept,
+  narrowingTold,
   nobodyByEquals,
   nobodyWrites,
   nothingLeft,
@@ -64,8 +66,9 @@ const STAND_STILL_MS = 300_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
 const RESTORE_EXCUSE_MS = 240_000;
 
-/** `bias`: what is always played, beside what the seed has in store. `onlooker` is shown what happens in it. */
-export async function simulateDispatch(seed: number, print?: (line: string) => void, bias?: Bias, onlooker?: Onlooker): Promise<Outcome> {
+/** `wanted`: what is always played, beside what the seed has in store. `onlooker` is shown what happens in it. */
+export async function simulateDispatch(seed: number, print?: (line: string) => void, wanted?: Bias, onlooker?: Onlooker): Promise<Outcome> {
+  const bias = wanted ?? drawSequence(seed);
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
@@ -138,6 +141,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     for (const { name, history: changes } of workers) {
       for (const change of changes.next()) {
         history.observe(name, change);
+        if (plan.troubles.has('answers late') && change.kind === 'Job') violations.push(...fencedForCause(name, change.object));
         if (change.kind === 'Job') trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
       }
     }
@@ -194,7 +198,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   async function runPods(pace: number, failures: number): Promise<void> {
     for (const { name, kubelet, history: changes } of workers) {
       const all = [...changes.pods.values()];
-      const moving = troubles.runsOn(name) ? all.filter((pod) => pod.status?.phase !== 'Running' || isGoing(pod)) : all;
+      const moving = all.filter((pod) => !troubles.runsOn(name, pod) || (pod.status?.phase !== 'Running' && !isGoing(pod)));
       await kubelet.run(moving, pace, failures);
     }
   }
@@ -318,10 +322,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       if (clock.now() - troubledMs >= WORKER_MISSED_MS) {
         violations.push(...(await missedWorkers()));
         await troubles.leaveWorkerless();
+        violations.push(...narrowingTold(troubles.narrowed, home.history.jobs.values()));
+        await troubles.widen();
       }
       const refused = troubles.refusedJob();
       const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
-      problems = [...everyJobEnds(others), ...nothingLeft(await remains(refused))];
+      const unended = everyJobEnds(others);
+      if (unended.length === 0) troubles.steady();
+      problems = [...unended, ...nothingLeft(await remains(refused))];
       if (problems.length === 0 && !troubles.last()) {
         if (refused === undefined) return;
         troubles.relent();

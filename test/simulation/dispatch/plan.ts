@@ -44,8 +44,15 @@ const LOSES_CONTACT: readonly TroubleKind[] = [
   'cluster removed',
   'kubeconfig repointed',
 ];
-/** More that strikes only in searches: each of them lasts for minutes. */
-export const SEQUENCES = ['fence raised while cut off', 'clock ahead while cut off', 'stopped after a resume'] as const;
+/** Each of them lasts for minutes, and nothing else strikes in its story: there it would be excused, or hide what is promised. */
+export const SEQUENCES = [
+  'fence raised while cut off',
+  'clock ahead while cut off',
+  'stopped after a resume',
+  'cluster flaps',
+  'answers late',
+  'namespace not served',
+] as const;
 export type TroubleKind =
   | (typeof TROUBLES)[number]
   | (typeof AMBUSHES)[number]
@@ -129,8 +136,10 @@ export type Bias = {
   readonly archived?: true;
 };
 const BIASED_RATE = 0.1;
-/** It strikes only when a copy is made. */
+/** It strikes only when a copy is made, or, of sequences, where one runs. */
 const AMBUSH_RATE = 0.5;
+/** What needs no rate of its own: it strikes as soon as it can. */
+const AT_ONCE: readonly TroubleKind[] = [...AMBUSHES, ...SEQUENCES];
 
 /** How the teams of a home share: not at all, or what is idle, with or without taking it back from one another. */
 export type Sharing = 'Apart' | 'Fair' | 'FairWithPreemption';
@@ -168,6 +177,15 @@ function drawOrphans(seed: number): readonly (readonly [TroubleKind, number])[] 
 /** In a twelfth of the stories of full size, and so as well. */
 const drawWorkerGone = (seed: number): boolean => seed >= BRIEF_SEEDS && createDice(seed + 4_000_003).chance(1 / 12);
 
+const SEQUENCE_SHARE = 1 / 6;
+export const storyOf = (troubles: readonly TroubleKind[]): Bias => ({ troubles, fair: true, only: true });
+
+/** In a sixth of the stories of full size one sequence strikes, and nothing else. */
+export function drawSequence(seed: number): Bias | undefined {
+  const dice = createDice(seed + 5_000_003);
+  return seed >= BRIEF_SEEDS && dice.chance(SEQUENCE_SHARE) ? storyOf([dice.pick(SEQUENCES)]) : undefined;
+}
+
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(seed: number, dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
@@ -179,7 +197,7 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
   }
   if (bias === undefined) for (const [kind, rate] of [...drawMarkTroubles(seed), ...drawOrphans(seed)]) troubles.set(kind, rate);
   if (bias === undefined && drawWorkerGone(seed)) troubles.set(WORKER_GONE, BIASED_RATE);
-  for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
+  for (const kind of bias?.troubles ?? []) troubles.set(kind, AT_ONCE.includes(kind) ? AMBUSH_RATE : BIASED_RATE);
   if (troubles.has(WORKER_GONE)) for (const kind of LOSES_CONTACT) troubles.delete(kind);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {

@@ -156,6 +156,27 @@ export const workerMissed = ({ cluster, isReady, jobs }: Workerless): string[] =
   }),
 ];
 
+/** Whose manager is in reach is not fenced off, however late the API server answers. For stories in which nothing is out of reach. */
+export function fencedForCause(cluster: string, { metadata, status }: Job): string[] {
+  const fenced = findCondition(status?.conditions, 'Fenced');
+  return fenced?.status === 'True'
+    ? [`${cluster}: the copy of ${metadata.namespace}/${metadata.name} is stopped (${fenced.reason}), and its manager is in reach`]
+    : [];
+}
+
+/** Whatever was dispatched to a cluster that serves its namespace no longer says so. `narrowed`: the namespace, by cluster. */
+export const narrowingTold = (narrowed: ReadonlyMap<string, string>, jobs: Iterable<Job>): string[] =>
+  [...jobs].flatMap((job) => {
+    const { namespace, name, deletionTimestamp } = job.metadata;
+    const written = writtenRecordOf(job);
+    const cluster = written.kind === 'Record' ? written.record.cluster : '';
+    const dispatched = findCondition(job.status?.conditions, 'Dispatched');
+    if (isOver(job) || deletionTimestamp !== undefined || narrowed.get(cluster) !== namespace || dispatched?.status !== 'True') return [];
+    return dispatched.message?.includes(`no longer serves namespace "${namespace}"`) === true
+      ? []
+      : [`home: ${namespace}/${name} does not say that ${cluster} serves its namespace no longer: ${dispatched.message}`];
+  });
+
 /** In a world without faults every Job ends. One that is deleted and kept by others has ended when the manager has let go of it. */
 export const everyJobEnds = (jobs: Iterable<Job>): string[] =>
   [...jobs]
