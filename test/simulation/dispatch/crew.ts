@@ -165,6 +165,12 @@ const INVARIANT_PATIENCE = 0.25;
 const FENCE_AFTER_MS = 30_000;
 /** The worker program of this cluster. */
 export const workerOf = (cluster: string): string => `worker-${cluster}`;
+/** Whether a process is of this program. */
+export const isOf =
+  (program: string) =>
+  (process: string): boolean =>
+    process.startsWith(`${program}.`);
+export const isManager = (process: string): boolean => process.startsWith('manager');
 
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
 const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean, sharesFairly = false): Program => ({

@@ -124,7 +124,7 @@ export const DEFECTS = [
     name: 'late-answers-are-none',
     edits: [
       {
-        file: 'worker/fence/fence.ts',
+        file: 'worker/fence/own-renewals.ts',
         right: 'const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);',
         wrong: 'const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN);',
       },

@@ -103,7 +103,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers, sharesFairly: sharing !== 'Apart', onlooker });
-  const troubles = createTroubles({ yard, crew, plan, clock, dice, trace, onlooker });
+  const onRelease = (uid: string): void => void people.held.delete(uid);
+  const troubles = createTroubles({ yard, crew, plan, clock, dice, trace, onlooker, onRelease });
   const people = createPeople(yard, dice, trace, bias?.archived, () => preemption?.dice.pick([-2, -1, 0]));
   const priorities = new Map<string, Set<number>>();
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
@@ -198,7 +199,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   async function runPods(pace: number, failures: number): Promise<void> {
     for (const { name, kubelet, history: changes } of workers) {
       const all = [...changes.pods.values()];
-      const moving = all.filter((pod) => !troubles.runsOn(name, pod) || (pod.status?.phase !== 'Running' && !isGoing(pod)));
+      const moving = all.filter((pod) => !troubles.sequences.runsOn(name, pod) || (pod.status?.phase !== 'Running' && !isGoing(pod)));
       await kubelet.run(moving, pace, failures);
     }
   }
@@ -322,13 +323,13 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       if (clock.now() - troubledMs >= WORKER_MISSED_MS) {
         violations.push(...(await missedWorkers()));
         await troubles.leaveWorkerless();
-        violations.push(...narrowingTold(troubles.narrowed, home.history.jobs.values()));
-        await troubles.widen();
+        violations.push(...narrowingTold(troubles.sequences.narrowed, home.history.jobs.values()));
+        await troubles.sequences.widen();
       }
       const refused = troubles.refusedJob();
       const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
       const unended = everyJobEnds(others);
-      if (unended.length === 0) troubles.steady();
+      if (unended.length === 0) troubles.sequences.steady();
       problems = [...unended, ...nothingLeft(await remains(refused))];
       if (problems.length === 0 && !troubles.last()) {
         if (refused === undefined) return;

@@ -1,20 +1,17 @@
 /**
  * What strikes a simulated installation beside the weather: outages, restored stores, replaced kubeconfigs, lost nodes, clocks that step,
- * dead processes.
+ * dead processes. Those that last for minutes are in sequences.ts.
  */
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
-import { FENCING_ANNOTATION, HOLD_ANNOTATION } from '../../../shared/api/names.ts';
-import { JOBS } from '../../../shared/api/resources.ts';
 import type { TransportRequest } from '../../../shared/kube/transport.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
-import { controllerUidOf, isOver } from '../../support/invariants/invariant.ts';
-import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
+import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Network, Outage } from '../network.ts';
-import { type Crew, RIVAL_MANAGER, workerOf } from './crew.ts';
+import { type Crew, isManager, isOf, RIVAL_MANAGER, workerOf } from './crew.ts';
 import {
   copiesOn,
   dropsMarks,
@@ -26,8 +23,9 @@ import {
   removeReplacements,
   replaceCopy,
 } from './marks.ts';
-import { join, MANAGER_NAMESPACE, pointTo } from './membership.ts';
+import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
+import { createSequences, type Sequences } from './sequences.ts';
 import { type Cluster, FLAVOR, type Onlooker, type Yard } from './yard.ts';
 
 export interface Troubles {
@@ -51,16 +49,7 @@ export interface Troubles {
   readonly workerless: ReadonlyMap<string, number>;
   /** Users delete the copies on those. */
   leaveWorkerless(): Promise<void>;
-  /** This pod does not end by itself now: what is searched for shows only while pods run for minutes, or stop as slowly as they may. */
-  runsOn(cluster: string, pod: Pod): boolean;
-  /** Clusters that come and go, and never stay for as long as a pod takes. */
-  readonly flapping: ReadonlySet<string>;
-  /** They stay. */
-  steady(): void;
-  /** Of clusters that serve one namespace less than before: which one. */
-  readonly narrowed: ReadonlyMap<string, string>;
-  /** They serve all again. */
-  widen(): Promise<void>;
+  readonly sequences: Omit<Sequences, 'acts'>;
   /** Clusters on which no Job can be made any more, or none runs. */
   readonly useless: ReadonlySet<string>;
   /** The Job, by UID, that cannot be admitted as long as the others last: the present one of its name. */
@@ -80,6 +69,8 @@ export type TroublesDeps = {
   readonly dice: Dice;
   readonly trace: (line: string) => void;
   readonly onlooker?: Onlooker | undefined;
+  /** Somebody lets go of this Job, who may not be the one who has suspended it. */
+  readonly onRelease: (uid: string) => void;
 };
 
 const BACKUP_RATE = 0.1;
@@ -101,37 +92,7 @@ const SERVER_OUTAGE_MAX_MS = 20_000;
 /** After it was put back a home has looked at the copies on all clusters by then. */
 const HOME_LOOKS_MS = 240_000;
 const FOR_GOOD_MS = 1e9;
-/** A cluster that is out of reach for so long is given up (`crew.ts`). */
-const LOST_MIN_MS = 200_000;
-/** Between these the WorkerCluster says that it is lost, and pods that the fence stops there are still in their grace period. */
-const LOST_SAID_MS = 21_000;
-const FENCE_MS = 28_000;
-const CLOCK_AHEAD_MS = 1_200_000;
-const HELD_MAX_MS = 20_000;
-const STOPS_MAX = 12;
-/** The first look at a copy that was resumed takes so long, as where it makes hundreds of pods. */
-const [FIRST_LOOK_MIN_MS, FIRST_LOOK_MAX_MS] = [2_000, 8_000];
-/** For longer than a fence, and for less than a pod takes. */
-const [CLOSED_MIN_MS, CLOSED_MAX_MS, OPEN_MIN_MS, OPEN_MAX_MS] = [35_000, 50_000, 5_000, 20_000];
-const POD_TAKES_MS = 90_000;
-/** The time-out of a fence of 60 s, and what an overloaded API server takes for an answer. */
-const [FENCE_AFTER_LATE_MS, ANSWER_MS, OVERLOADED_MS] = [60_000, 12_000, 240_000];
-const MANAGER_ANSWERS_MS = 60_000;
-
-/** The Job whose copy is resumed by this request. */
-function resumedBy({ method, path, body = '' }: TransportRequest): { readonly namespace: string; readonly name: string } | undefined {
-  const [, namespace, name] = /^\/apis\/batch\/v1\/namespaces\/([^/]+)\/jobs\/([^/?]+)(\?|$)/.exec(path) ?? [];
-  const resumes = method === 'PATCH' && body.includes('"suspend":false');
-  return resumes && namespace !== undefined && name !== undefined ? { namespace, name } : undefined;
-}
-
-const isUnfenced = ({ metadata }: DeepReadonly<Job>): boolean => metadata.annotations?.[FENCING_ANNOTATION] === 'off';
-
-function unlessGone(error: unknown): void {
-  if (!isNotFound(error)) throw error;
-}
-
-export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker }: TroublesDeps): Troubles {
+export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker, onRelease }: TroublesDeps): Troubles {
   const { home, workers } = yard;
   const clusters = [home, ...workers];
   const struck = new Map<TroubleKind, number>();
@@ -142,11 +103,6 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
   const useless = new Set<string>();
   const removed = new Set<string>();
   const workerless = new Map<string, number>();
-  const runOnUntilMs = new Map<string, number>();
-  const flapping = new Set<string>();
-  const narrowed = new Map<string, string>();
-  let overloaded = false;
-  let stopsLeft = STOPS_MAX;
   let refused: { readonly namespace: string | undefined; readonly name: string } | undefined;
   /** Whatever is for good strikes one cluster, so that there is another one. */
   const victim = workers.at(-1) ?? home;
@@ -155,11 +111,6 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
 
   const some = (list: readonly Cluster[]): Cluster => dice.some(list) ?? home;
   const anOutage = (): Outage => dice.pick(['partition', 'one-way partition', 'black hole']);
-  const isOf =
-    (program: string) =>
-    (process: string): boolean =>
-      process.startsWith(`${program}.`);
-  const isManager = (process: string): boolean => process.startsWith('manager');
   const makesJob = (process: string, { method, path }: TransportRequest): boolean =>
     isManager(process) && method === 'POST' && /\/jobs(\?|$)/.test(path);
 
@@ -197,8 +148,6 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
       if (!isNotFound(error)) throw error;
     }
   };
-  const serve = (name: string, servedNamespaces: readonly string[] | null): Promise<unknown> =>
-    admin.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { servedNamespaces } } });
   const exists = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
 
@@ -228,71 +177,16 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     clock.schedule(() => onlooker?.mended(name), forMs);
   }
 
-  /** For as long as it takes to give the cluster up, and a while longer. */
-  function cutOffForLong(): Cluster | undefined {
-    if (workers.some(({ network }) => network.disturbed())) return undefined;
-    const cluster = dice.some(workers.filter(runsFenced));
-    if (cluster === undefined) return undefined;
-    const { name, network, kubelet } = cluster;
-    const forMs = dice.int(LOST_MIN_MS, MANAGER_OUTAGE_MAX_MS);
-    cutOff(name, network, 'partition', forMs);
-    runOnUntilMs.set(name, clock.now() + forMs);
-    kubelet.successes = 0;
-    return cluster;
-  }
-
-  /** A pod runs there whose copy asks for a fence. */
-  function runsFenced({ history }: Cluster): boolean {
-    const fenced = new Set([...history.jobs.values()].filter((job) => !isOver(job) && !isUnfenced(job)).map(({ metadata }) => metadata.uid));
-    return [...history.pods.values()].some(
-      (pod) => pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined && fenced.has(controllerUidOf(pod) ?? ''),
-    );
-  }
-
-  /** The way to it is closed for longer than its fence, and opened for a moment, again and again. */
-  function flap(cluster: Cluster): void {
-    if (!flapping.has(cluster.name)) return;
-    const forMs = dice.int(CLOSED_MIN_MS, CLOSED_MAX_MS);
-    cutOff(cluster.name, cluster.network, 'partition', forMs);
-    clock.schedule(() => flap(cluster), forMs + dice.int(OPEN_MIN_MS, OPEN_MAX_MS));
-  }
-
-  /** A copy is resumed, and before its worker has said so its Job is held. */
-  function stopResumed({ name, gate, network }: Cluster): void {
-    gate.mutate((request) => {
-      const resumed = resumedBy(request);
-      if (resumed === undefined || stopsLeft-- <= 0) return request;
-      const status = `/namespaces/${resumed.namespace}/jobs/${resumed.name}/status`;
-      const isLate = isOf(workerOf(name));
-      network.overload(
-        { strikes: (process, { method, path }) => isLate(process) && method !== 'GET' && path.includes(status), ms: dice.int(FIRST_LOOK_MIN_MS, FIRST_LOOK_MAX_MS) },
-        FIRST_LOOK_MAX_MS,
-      );
-      clock.schedule(() => void stopJob(resumed), dice.int(1, 1000));
-      return request;
-    });
-  }
-
   async function drain(name: string): Promise<void> {
     if (mended || !(await exists(name))) return;
     trace(`${name}: is drained`);
     await setState(name, 'Draining');
   }
 
-  /** Whoever holds it lets go of it again. */
-  async function stopJob({ namespace, name }: { readonly namespace: string; readonly name: string }): Promise<void> {
-    const isOfName = ({ metadata }: Job): boolean => metadata.namespace === namespace && metadata.name === name;
-    if (![...home.history.jobs.values()].some(isOfName)) return;
-    trace(`home: ${namespace}/${name} is held for a moment`);
-    const hold = (value: string | null): Promise<unknown> =>
-      admin.patch(JOBS, { namespace, name }, { type: 'merge', body: { metadata: { annotations: { [HOLD_ANNOTATION]: value } } } });
-    try {
-      await hold('true');
-      clock.schedule(() => void hold(null).catch(unlessGone), dice.int(1000, HELD_MAX_MS));
-    } catch (error) {
-      unlessGone(error);
-    }
-  }
+  const sequences = createSequences({
+    ...{ yard, crew, clock, dice, trace, onRelease, victim },
+    cutOff: ({ name, network }, forMs) => cutOff(name, network, 'partition', forMs),
+  });
 
   /** False: it could not strike now. */
   const acts: Readonly<Record<TroubleKind, () => Promise<boolean> | boolean>> = {
@@ -438,65 +332,10 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
       useless.add(victim.name);
       return true;
     },
-    'fence raised while cut off': () => {
-      const name = cutOffForLong()?.name;
-      if (name === undefined) return false;
-      const fenceAfterMs = dice.pick([0, 600_000]);
-      trace(`${name}: its worker is started again with another fence, ${fenceAfterMs} ms`);
-      crew.setFence(workerOf(name), fenceAfterMs);
-      crew.killNamed(workerOf(name));
-      return true;
-    },
-    'clock ahead while cut off': () => {
-      if (cutOffForLong() === undefined) return false;
-      clock.schedule(
-        () => {
-          for (const program of crew.programs.filter(isManager)) {
-            crew.setClock(program, CLOCK_AHEAD_MS);
-            crew.killNamed(program);
-          }
-        },
-        dice.int(LOST_SAID_MS, FENCE_MS),
-      );
-      return true;
-    },
-    'stopped after a resume': async () => {
-      for (const cluster of workers) stopResumed(cluster);
-      const job = dice.some([...home.history.jobs.values()].filter((each) => each.spec.suspend === false && !isOver(each)));
-      if (job === undefined) return false;
-      await stopJob({ namespace: job.metadata.namespace, name: job.metadata.name });
-      return true;
-    },
-    'cluster flaps': () => {
-      if (flapping.size > 0 || !runsFenced(victim)) return false;
-      trace(`${victim.name}: comes and goes`);
-      flapping.add(victim.name);
+    ...sequences.acts,
+    'cluster flaps': async () => {
+      if (!(await sequences.acts['cluster flaps']())) return false;
       useless.add(victim.name);
-      victim.kubelet.successes = 0;
-      flap(victim);
-      return true;
-    },
-    'answers late': () => {
-      const cluster = dice.some(workers.filter(runsFenced));
-      if (overloaded || cluster === undefined) return false;
-      overloaded = true;
-      const { name, network } = cluster;
-      trace(`${name}: its worker is started again with a fence of ${FENCE_AFTER_LATE_MS} ms`);
-      crew.setFence(workerOf(name), FENCE_AFTER_LATE_MS);
-      crew.killNamed(workerOf(name));
-      runOnUntilMs.set(name, clock.now() + MANAGER_ANSWERS_MS + OVERLOADED_MS);
-      clock.schedule(() => {
-        trace(`${name}: takes ${ANSWER_MS} ms for what its worker asks`);
-        network.overload({ strikes: isOf(workerOf(name)), ms: ANSWER_MS }, OVERLOADED_MS);
-      }, MANAGER_ANSWERS_MS);
-      return true;
-    },
-    'namespace not served': async () => {
-      const namespace = dice.some(copiesOn(victim))?.metadata.namespace;
-      if (narrowed.size > 0 || namespace === undefined) return false;
-      trace(`${victim.name}: serves namespace ${namespace} no longer`);
-      narrowed.set(victim.name, namespace);
-      await serve(victim.name, [...yard.teams.map((team) => team.namespace).filter((each) => each !== namespace), MANAGER_NAMESPACE]);
       return true;
     },
     'flavor deleted': async () => {
@@ -519,18 +358,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
     removed,
     useless,
     workerless,
-    flapping,
-    narrowed,
-    runsOn: (cluster, { metadata: { creationTimestamp = '' } }) =>
-      clock.now() < (runOnUntilMs.get(cluster) ?? 0) ||
-      (flapping.has(cluster) && clock.now() - Date.parse(creationTimestamp) < POD_TAKES_MS),
-    steady() {
-      flapping.clear();
-    },
-    async widen() {
-      for (const name of narrowed.keys()) await serve(name, null);
-      narrowed.clear();
-    },
+    sequences,
     async leaveWorkerless() {
       for (const cluster of workers) if (workerless.has(cluster.name)) await removeCopies(cluster, trace);
     },
@@ -541,7 +369,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker 
       refused = undefined;
       home.gate.refuse(undefined);
     },
-    last: () => clusters.some(({ name, network }) => !outOfReach.has(name) && !flapping.has(name) && network.disturbed()),
+    last: () => clusters.some(({ name, network }) => !outOfReach.has(name) && !sequences.flapping.has(name) && network.disturbed()),
     lacksFlavor,
     createFlavor: async () => void (await admin.create(RESOURCE_FLAVORS, FLAVOR)),
     async strike() {
