@@ -85,6 +85,17 @@ test('with the cluster out of reach where it runs, nothing is made elsewhere unt
   expect(await world.endOf('sum-2')).toBe('Complete');
 });
 
+test('a Job that was created after the restore can be on no cluster, so that it waits for none', async () => {
+  await restoreHome();
+  world.dark.add('eu-1');
+  await world.pass(60);
+  await world.submit('sum-2');
+  await world.pass(60);
+  expect(await world.endOf('sum-2')).toBe('Complete');
+  expect(await world.namesOn('us-2')).toEqual([]);
+  expect(await dispatched()).toContain('HomeRestored');
+});
+
 test('a cluster that is given up is not waited for', async () => {
   await restoreHome();
   world.dark.add('eu-1');

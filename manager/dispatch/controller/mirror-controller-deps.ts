@@ -40,7 +40,7 @@ export type MirrorControllerDeps = {
   readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
   /** What the loss of the recorded cluster means for a Job; undefined while the cluster is not lost. */
   readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<WorkObject>) => MirrorGroup['loss'];
-  /** Why no copy may be started now; undefined while copies may be started. */
+  /** Why no copy of a Job that is older than this process may be started now; undefined while copies may be started. */
   readonly homeRestored: () => DispatchProblem | undefined;
   /** Id of this manager. */
   readonly origin: string;

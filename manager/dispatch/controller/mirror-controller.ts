@@ -69,6 +69,8 @@ class Mirror implements MirrorController {
   readonly #copyActions: CopyActions;
   /** Since when a copy of another Job has had the name of a Job's copy, in epoch milliseconds. */
   readonly #nameHeldSinceMs = new Map<string, number>();
+  /** UIDs of the Jobs whose creation this process has seen: no placement of before a restore that it began with can be of them. */
+  readonly #created = new Set<string>();
 
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
@@ -85,15 +87,20 @@ class Mirror implements MirrorController {
       deps.clusters.jobLeft();
       this.#queue.add(key);
     };
+    const added = (job: DeepReadonly<WorkObject>, isInInitialList: boolean): void => {
+      if (!isInInitialList) this.#created.add(job.metadata.uid);
+      changed(job);
+    };
     const deleted = (job: DeepReadonly<WorkObject>): void => {
       const key = keyOfObject(job);
+      this.#created.delete(job.metadata.uid);
       // Problems that clusters keep for this Job do not concern a later Job of the same name.
       for (const cluster of this.#clustersWith(key)) cluster.forget(key);
       this.#recorded.set(key, { kind: 'Nowhere' });
       deps.clusters.jobLeft();
       this.#queue.add(key);
     };
-    deps.jobs.addHandler({ added: changed, updated: changed, deleted });
+    deps.jobs.addHandler({ added, updated: changed, deleted });
     deps.flavors.addHandler({ added: () => this.wakeAll(), updated: () => this.wakeAll() });
   }
 
@@ -182,7 +189,7 @@ class Mirror implements MirrorController {
       origin,
       podFenceImage: this.#deps.podFenceImage,
       ...omitUndefined({ tracing: this.#deps.tracing }),
-      homeRestored: this.#deps.homeRestored(),
+      homeRestored: this.#created.has(local?.metadata.uid ?? '') ? undefined : this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
   }

@@ -34,7 +34,7 @@ export type MirrorGroup = {
   readonly tracing?: Tracing;
   /** Image of the sidecar of pod fences. */
   readonly podFenceImage: string;
-  /** Why no copy of any Job may be started now. */
+  /** Why no copy of the Job may be started now: a placement that no record names may have one on a cluster that is not known yet. */
   readonly homeRestored?: DispatchProblem | undefined;
   /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
   readonly nameHeldSinceMs?: number | undefined;
