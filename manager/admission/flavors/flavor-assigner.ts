@@ -116,7 +116,7 @@ function tryFlavor(
   const modes: FlavorMode[] = [];
   let claimable = true;
   for (const resource of resources) {
-    const key = flavorResource(flavor.name, resource);
+    const key = flavor.keys.get(resource) ?? flavorResource(flavor.name, resource);
     const amount = workload.requests.get(resource) ?? ZERO;
     const most = potentialAvailable(queue.node, key);
     if (amount > most) {

@@ -18,7 +18,11 @@ export const charge = (usage: Usage, holding: Holding): void => apply(usage, hol
 export const discharge = (usage: Usage, holding: Holding): void => apply(usage, holding, removeUsage, minus);
 
 function apply(usage: Usage, { node, charges, cluster, amounts }: Holding, onNode: typeof addUsage, onCluster: typeof plus): void {
-  if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
+  if (node !== undefined) {
+    for (const [key, amount] of charges) onNode(node, usage, key, amount);
+    usage.changed(node.rootId);
+  }
   const holder = clusterHolder(cluster);
+  usage.changed(holder);
   for (const [resource, amount] of amounts) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
 }

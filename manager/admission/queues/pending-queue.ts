@@ -23,6 +23,8 @@ export class PendingQueue {
   parked: string | undefined;
   /** The counters of freed capacity at the last visit. */
   seen: { readonly root: string; readonly quota: number; readonly room: number } | undefined;
+  /** The smallest requests of each class, and its first Workload, until the Workloads change. */
+  #leasts: readonly Pick<PendingClass, 'least' | 'resources' | 'earliest'>[] | undefined;
   readonly #usageOf: (localQueue: string) => number | undefined;
   readonly #usage = new Map<string, number>();
 
@@ -38,12 +40,14 @@ export class PendingQueue {
     const waiting = this.classes.get(id) ?? new PendingClass(id, resources, lane);
     this.classes.set(id, waiting);
     waiting.add(queued);
+    this.#leasts = undefined;
     this.size++;
     return { queue: this, class: waiting, queued };
   }
 
   delete({ class: waiting, queued }: Pending): void {
     waiting.delete(queued);
+    this.#leasts = undefined;
     this.size--;
     if (waiting.size === 0) this.classes.delete(waiting.id);
     if (this.considered === queued) this.considered = undefined;
@@ -117,7 +121,8 @@ export class PendingQueue {
   /** What blocks all Workloads of the queue; undefined if some may fit. */
   leastObstacle(bounds: CapacityBounds): 'quota' | 'cluster' | undefined {
     let found: 'quota' | 'cluster' = 'quota';
-    for (const { least, resources, earliest } of this.classes.values()) {
+    this.#leasts ??= [...this.classes.values()].map(({ least, resources, earliest }) => ({ least, resources, earliest }));
+    for (const { least, resources, earliest } of this.#leasts) {
       const obstacle = bounds.blockedBy(this.name, resources, least, earliest);
       if (obstacle === undefined) return undefined;
       if (obstacle === 'cluster') found = obstacle;

@@ -2,12 +2,13 @@ import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { Claim, Head, Inadmissibility } from '../scheduling/decision.ts';
-import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
+import { compareNominated, type QueuedWorkload } from '../workload/ordering.ts';
 import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../scheduling/capacity-bounds.ts';
+import { AwaitingClaims } from './awaiting-claims.ts';
 import { InadmissibleQueues } from './inadmissible-queues.ts';
 import type { PendingClass } from './pending-class.ts';
 import { PendingQueue, type Pending } from './pending-queue.ts';
-import { createClaimsByQueue, type ClaimOfHead } from '../scheduling/claims-by-queue.ts';
+import { createClaimsByQueue, type BorrowingOfClaims, type ClaimOfHead } from '../scheduling/claims-by-queue.ts';
 
 /**
  * Workloads that wait for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ only in amounts
@@ -33,10 +34,10 @@ export interface PendingQueues {
   /** The heads of the first ClusterQueues in order that have one, `most` at most. The Workloads stay pending. */
   heads(bounds?: CapacityBounds, most?: number): Head[];
   /**
-   * All claims that hold something, in order. `borrowingOf`: the height in the cohort tree up to which a claim borrows now. `revise`: a
-   * claim with an expected start as it is now; undefined for one without.
+   * All claims that hold something, in order. `borrowing`: the height in the cohort tree up to which a claim borrows now. `revise`: a claim
+   * with an expected start as it is now; undefined for one without.
    */
-  claims(borrowingOf?: (standing: ClaimOfHead) => number, revise?: (standing: ClaimOfHead) => Claim | undefined): readonly ClaimOfHead[];
+  claims(borrowing?: BorrowingOfClaims, revise?: (standing: ClaimOfHead) => Claim | undefined): readonly ClaimOfHead[];
   /**
    * Records that a head does not fit, which covers later Workloads of its class with the same or larger requests; a StrictFIFO queue is
    * blocked. The cost does not depend on the number of pending Workloads. Returns a retry to call at `retryAtMs`, unless one is scheduled
@@ -85,12 +86,11 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   const parked = new InadmissibleQueues();
   /** ClusterQueues of which a claim of another queue has blocked a Workload. */
   const behindOthers = new Set<PendingQueue>();
-  /** By root of a cohort tree, the ClusterQueues whose first Workload would get a claim if the tree had a place left. */
-  const awaitingClaim = new Map<string, IndexedHeap<AwaitsClaim>>();
   const rootOf = (clusterQueue: string): string => queues.get(clusterQueue)?.seen?.root ?? clusterQueue;
   const endedClaims: ClaimOfHead[] = [];
   let revisionMs: number | undefined;
   const claims = createClaimsByQueue(rootOf, (entry) => endedClaims.push(entry));
+  const awaiting = new AwaitingClaims(rootOf);
   /** Capacity of claims that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   const followEndedClaims = (): void => {
     if (endedClaims.length === 0) return;
@@ -138,20 +138,12 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     activate(queue);
   };
 
-  const awaitClaim = (queue: PendingQueue, head: QueuedWorkload, borrowing: number): void => {
-    const root = rootOf(queue.name);
-    const others = awaitingClaim.get(root) ?? new IndexedHeap<AwaitsClaim>(nameOfAwaiting, compareAwaiting);
-    others.set({ queue, nominated: { head, borrowing } });
-    awaitingClaim.set(root, others);
-  };
-  const awaitNoClaim = (queue: PendingQueue): void => void awaitingClaim.get(rootOf(queue.name))?.delete(queue.name);
-
   const placeNextClaim = (root: string): void => {
-    const first = awaitingClaim.get(root)?.peek();
+    const first = awaiting.first(root);
     if (first === undefined) return;
     const { queue: next, nominated } = first;
     if (!claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing, root)) return;
-    awaitingClaim.get(root)?.delete(next.name);
+    awaiting.delete(next);
     next.considered = undefined;
     forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
   };
@@ -163,7 +155,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const { queue, queued } = entry;
     const wasFirst = queue.strict && queue.first() === queued;
     queue.delete(entry);
-    if (awaitingClaim.get(rootOf(queue.name))?.get(queue.name)?.nominated.head === queued) awaitNoClaim(queue);
+    awaiting.forget(queue, queued);
     // The next Workload may get a claim, and a StrictFIFO queue is no longer blocked.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
     else if (queue.parked !== undefined) parked.changed(queue);
@@ -207,7 +199,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const head = { clusterQueue: queue.name, queued: first };
     const borrowing = bounds.borrowing(queue.name, first.workload.requests);
     if (claims.hasPlaceFor(head, borrowing, bounds.rootOf(queue.name))) return true;
-    awaitClaim(queue, first, borrowing);
+    awaiting.add(queue, first, borrowing);
     queue.considered = first;
     return false;
   };
@@ -308,15 +300,12 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       for (const queue of [...taken, ...closed]) ready.set(queue);
       return heads;
     },
-    claims: (borrowingOf, revise) => {
+    claims: (borrowing, revise) => {
       for (const standing of revise === undefined ? [] : claims.all()) {
         const claim = standing.claim.start && revise?.(standing);
         if (claim !== undefined) claims.set({ ...standing, claim });
       }
-      for (const standing of borrowingOf === undefined ? [] : claims.all()) {
-        const borrowing = borrowingOf?.(standing) ?? 0;
-        if (borrowing !== standing.claim.borrowing) claims.set({ ...standing, claim: { ...standing.claim, borrowing } });
-      }
+      if (borrowing !== undefined) claims.updateBorrowing(borrowing);
       return claims.all();
     },
     markInadmissible: (head, inadmissibility) => {
@@ -328,7 +317,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       if (queue.first() === queued) queue.considered = queued;
       if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
       const { claim, retryAtMs } = inadmissibility;
-      awaitNoClaim(queue);
+      awaiting.delete(queue);
       if (claim !== undefined) claims.set({ clusterQueue: queue.name, queued, claim });
       else if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
       activate(queue);
@@ -396,10 +385,6 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     },
   };
 }
-
-type AwaitsClaim = { readonly queue: PendingQueue; readonly nominated: Nominated };
-const nameOfAwaiting = ({ queue }: AwaitsClaim): string => queue.name;
-const compareAwaiting = (a: AwaitsClaim, b: AwaitsClaim): number => compareNominated(a.nominated, b.nominated);
 
 const isBehindOthers = ({ reason }: Inadmissibility): boolean => reason === QuotaReservedReason.BehindOtherQueues;
 

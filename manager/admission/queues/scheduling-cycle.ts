@@ -1,5 +1,5 @@
 import type { AdmissionCache } from '../cache/admission-cache.ts';
-import { reachOf, revisedClaim } from '../scheduling/claims.ts';
+import { reachOf, revisedClaim, usageVersionOf } from '../scheduling/claims.ts';
 import type { Decision } from '../scheduling/decision.ts';
 import { createCapacityBounds } from '../scheduling/capacity-bounds.ts';
 import type { PendingQueues } from './pending-queues.ts';
@@ -40,9 +40,8 @@ const HEADS_MAX = 64;
 export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
   for (const release of cache.releases?.overrun(nowMs) ?? []) outlived?.(release.key);
   const snapshot = cache.snapshot();
-  const claims = queues.claims(
-    (each) => reachOf(each, snapshot),
-    (each) => revisedClaim(each, snapshot, nowMs),
+  const claims = queues.claims({ of: (each) => reachOf(each, snapshot), versionOf: (each) => usageVersionOf(each, snapshot) }, (each) =>
+    revisedClaim(each, snapshot, nowMs),
   );
   // An expected start comes later when a Workload outlives the end that was expected of it.
   const nextMs = claims.some(({ claim }) => claim.start !== undefined) ? cache.releases?.nextMs() : undefined;

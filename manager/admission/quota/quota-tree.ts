@@ -54,12 +54,15 @@ export type Quota = { readonly nominal: Amount; readonly borrowingLimit?: Amount
 
 /** What the node can still use now. */
 export function available(node: QuotaNode, usage: Usage, key: FlavorResource): Amount {
-  const used = usage.get(node.id, key);
-  if (node.parent === undefined) return minus(subtreeQuota(node, key), used);
-  const guaranteed = guaranteedQuota(node, key);
-  const local = unusedGuarantee(node, usage, key);
+  if (node.parent === undefined) return minus(subtreeQuota(node, key), usage.get(node.id, key));
   const fromParent = available(node.parent, usage, key);
-  const limit = node.quotas.get(key)?.borrowingLimit;
+  const quota = node.quotas.get(key);
+  const limit = quota?.borrowingLimit;
+  // Most ClusterQueues lend all that they have, and borrow without limit.
+  if (limit === undefined && quota?.lendingLimit === undefined) return fromParent;
+  const used = usage.get(node.id, key);
+  const guaranteed = guaranteedQuota(node, key);
+  const local = larger(ZERO, minus(guaranteed, used));
   if (limit === undefined) return plus(local, fromParent);
   const pooled = minus(subtreeQuota(node, key), guaranteed);
   const usedOfPool = larger(ZERO, minus(used, guaranteed));
@@ -105,7 +108,7 @@ const exceedsOwn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: 
   plus(usage.get(node.id, key), amount) > subtreeQuota(node, key);
 
 const unusedGuarantee = (node: QuotaNode, usage: Usage, key: FlavorResource): Amount =>
-  larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
+  node.quotas.get(key)?.lendingLimit === undefined ? ZERO : larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
 
 export function addUsage(node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): void {
   const used = usage.get(node.id, key);

@@ -14,12 +14,17 @@ export class Usage {
   #columns: (Column | undefined)[];
   /** Blocks and columns with another owner are shared. */
   #owner: Owner = {};
+  /** Versions of what is charged; forks tell those of their origin. */
+  #versions: Versions;
+  readonly #isOrigin: boolean;
   /** Derived values, valid until the next write. */
   readonly #derived = new Map<(usage: Usage) => unknown, unknown>();
 
-  constructor(axes: Axes, columns: (Column | undefined)[]) {
+  constructor(axes: Axes, columns: (Column | undefined)[], versions?: Versions) {
     this.#axes = axes;
     this.#columns = columns;
+    this.#isOrigin = versions === undefined;
+    this.#versions = versions ?? { latest: 0, all: 0, of: new Map() };
   }
 
   readonly get = (holder: string, key: string): Amount => {
@@ -48,7 +53,17 @@ export class Usage {
   fork(): Usage {
     // From here on both usages share all blocks.
     this.#owner = {};
-    return new Usage(this.#axes, this.#columns.slice());
+    return new Usage(this.#axes, this.#columns.slice(), this.#versions);
+  }
+
+  /** What a holder, or the tree with this root, uses has changed. */
+  changed(holder: string): void {
+    if (this.#isOrigin) this.#versions.of.set(holder, ++this.#versions.latest);
+  }
+
+  /** Greater after each {@link changed} of this holder. Other versions mean other usage; the charges to a fork do not count. */
+  versionOf(holder: string): number {
+    return this.#versions.of.get(holder) ?? this.#versions.all;
   }
 
   /** The result of `make` for this usage, cached until the next write. */
@@ -65,6 +80,8 @@ export class Usage {
   restrictedTo(selects: (holder: string) => boolean): Usage {
     const { rows, keys } = this.#axes;
     const kept = createUsage();
+    const latest = this.#versions.latest + 1;
+    kept.#versions = { latest, all: latest, of: new Map() };
     for (const holder of rows.keys()) {
       if (!selects(holder)) continue;
       for (const key of keys.keys()) {
@@ -106,6 +123,9 @@ export const createUsage = (): Usage => new Usage({ rows: new Map(), keys: new M
 export type Column = { readonly owner: Owner; readonly blocks: Block[] };
 type Block = { readonly owner: Owner; readonly amounts: Amount[] };
 type Owner = object;
+
+/** `all`: the version of holders that have not changed since. */
+type Versions = { latest: number; readonly all: number; readonly of: Map<string, number> };
 
 /** Rows and columns, shared by all forks; entries are never removed. */
 type Axes = {

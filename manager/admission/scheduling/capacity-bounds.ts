@@ -5,7 +5,7 @@ import { timeBefore } from './expected-start.ts';
 import { createDisplaceable, type Displaceable } from '../preemption/displaceable.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
-import { available, borrowingReach, flavorResource, potentialAvailable } from '../quota/quota-tree.ts';
+import { available, borrowingReach, potentialAvailable } from '../quota/quota-tree.ts';
 import { DURATION, type Vector } from '../workload/request-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 import type { ClaimOfHead } from './claims-by-queue.ts';
@@ -240,13 +240,12 @@ function mayHaveQuota(
 ): boolean {
   for (const group of groups) {
     let found = false;
-    for (const { name } of group.flavors) {
+    for (const { keys } of group.flavors) {
       let has = true;
       for (let index = 0; has && index < resources.length; index++) {
         const amount = amounts[index] ?? 0;
-        const resource = resources[index] ?? '';
-        if (amount === 0 || !group.resources.includes(resource)) continue;
-        const key = flavorResource(name, resource);
+        const key = keys.get(resources[index] ?? '');
+        if (amount === 0 || key === undefined) continue;
         if (used === undefined) has = amount <= potentialAvailable(node, key);
         else {
           const free = available(node, used, key);
@@ -267,13 +266,13 @@ function leastReach({ groups, node }: QueueSetup, resources: readonly string[], 
   let most = 0;
   for (const group of groups) {
     let least = Number.POSITIVE_INFINITY;
-    for (const { name } of group.flavors) {
+    for (const { keys } of group.flavors) {
       let reach = 0;
       for (let index = 0; index < resources.length; index++) {
-        const resource = resources[index] ?? '';
+        const key = keys.get(resources[index] ?? '');
         const amount = truncated(amounts[index] ?? 0);
-        if (amount === ZERO || !group.resources.includes(resource)) continue;
-        reach = Math.max(reach, borrowingReach(node, usage, flavorResource(name, resource), amount).height);
+        if (amount === ZERO || key === undefined) continue;
+        reach = Math.max(reach, borrowingReach(node, usage, key, amount).height);
       }
       least = Math.min(least, reach);
       if (least === 0) break;
@@ -291,13 +290,12 @@ function leastBorrowing({ groups, node, whenCanBorrow }: QueueSetup, requests: R
     let firstFitting: number | undefined;
     let leastFitting = Number.POSITIVE_INFINITY;
     let least = Number.POSITIVE_INFINITY;
-    for (const { name } of flavors) {
+    for (const { keys } of flavors) {
       let reach = 0;
       let fits = true;
-      for (const resource of resources) {
+      for (const [resource, key] of keys) {
         const amount = requests.get(resource) ?? ZERO;
         if (amount === ZERO) continue;
-        const key = flavorResource(name, resource);
         reach = Math.max(reach, borrowingReach(node, usage, key, amount).height);
         fits &&= amount <= available(node, usage, key);
       }

@@ -15,6 +15,8 @@ export type ClaimOfHead = Head & { readonly claim: Claim };
 export interface ClaimsByQueue {
   /** Replaces the claim of a ClusterQueue. */
   set(entry: ClaimOfHead): void;
+  /** Updates up to which height in the cohort tree claims that hold something borrow, where that may have changed. */
+  updateBorrowing(borrowing: BorrowingOfClaims): void;
   /** Removes and returns the claim of a ClusterQueue. */
   delete(clusterQueue: string): ClaimOfHead | undefined;
   get(clusterQueue: string): ClaimOfHead | undefined;
@@ -25,6 +27,13 @@ export interface ClaimsByQueue {
   /** Whether a claim of a head with this borrowing height would hold quota of the tree with this root. */
   hasPlaceFor(head: Head, borrowing: number, root: string): boolean;
 }
+
+/** The height in the cohort tree up to which a claim borrows now. */
+export type BorrowingOfClaims = {
+  of(standing: ClaimOfHead): number;
+  /** While this stays the same, the height does. */
+  versionOf(standing: ClaimOfHead): number;
+};
 
 /** Claims of one cohort tree that hold quota. */
 export const CLAIMS_PER_TREE_MAX = 8;
@@ -45,12 +54,23 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
   /** Claims that hold something, by ClusterQueue, in order. */
   let holding: ReadonlyMap<string, ClaimOfHead> = new Map();
   let inOrder: readonly ClaimOfHead[] = [];
+  const parts = new WeakMap<ClaimOfHead, Map<Part, ClaimOfHead>>();
+  /** The claim that holds only a part of what its head claims: the same object as long as the claim stays the same. */
+  const partOf = (entry: ClaimOfHead, holds: Part): ClaimOfHead => {
+    const known = parts.get(entry) ?? new Map<Part, ClaimOfHead>();
+    const part = known.get(holds) ?? { ...entry, claim: { ...entry.claim, holds } };
+    parts.set(entry, known.set(holds, part));
+    return part;
+  };
 
   const holdAnew = (): void => {
     const before = holding;
-    holding = holdingOf(ordered, rootOf);
+    holding = holdingOf(ordered, rootOf, partOf);
     inOrder = [...holding.values()];
-    for (const [clusterQueue, held] of before) if (!stillHolds(held, holding.get(clusterQueue))) onEnd(held);
+    for (const [clusterQueue, held] of before) {
+      const now = holding.get(clusterQueue);
+      if (now !== held && !stillHolds(held, now)) onEnd(held);
+    }
   };
   const remove = (clusterQueue: string): ClaimOfHead | undefined => {
     const entry = byQueue.get(clusterQueue);
@@ -59,26 +79,38 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
     ordered = ordered.filter((each) => each !== entry);
     return entry;
   };
+  const set = (decided: ClaimOfHead): void => {
+    const {
+      claim: { holds: _decided, ...claim },
+      ...head
+    } = decided;
+    const entry: ClaimOfHead = { ...head, claim };
+    remove(entry.clusterQueue);
+    byQueue.set(entry.clusterQueue, entry);
+    const place = ordered.findIndex((each) => compareClaims(entry, each) < 0);
+    ordered.splice(place < 0 ? ordered.length : place, 0, entry);
+    holdAnew();
+    // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds. They are nominated again
+    // once, or two heads could block each other in turns without end.
+    const { clusterQueue } = entry;
+    const before = excessive.get(clusterQueue);
+    if (stillHolds(decided, holding.get(clusterQueue))) excessive.delete(clusterQueue);
+    else {
+      excessive.set(clusterQueue, decided);
+      if (before === undefined || !stillHolds(before, decided)) onEnd(decided);
+    }
+  };
+  /** For which version the height of a claim is known. */
+  const borrowingAt = new WeakMap<Claim, number>();
   return {
-    set: (decided) => {
-      const {
-        claim: { holds: _decided, ...claim },
-        ...head
-      } = decided;
-      const entry: ClaimOfHead = { ...head, claim };
-      remove(entry.clusterQueue);
-      byQueue.set(entry.clusterQueue, entry);
-      const place = ordered.findIndex((each) => compareClaims(entry, each) < 0);
-      ordered.splice(place < 0 ? ordered.length : place, 0, entry);
-      holdAnew();
-      // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds. They are nominated again
-      // once, or two heads could block each other in turns without end.
-      const { clusterQueue } = entry;
-      const before = excessive.get(clusterQueue);
-      if (stillHolds(decided, holding.get(clusterQueue))) excessive.delete(clusterQueue);
-      else {
-        excessive.set(clusterQueue, decided);
-        if (before === undefined || !stillHolds(before, decided)) onEnd(decided);
+    set,
+    updateBorrowing: ({ of, versionOf }) => {
+      for (const standing of inOrder) {
+        const version = versionOf(standing);
+        if (borrowingAt.get(standing.claim) === version) continue;
+        const borrowing = of(standing);
+        if (borrowing !== standing.claim.borrowing) set({ ...standing, claim: { ...standing.claim, borrowing } });
+        else borrowingAt.set(standing.claim, version);
       }
     },
     delete: (clusterQueue) => {
@@ -103,8 +135,14 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
   };
 }
 
+type Part = 'Quota' | 'Room';
+
 /** The claims that hold something, each with what it holds. `ordered`: all claims in order. */
-function holdingOf(ordered: readonly ClaimOfHead[], rootOf: (clusterQueue: string) => string): ReadonlyMap<string, ClaimOfHead> {
+function holdingOf(
+  ordered: readonly ClaimOfHead[],
+  rootOf: (clusterQueue: string) => string,
+  partOf: (entry: ClaimOfHead, holds: Part) => ClaimOfHead,
+): ReadonlyMap<string, ClaimOfHead> {
   const holding = new Map<string, ClaimOfHead>();
   const inTree = new Map<string, number>();
   const clusters = new Set<string>();
@@ -131,8 +169,7 @@ function holdingOf(ordered: readonly ClaimOfHead[], rootOf: (clusterQueue: strin
     const quota = before < CLAIMS_PER_TREE_MAX;
     const room = !clusters.has(claim.cluster);
     if (room) clusters.add(claim.cluster);
-    if (quota || room)
-      holding.set(clusterQueue, quota && room ? entry : { ...entry, claim: { ...claim, holds: quota ? 'Quota' : 'Room' } });
+    if (quota || room) holding.set(clusterQueue, quota && room ? entry : partOf(entry, quota ? 'Quota' : 'Room'));
   }
   return holding;
 }

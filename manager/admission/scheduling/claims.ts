@@ -113,6 +113,10 @@ export function reachOf({ clusterQueue, claim }: ClaimOfHead, { queues, usage }:
   return height;
 }
 
+/** The version of the usage on which {@link reachOf} depends. */
+export const usageVersionOf = ({ clusterQueue }: ClaimOfHead, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number =>
+  usage.versionOf(queues.get(clusterQueue)?.node.rootId ?? '');
+
 /**
  * Kueue's quotaResourcesToReserve. All requests if the quota is free and only a cluster is missing. Nothing if the ClusterQueue can
  * reclaim all that it has lent (Kueue's CanAlwaysReclaim). Otherwise the rest of the nominal quota or, for a queue that has to borrow,

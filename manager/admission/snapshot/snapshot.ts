@@ -18,7 +18,7 @@ import type { FairSharingConfig } from '../fair-sharing/fair-strategy.ts';
 import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
 import { preemptionPolicies, type PreemptionPolicies } from '../quota/preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from '../workload/priority.ts';
-import { buildQuotaTree, type QuotaNode, type QuotaTree } from '../quota/quota-tree.ts';
+import { buildQuotaTree, flavorResource, type FlavorResource, type QuotaNode, type QuotaTree } from '../quota/quota-tree.ts';
 import type { ReleaseProfile } from '../workload/release-profile.ts';
 import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Usage } from '../quota/usage.ts';
@@ -118,6 +118,8 @@ export type QueueSetup = {
 };
 export type FlavorSetup = {
   readonly name: string;
+  /** The keys of its quota, by resource of the group. */
+  readonly keys: ReadonlyMap<string, FlavorResource>;
   readonly clusters: LabelRequirements;
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** Taints of the nodes that the pods themselves have to tolerate. */
@@ -183,7 +185,7 @@ export function buildQueueingSetup(
   };
 }
 
-const flavorSetup = ({ metadata, spec }: DeepReadonly<ResourceFlavor>): FlavorSetup => ({
+const flavorSetup = ({ metadata, spec }: DeepReadonly<ResourceFlavor>): Omit<FlavorSetup, 'keys'> => ({
   name: metadata.name,
   clusters: requirementsOf(spec?.clusterSelector ?? {}),
   nodeLabels: spec?.nodeLabels ?? {},
@@ -193,7 +195,7 @@ const flavorSetup = ({ metadata, spec }: DeepReadonly<ResourceFlavor>): FlavorSe
 function queueSetup(
   { metadata, spec }: DeepReadonly<ClusterQueue>,
   tree: QuotaTree,
-  flavors: ReadonlyMap<string, FlavorSetup>,
+  flavors: ReadonlyMap<string, Omit<FlavorSetup, 'keys'>>,
   { fairSharing, defaultPlacement }: { readonly fairSharing: FairSharingConfig | undefined; readonly defaultPlacement: PlacementPolicy },
 ): QueueSetup | InadmissibleReason {
   const { name } = metadata;
@@ -245,10 +247,17 @@ function queueSetup(
     admissionMode: spec.admissionScope?.admissionMode ?? 'NoAdmissionFairSharing',
     ignoresUndeclared: spec.quotaCheckStrategy === 'IgnoreUndeclared',
     excludedPrefixes: excluded,
-    groups: groups.map((group) => ({
-      resources: group.coveredResources.filter((resource) => !excluded.some((prefix) => resource.startsWith(prefix))),
-      flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),
-    })),
+    groups: groups.map((group) => {
+      const resources = group.coveredResources.filter((resource) => !excluded.some((prefix) => resource.startsWith(prefix)));
+      return {
+        resources,
+        flavors: group.flavors.flatMap(({ name: flavor }) => {
+          const found = flavors.get(flavor);
+          const keys = new Map(resources.map((resource) => [resource, flavorResource(flavor, resource)]));
+          return found === undefined ? [] : [{ ...found, keys }];
+        }),
+      };
+    }),
   };
 }
 

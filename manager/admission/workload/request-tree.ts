@@ -17,6 +17,7 @@ export type Vector = readonly number[];
  */
 export class RequestTree {
   #root: Node | undefined;
+  #earliest: QueuedWorkload | undefined;
   #state = 0x9e3779b9;
 
   get size(): number {
@@ -30,17 +31,17 @@ export class RequestTree {
 
   /** The first Workload in order. */
   get earliest(): QueuedWorkload | undefined {
-    let node = this.#root;
-    while (node?.left !== undefined) node = node.left;
-    return node?.queued;
+    return this.#earliest;
   }
 
   insert(queued: QueuedWorkload, own: Vector): void {
     this.#root = insert(this.#root, { queued, own, rank: this.#nextRank(), left: undefined, right: undefined, size: 1, least: own });
+    if (this.#earliest === undefined || compare(queued, this.#earliest) < 0) this.#earliest = queued;
   }
 
   delete(queued: QueuedWorkload): void {
     this.#root = remove(this.#root, queued);
+    if (this.#earliest !== undefined && compare(queued, this.#earliest) <= 0) this.#earliest = firstOf(this.#root);
   }
 
   /** The first Workload in order for which the condition holds. */
@@ -108,6 +109,12 @@ function insert(node: Node | undefined, added: Node): Node {
   if (compare(added.queued, node.queued) < 0) node.left = insert(node.left, added);
   else node.right = insert(node.right, added);
   return renewed(node);
+}
+
+function firstOf(root: Node | undefined): QueuedWorkload | undefined {
+  let node = root;
+  while (node?.left !== undefined) node = node.left;
+  return node?.queued;
 }
 
 /** The nodes before `at`, and those after it. */

@@ -52,3 +52,19 @@ test('the table of a list of clusters is made once, and its rows are those of ev
   expect(column && table.rows.map((row) => cellOf(column, row))).toEqual([0, 2000]);
   expect(usage.columnOf('cpu')).toBeUndefined();
 });
+
+test('what is charged has a new version, other holders keep theirs, and the charges to a fork have none', () => {
+  const usage = createUsage();
+  const versions = (): number[] => ['tree', 'other'].map((holder) => usage.versionOf(holder));
+  const before = versions();
+  usage.changed('tree');
+  const [tree, other] = versions();
+  expect([tree !== before[0], other === before[1]]).toEqual([true, true]);
+  const fork = usage.fork();
+  fork.changed('tree');
+  expect([fork.versionOf('tree'), ...versions()]).toEqual([tree, tree, other]);
+  // Other quota makes another usage of every holder.
+  const rebuilt = usage.restrictedTo(() => true);
+  expect(rebuilt.versionOf('tree')).toBeGreaterThan(tree ?? 0);
+  expect(rebuilt.versionOf('other')).toBeGreaterThan(other ?? 0);
+});

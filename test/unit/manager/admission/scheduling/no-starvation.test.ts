@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { potentialAvailable } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
+import type { PendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
 import { anOrderWorld } from './order-world.ts';
 import { aCluster, aClusterQueue } from '../setup.ts';
 
@@ -201,13 +202,16 @@ const worlds = fc.record({
   ),
 });
 
-function aStreamWorld({
-  queues,
-  clusters,
-}: {
-  queues: readonly { nominal: number; borrowing: number | undefined; strict: boolean; shares: boolean }[];
-  clusters: readonly number[];
-}) {
+function aStreamWorld(
+  {
+    queues,
+    clusters,
+  }: {
+    queues: readonly { nominal: number; borrowing: number | undefined; strict: boolean; shares: boolean }[];
+    clusters: readonly number[];
+  },
+  asSeen?: (all: PendingQueues) => PendingQueues,
+) {
   const clusterQueues = queues.map(({ nominal, borrowing, strict, shares }, index) => {
     const resources = [{ name: 'cpu', nominalQuota: nominal, ...omitUndefined({ borrowingLimit: shares ? borrowing : undefined }) }];
     return aClusterQueue(
@@ -223,6 +227,7 @@ function aStreamWorld({
   return anOrderWorld(
     { clusterQueues },
     clusters.map((cpu, index) => aCluster(`cluster-${index}`, { capacity: { cpu: `${cpu}` } })),
+    asSeen,
   );
 }
 
@@ -303,5 +308,30 @@ test('incremental equals rebuilt: whatever came and ended, nobody waits who fits
       }
     }),
     { numRuns: 300 },
+  );
+});
+
+/** Works out up to which height every claim borrows, whenever it is asked for. */
+function recomputing(queues: PendingQueues): PendingQueues {
+  let version = 0;
+  return { ...queues, claims: (borrowing, revise) => queues.claims(borrowing && { ...borrowing, versionOf: () => ++version }, revise) };
+}
+
+test('a claim that is not worked out again would be the same: whoever is admitted is admitted at the same time if all are', () => {
+  fc.assert(
+    fc.property(worlds, ({ queues, clusters, stream }) => {
+      const [world, other] = [aStreamWorld({ queues, clusters }), aStreamWorld({ queues, clusters }, recomputing)];
+      for (const [index, each] of stream.entries()) {
+        const running = [...world.running.keys()];
+        const ending = each.ends % 3 === 0 ? running[each.ends % Math.max(1, running.length)] : undefined;
+        for (const one of [world, other]) {
+          if (ending !== undefined) one.end(ending);
+          else one.arrive(NAMES[each.queue % queues.length] ?? 'a', `job-${index}`, `${each.cpu}`, { priority: each.priority });
+        }
+        expect(world.settle()).toEqual(other.settle());
+        expect([...world.running]).toEqual([...other.running]);
+      }
+    }),
+    { numRuns: 150 },
   );
 });

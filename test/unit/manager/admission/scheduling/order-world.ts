@@ -3,7 +3,7 @@ import { createAdmissionCache } from '../../../../../manager/admission/cache/adm
 import { claimedAs, reserve } from '../../../../../manager/admission/scheduling/claims.ts';
 import type { ClusterState } from '../../../../../manager/admission/quota/cluster-state.ts';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
-import { createPendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
+import { createPendingQueues, type PendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
 import { compareQueued, type QueuedWorkload } from '../../../../../manager/admission/workload/ordering.ts';
 import { nextMost, runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
 import { buildQueueingSetup, type QueueingObjects } from '../../../../../manager/admission/snapshot/snapshot.ts';
@@ -12,12 +12,18 @@ import { aWorkload, objects, queued } from '../setup.ts';
 
 export type OrderWorld = ReturnType<typeof anOrderWorld>;
 
-export function anOrderWorld(parts: Partial<QueueingObjects>, clusters: readonly ClusterState[]) {
+/** `asSeen`: the queues as the cycles see them. */
+export function anOrderWorld(
+  parts: Partial<QueueingObjects>,
+  clusters: readonly ClusterState[],
+  asSeen: (queues: PendingQueues) => PendingQueues = (queues) => queues,
+) {
   const waiting = new Map<string, { readonly clusterQueue: string; readonly entry: QueuedWorkload }>();
   const setup = buildQueueingSetup(objects(parts));
   const cache = createAdmissionCache(setup);
   cache.setClusters(clusters);
   const queues = createPendingQueues();
+  const seen = asSeen(queues);
   const running = new Map<string, { readonly clusterQueue: string; readonly cluster: string }>();
   const isStrict = (clusterQueue: string): boolean => setup.queues.get(clusterQueue)?.strict ?? false;
   let arrivals = 0;
@@ -77,7 +83,7 @@ export function anOrderWorld(parts: Partial<QueueingObjects>, clusters: readonly
         const result = runCycle(
           {
             cache,
-            queues,
+            queues: seen,
             admit: ({ head, record }) => {
               const { workload } = head.queued;
               queues.delete(workload.key);

@@ -27,6 +27,7 @@ test('whatever comes and goes: the first within bounds, the least of all and the
       }
       const ranked = [...model.values()].toSorted((a, b) => compareQueued(a.entry, b.entry));
       expect(tree.size).toBe(ranked.length);
+      expect(tree.earliest).toBe(ranked[0]?.entry);
       expect(tree.least).toEqual(ranked.length === 0 ? undefined : [0, 1].map((at) => Math.min(...ranked.map(({ own }) => own[at] ?? 0))));
       expect(tree.firstWhere((amounts) => isWithin(amounts, bounds))).toBe(ranked.find(({ own }) => isWithin(own, bounds))?.entry);
       expect(ranked.map(({ entry }) => tree.before(entry))).toEqual(ranked.map((_, position) => position));
