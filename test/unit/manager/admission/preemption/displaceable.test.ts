@@ -111,7 +111,7 @@ const fairly = (queue: QueueSetup): QueueSetup => ({
 });
 
 test('whoever fits, or will once others have given their place up, is within the bounds', () => {
-  let preempting = 0;
+  let [preempting, nominated] = [0, 0];
   fc.assert(
     fc.property(situations, ({ queues, admitted, capacity, pooled, fair, asked }) => {
       const setting: Setting = {
@@ -141,6 +141,7 @@ test('whoever fits, or will once others have given their place up, is within the
       };
       const head = { clusterQueue: asked.queue, queued: queued(preemptor.workload, 0, asked.priority) };
       const outcome = nominate(snapshot, head, 0);
+      nominated++;
       if (outcome.kind !== 'Fit' && outcome.kind !== 'Preempt') return;
       if (outcome.kind === 'Preempt') preempting++;
       const earliest = queued(preemptor.workload, 0, asked.priority + asked.higher);
@@ -150,5 +151,5 @@ test('whoever fits, or will once others have given their place up, is within the
     }),
     { numRuns: 1_000 },
   );
-  expect(preempting).toBeGreaterThan(50);
+  expect(preempting / nominated).toBeGreaterThan(0.05);
 });

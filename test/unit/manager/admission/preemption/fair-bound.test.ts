@@ -114,7 +114,7 @@ test('where it says that nobody goes, the search finds nobody, whatever is runni
     [FairStrategy.LessThanInitialShare],
     [FairStrategy.LessThanOrEqualToFinalShare],
   );
-  let spared = 0;
+  let [spared, searched] = [0, 0];
   fc.assert(
     fc.property(
       fc.array(job, { maxLength: 10 }),
@@ -123,6 +123,7 @@ test('where it says that nobody goes, the search finds nobody, whatever is runni
       strategies,
       (running, wants, weights, given) => {
         const search = searchIn(running, wants, { weights, strategies: given });
+        searched++;
         if (!hasNoVictimElsewhere(search)) return;
         spared++;
         expect(fairPreemption(search)).toEqual([]);
@@ -130,5 +131,5 @@ test('where it says that nobody goes, the search finds nobody, whatever is runni
     ),
     { numRuns: 1000 },
   );
-  expect(spared).toBeGreaterThan(100);
+  expect(spared / searched).toBeGreaterThan(0.1);
 });
