@@ -4,7 +4,7 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { Claim, Head, Inadmissibility } from '../scheduling/decision.ts';
 import { compareNominated, type QueuedWorkload } from '../workload/ordering.ts';
 import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../scheduling/capacity-bounds.ts';
-import { AwaitingClaims } from './awaiting-claims.ts';
+import { ClaimWaiters } from './claim-waiters.ts';
 import { InadmissibleQueues } from './inadmissible-queues.ts';
 import type { PendingClass } from './pending-class.ts';
 import { PendingQueue, type Pending } from './pending-queue.ts';
@@ -90,7 +90,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   const endedClaims: ClaimOfHead[] = [];
   let revisionMs: number | undefined;
   const claims = createClaimsByQueue(rootOf, (entry) => endedClaims.push(entry));
-  const awaiting = new AwaitingClaims(rootOf);
+  const awaiting = new ClaimWaiters(rootOf);
   /** Capacity of claims that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   const followEndedClaims = (): void => {
     if (endedClaims.length === 0) return;

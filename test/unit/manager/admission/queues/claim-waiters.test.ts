@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AwaitingClaims } from '../../../../../manager/admission/queues/awaiting-claims.ts';
+import { ClaimWaiters } from '../../../../../manager/admission/queues/claim-waiters.ts';
 import { PendingQueue } from '../../../../../manager/admission/queues/pending-queue.ts';
 import { aWorkload, queued } from '../setup.ts';
 
@@ -7,7 +7,7 @@ const aQueue = (name: string): PendingQueue => new PendingQueue(name, () => unde
 const aHead = (arrival: number) => queued(aWorkload(`job-${arrival}`), arrival);
 
 test('of each tree, the first in the order of a cycle is next: the nearest borrowing, then the oldest', () => {
-  const awaiting = new AwaitingClaims((clusterQueue) => clusterQueue.slice(0, 1));
+  const awaiting = new ClaimWaiters((clusterQueue) => clusterQueue.slice(0, 1));
   const [far, late, early, other] = ['a-far', 'a-late', 'a-early', 'b-other'].map(aQueue);
   if (far === undefined || late === undefined || early === undefined || other === undefined) throw new Error('unreachable');
   awaiting.add(far, aHead(0), 1);
@@ -22,7 +22,7 @@ test('of each tree, the first in the order of a cycle is next: the nearest borro
 });
 
 test('a ClusterQueue no longer awaits a claim when its first Workload is gone, and still does when another one is', () => {
-  const awaiting = new AwaitingClaims(() => 'root');
+  const awaiting = new ClaimWaiters(() => 'root');
   const queue = aQueue('cq');
   const [first, second] = [aHead(0), aHead(1)];
   awaiting.add(queue, first, 0);

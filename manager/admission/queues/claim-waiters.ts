@@ -3,7 +3,7 @@ import { compareNominated, type Nominated, type QueuedWorkload } from '../worklo
 import type { PendingQueue } from './pending-queue.ts';
 
 /** By cohort tree, the ClusterQueues whose first Workload would get a claim if the tree had a place left, in the order of a cycle. */
-export class AwaitingClaims {
+export class ClaimWaiters {
   readonly #byRoot = new Map<string, IndexedHeap<AwaitsClaim>>();
   readonly #rootOf: (clusterQueue: string) => string;
 
