@@ -65,6 +65,15 @@ export const NEVER_PROBED: ClusterHealth = {
   unreadable: [],
 };
 
+/**
+ * Health after a probe that is late. It tells of a lost cluster nothing new: a message that changed with every probe would cost a status
+ * write each time.
+ */
+export function afterLateAnswer(health: ClusterHealth, failure: ProbeFailure, nowMs: number): ClusterHealth {
+  const next = afterProbe(health, failure, nowMs);
+  return health.contact === 'Lost' ? { ...next, reason: health.reason, message: health.message } : next;
+}
+
 /** The health after a probe. */
 export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: number): ClusterHealth {
   if (probe.kind === 'Answered') {

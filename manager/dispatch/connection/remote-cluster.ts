@@ -17,6 +17,7 @@ import { RETAINED_MAX } from '../../api/retention.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { type AbilityNow, isFaultOfCluster } from '../cluster/cluster-ability.ts';
 import {
+  afterLateAnswer,
   afterProbe,
   type ClusterFault,
   type ClusterHealth,
@@ -26,7 +27,7 @@ import {
   withFault,
 } from '../cluster/cluster-health.ts';
 import type { IdentityProblem } from '../cluster/cluster-identities.ts';
-import { type ClusterProbe, createClusterProbe } from '../cluster/cluster-probe.ts';
+import { type ClusterProbe, type ClusterProbeOptions, createClusterProbe } from '../cluster/cluster-probe.ts';
 import { createTrips, type Trips } from '../cluster/cluster-trust.ts';
 import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
 import { namesOfClasses } from '../cluster/priority-classes.ts';
@@ -118,7 +119,7 @@ class ConnectedCluster implements RemoteCluster {
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
     this.#options = options;
-    const onLate = (failure: ProbeResult): void => this.#becomes(afterProbe(this.#health, failure, clock.now()));
+    const onLate: ClusterProbeOptions['onLate'] = (failure) => this.#becomes(afterLateAnswer(this.#health, failure, clock.now()));
     this.#prober = createClusterProbe({ kind, client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);

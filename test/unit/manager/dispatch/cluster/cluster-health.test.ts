@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  afterLateAnswer,
   afterProbe,
   FAILURES_UNTIL_LOST,
   NEVER_PROBED,
@@ -37,6 +38,13 @@ describe('a worker cluster', () => {
       });
     },
   );
+
+  test('that is lost says the same whether an answer is late or has not come', () => {
+    const LATE = { kind: 'Failed', reason: 'ConnectionFailed', message: 'no answer within 5000 ms' } as const;
+    const lost = after(ANSWER, FAILURE, FAILURE, FAILURE);
+    expect(afterLateAnswer(lost, LATE, 9000)).toEqual({ ...lost, failures: lost.failures + 1 });
+    expect(afterLateAnswer(after(ANSWER, FAILURE, FAILURE), LATE, 9000)).toMatchObject({ contact: 'Lost', message: LATE.message });
+  });
 
   test('is lost when it stays silent, counted from the first failure', () => {
     const failures = Array.from({ length: FAILURES_UNTIL_LOST }, () => FAILURE);
