@@ -87,7 +87,14 @@ export function createFence(deps: FenceDeps): Fence {
   const state = createCopiesState({ clock, log, metrics, fences, places, openings, fenceAfterMs, onChange, onNews: () => renewals.wake() });
   const quietMs = fenceAfterMs === 0 ? QUIET_WITHOUT_FENCE_MS : fenceAfterMs * QUIET_SHARE;
   const renewals = createOwnRenewals({
-    ...{ client, clock, log, fences, places, fenceAfterMs, renewEveryMs, onWentBack },
+    client,
+    clock,
+    log,
+    fences,
+    places,
+    fenceAfterMs,
+    renewEveryMs,
+    onWentBack,
     announced: { controllerName, version },
     // The timer that waits for the fence to be due is late by the time in which the machine slept.
     onDue: () => state.settle(),

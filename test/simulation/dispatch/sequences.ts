@@ -224,7 +224,7 @@ export function createSequences({ yard, crew, clock, dice, trace, cutOff, onRele
     acts,
     flapping,
     narrowed,
-    runsOn: (cluster, { metadata: { creationTimestamp = '' } }) =>
+    runsOn: (cluster, { metadata: { creationTimestamp } }) =>
       clock.now() < (runOnUntilMs.get(cluster) ?? 0) ||
       (flapping.has(cluster) && clock.now() - Date.parse(creationTimestamp) < POD_TAKES_MS),
     steady() {

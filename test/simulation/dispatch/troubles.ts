@@ -184,7 +184,13 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker,
   }
 
   const sequences = createSequences({
-    ...{ yard, crew, clock, dice, trace, onRelease, victim },
+    yard,
+    crew,
+    clock,
+    dice,
+    trace,
+    onRelease,
+    victim,
     cutOff: ({ name, network }, forMs) => cutOff(name, network, 'partition', forMs),
   });
 
