@@ -41,7 +41,7 @@ async function running(user: UserInfo | undefined): Promise<Running> {
   const manager = createManager({
     client: as(user),
     connectCluster: () => as(user),
-    recordKeySecret: { namespace: 'switchyard-system', name: 'record-key' },
+    recordKeySecret: { namespace: 'switchyard-system', name: 'switchyard-manager-record-key' },
     webhook: {
       address: `127.0.0.1:${port}`,
       certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),

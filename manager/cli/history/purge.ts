@@ -33,10 +33,7 @@ export const HISTORY_PURGE = command({
     'What matches is counted and confirmed first. Writes the store itself, with the rights of whoever asks. ' +
     'A Job that is still on the manager cluster is recorded again when another manager takes over: delete it first.',
   flags: FLAGS,
-  examples: [
-    'history purge --namespace team --dry-run',
-    'history purge --user oidc:ann --before 2026-01-01 --yes --audit-log /var/log/switchyard/purges.log',
-  ],
+  examples: ['history purge --namespace team --dry-run', 'history purge --user oidc:ann --yes --audit-log purges.log'],
   configOf(values) {
     const { 'history-store': store, namespace, user, before } = values;
     if (store === undefined) throw new FlagError('--history-store: is missing; write what the manager was given there');
