@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
@@ -147,7 +148,14 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   }
-  const events = observeEvents((await client.list(EVENTS, { namespace })).items, clean);
+  // Events are posted beside the syncs, later on a loaded machine.
+  const look = async (): Promise<Outcome['events']> => observeEvents((await client.list(EVENTS, { namespace })).items, clean);
+  const endMs = stage.now() + options.settleLimitMs;
+  let events = await look();
+  while (!isDeepStrictEqual(events, scenario.expect.events) && stage.now() < endMs) {
+    await stage.pass(LOOK_EVERY_MS);
+    events = await look();
+  }
   await client.delete(NAMESPACES, { namespace: '', name: namespace });
   return { observed, events, ...omitUndefined({ error: failure }) };
 }
