@@ -237,6 +237,8 @@ end:
 #define MISLED(c) (repointed && c == 0)
 #define HAS_IDENTITY(c) (!MISLED(c) || HAS(CLUSTERS_WITHOUT_IDENTITY))
 #define ANSWERS(c) (leads && at[c].contact == READY && !at[c].cut && HAS_IDENTITY(c))
+/* A watch goes on after a cut before a probe has shown that the cluster is in reach again. */
+#define SEES(c) (ANSWERS(c) || (in_detail && leads && at[c].contact == LOST && !at[c].cut && HAS_IDENTITY(c)))
 #define LISTED(c) (at[c].there && at[c].marked && !at[c].unnoticed && !MISLED(c))
 #define RECORDED(c) (epoch > 0 && place == c && !done)
 #define CURRENT(c) (LISTED(c) && RECORDED(c) && at[c].epoch == epoch)
@@ -357,7 +359,7 @@ end:
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && told == DISPATCHED && !TO_BE_LOOKED_UP(c) -> step("Say lost", c); told = COPY_LOST }
   :: d_step { ANSWERS(c) && RECORDED(c) && !LISTED(c) && at[c].refused && !WAS_DISPATCHED && told != REFUSED && !TO_BE_LOOKED_UP(c) -> step("Say refused", c);
       told = REFUSED; PROMISE }
-  :: d_step { ANSWERS(c) && CURRENT(c) && suspended && RESTS(c) && CERTAIN(c) && (!PROVEN || told == FENCED_OFF) -> step("Say at rest", c); told = AT_REST; PROMISE }
+  :: d_step { SEES(c) && CURRENT(c) && suspended && RESTS(c) && CERTAIN(c) && (!PROVEN || told == FENCED_OFF) -> step("Say at rest", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN &&
         (UNTOUCHED(c) || (ANSWERS(c) && !LISTED(c) && !TO_BE_LOOKED_UP(c) && CERTAIN(c))) -> step("Say nothing there", c); told = AT_REST; PROMISE }
   :: d_step { leads && RECORDED(c) && suspended && !PROVEN && at[c].contact == LOST && at[c].silent >= GIVE_UP &&
