@@ -15,7 +15,10 @@ import {
   serials,
   startReplica,
   writes,
+  useCertificateWorld,
 } from './certificate-world.ts';
+
+useCertificateWorld();
 
 describe('a keeper that dies', () => {
   test('after it has made the certificate and before API servers trust it: no manager serves with it until the next keeper has published it', async () => {

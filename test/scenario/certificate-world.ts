@@ -47,21 +47,24 @@ export let replicas: Replica[];
 export let writes: string[];
 const making = new Set<Promise<unknown>>();
 
-beforeEach(async () => {
-  clock = new FakeClock();
-  cluster = await startCluster(clock, []);
-  replicas = [];
-  writes = [];
-  await cluster.client.create(NAMESPACES, { metadata: { name: SECRET.namespace } });
-  for (const resource of BUNDLE_HOLDERS) await createConfiguration(resource);
-});
-afterEach(async () => {
-  for (const replica of replicas) {
-    replica.release();
-    await replica.kill();
-  }
-  await cluster.plane.close();
-});
+/** Called by each file of tests, because files share modules, and hooks are of the file that registers them. */
+export function useCertificateWorld(): void {
+  beforeEach(async () => {
+    clock = new FakeClock();
+    cluster = await startCluster(clock, []);
+    replicas = [];
+    writes = [];
+    await cluster.client.create(NAMESPACES, { metadata: { name: SECRET.namespace } });
+    for (const resource of BUNDLE_HOLDERS) await createConfiguration(resource);
+  });
+  afterEach(async () => {
+    for (const replica of replicas) {
+      replica.release();
+      await replica.kill();
+    }
+    await cluster.plane.close();
+  });
+}
 
 /** As a chart renders it: without a bundle. */
 export async function createConfiguration(resource: Resource<BundleHolder>, caBundle?: string): Promise<void> {

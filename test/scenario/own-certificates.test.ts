@@ -30,7 +30,10 @@ import {
   setBundles,
   startReplica,
   writes,
+  useCertificateWorld,
 } from './certificate-world.ts';
+
+useCertificateWorld();
 
 const [SEEDS, ROUNDS] = isSlow ? [Array.from({ length: 12 }, (_, seed) => seed + 1), 60] : [[5, 10], 20];
 
