@@ -3,12 +3,10 @@ import manifest from '../package.json' with { type: 'json' };
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
-import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
-import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
+import { programAccess } from '../shared/kube/program-access.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
-import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -24,17 +22,8 @@ await runCommandLine(CERTIFICATES_PROGRAM, main);
 
 async function main(config: CertificatesConfig): Promise<number> {
   const log = createLogger(config.logLevel);
-  const access = accessTo(config);
+  const access = programAccess(config, process.env, systemClock);
   return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, log, signal));
-}
-
-function accessTo({ kubeconfig }: CertificatesConfig): ClusterAccess {
-  const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : { kind: 'file' as const, path: kubeconfig };
-  try {
-    return accessFromKubeconfig(source, systemClock);
-  } catch (error) {
-    throw error instanceof KubeconfigError ? new FlagError(`--kubeconfig: ${error.message}`, { cause: error }) : error;
-  }
 }
 
 async function serve(config: CertificatesConfig, access: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {

@@ -6,13 +6,11 @@ import { SHARED_TENANT } from '../shared/api/names.ts';
 import { createAddressRanges } from '../shared/kube/address-ranges.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
-import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
-import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
+import { programAccess } from '../shared/kube/program-access.ts';
 import type { ActingAs } from '../shared/kube/kube-client.ts';
 import { createAccessGate, createMetricsGate } from '../shared/kube/access-gate.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
-import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { DRAIN_MS, runProgram } from '../shared/runtime/lifecycle.ts';
@@ -48,20 +46,11 @@ import { createWorkerConnector } from './process/worker-connection.ts';
 
 async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
-  const home = accessTo(config);
+  const home = programAccess(config, process.env, systemClock);
   const redis = config.redis && readRedisSettings(config.redis);
   const traces = traceDestination(config.tracing.otlpEndpoint, process.env);
   const drainMs = DRAIN_MS + (config.webhook?.shutdownDelayMs ?? 0);
   return runProgram({ clock: systemClock, log, drainMs }, (signal) => runManager({ ...config, redis }, home, traces, log, signal));
-}
-
-function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
-  const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : { kind: 'file' as const, path: kubeconfig };
-  try {
-    return accessFromKubeconfig(source, systemClock);
-  } catch (error) {
-    throw error instanceof KubeconfigError ? new FlagError(`--kubeconfig: ${error.message}`, { cause: error }) : error;
-  }
 }
 
 async function runManager(

@@ -11,8 +11,7 @@ import { createClientMetrics } from '../shared/kube/client-metrics.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
-import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
-import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
+import { programAccess } from '../shared/kube/program-access.ts';
 import { createMetricsGate } from '../shared/kube/access-gate.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
@@ -37,19 +36,10 @@ await runCommandLine(WORKER_PROGRAM, main);
 
 async function main(config: WorkerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
-  const access = accessTo(config);
+  const access = programAccess(config, process.env, systemClock);
   checkLeases(config, access);
   const traces = traceDestination(config.otlpEndpoint, process.env);
   return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, traces, log, signal));
-}
-
-function accessTo({ kubeconfig, context }: WorkerConfig): ClusterAccess {
-  const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : ({ kind: 'file', path: kubeconfig } as const);
-  try {
-    return accessFromKubeconfig(source.kind === 'file' && context !== undefined ? { ...source, context } : source, systemClock);
-  } catch (error) {
-    throw error instanceof KubeconfigError ? new FlagError(`--kubeconfig: ${error.message}`, { cause: error }) : error;
-  }
 }
 
 /** Two programs' parts that write one Lease would take turns in it. */

@@ -1,3 +1,4 @@
+import { FLOATING_PREFIX } from '../../shared/api/names.ts';
 import { formatQuantity, parseQuantity, toMilliUnits, toUnits } from '../../shared/kube/quantity.ts';
 
 declare const unit: unique symbol;
@@ -7,6 +8,9 @@ declare const unit: unique symbol;
  * its use. {@link UNLIMITED} stays unlimited after any subtraction.
  */
 export type Amount = number & { readonly [unit]: 'Amount' };
+
+/** Whether a resource is of no node and no cluster, so that only quota bounds it. */
+export const isFloating = (resource: string): boolean => resource.startsWith(FLOATING_PREFIX);
 
 /** Amounts by resource name. */
 export type Requests = ReadonlyMap<string, Amount>;

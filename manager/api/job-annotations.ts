@@ -199,7 +199,7 @@ export function carryWishOf(job: Labelled): CarryWish {
   return { kind: 'Invalid', problem };
 }
 
-/** What each pod uses of resources that no node offers: licences, connections. Names have {@link FLOATING_PREFIX}. */
+/** Resources of no node that each pod uses: licences, connections. Names have {@link FLOATING_PREFIX}. */
 export type RequestsWish = { readonly kind: 'Requests'; readonly perPod: Requests } | InvalidWish;
 
 const FLOATING_MAX = 16;

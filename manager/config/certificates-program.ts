@@ -1,6 +1,6 @@
-import { bindAddress, FlagError, type FlagTable, type FlagValues, type Program, text } from '../../shared/runtime/flags.ts';
+import { FlagError, type FlagTable, type FlagValues, type Program, text } from '../../shared/runtime/flags.ts';
 import type { LogLevel } from '../../shared/runtime/pino-logger.ts';
-import { LOG_FLAGS } from '../../shared/runtime/program-flags.ts';
+import { LOG_FLAGS, METRICS_FLAGS } from '../../shared/runtime/program-flags.ts';
 import { shaped } from '../../shared/runtime/value-shape.ts';
 import { CERTIFICATE_FLAGS, type CertificateSecretConfig, secretName } from './certificate-flags.ts';
 
@@ -42,10 +42,8 @@ const FLAGS = {
     about: 'name of the Mutating- and of the ValidatingWebhookConfiguration whose caBundle is written',
   },
   'health-bind-address': {
-    value: 'HOST:PORT',
-    fallback: '127.0.0.1:0',
+    ...METRICS_FLAGS['metrics-bind-address'],
     about: '/healthz and /readyz; port 0 takes a free one, 0 alone serves nothing',
-    parse: (given: string) => (given === '0' ? undefined : bindAddress(given)),
   },
   ...LOG_FLAGS,
 } satisfies FlagTable;

@@ -10,7 +10,7 @@ export type PodSet = {
   /** The most pods at once. */
   readonly count: number;
   readonly template: DeepReadonly<PodTemplateSpec>;
-  /** What each pod uses beside what its containers request. */
+  /** Requests of each pod beside those of its containers. */
   readonly perPod?: Requests;
 };
 

@@ -47,12 +47,14 @@ export function claimNow(clock: Clock, durationMs: number): LeaseClaim {
 }
 
 /**
- * For how many milliseconds this claim still lets its holder write. The steady clock may stand still while a machine sleeps, and the time
- * of day is set: the one that says later counts.
+ * Milliseconds since the claim was made. The steady clock may stand still while a machine sleeps, and the time of day is set: the one that
+ * says later counts.
  */
-export function writableLeftMs(clock: Clock, { madeMs, madeTimeMs, durationMs }: LeaseClaim): number {
-  return writableMs(durationMs) - Math.max(clock.monotonic() - madeMs, clock.now() - madeTimeMs);
-}
+export const claimAgeMs = (clock: Clock, { madeMs, madeTimeMs }: LeaseClaim): number =>
+  Math.max(clock.monotonic() - madeMs, clock.now() - madeTimeMs);
+
+/** For how many milliseconds this claim still lets its holder write. */
+export const writableLeftMs = (clock: Clock, claim: LeaseClaim): number => writableMs(claim.durationMs) - claimAgeMs(clock, claim);
 
 export function createLeaseHold(clock: Clock): KeptLeaseHold {
   /** All of these must let it write; none: nothing was claimed yet. */

@@ -3,7 +3,7 @@ import { formatAmount, minus, ZERO, type Amount, type Requests } from '../../api
 import type { Combinable } from './flavor-combination.ts';
 import { inPreferredOrder, worstMode, type FlavorMode } from './flavor-fungibility.ts';
 import { matchFlavor } from './flavor-match.ts';
-import { available, borrowingReach, flavorResource, nominalQuota, potentialAvailable, type FlavorResource } from '../quota/quota-tree.ts';
+import { available, borrowingReach, nominalQuota, potentialAvailable, type FlavorResource } from '../quota/quota-tree.ts';
 import type { FlavorSetup, InadmissibleReason, QueueSetup } from '../snapshot/snapshot.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -115,8 +115,7 @@ function tryFlavor(
   const shortages: string[] = [];
   const modes: FlavorMode[] = [];
   let claimable = true;
-  for (const resource of resources) {
-    const key = flavor.keys.get(resource) ?? flavorResource(flavor.name, resource);
+  for (const [resource, key] of flavor.keys) {
     const amount = workload.requests.get(resource) ?? ZERO;
     const most = potentialAvailable(queue.node, key);
     if (amount > most) {

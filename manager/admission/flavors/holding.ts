@@ -23,6 +23,5 @@ function apply(usage: Usage, { node, charges, cluster, amounts }: Holding, onNod
     usage.changed(node.rootId);
   }
   const holder = clusterHolder(cluster);
-  usage.changed(holder);
   for (const [resource, amount] of amounts) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
 }

@@ -1,5 +1,4 @@
-import { FLOATING_PREFIX } from '../../../shared/api/names.ts';
-import { ZERO, type Requests } from '../../api/amount.ts';
+import { isFloating, ZERO, type Requests } from '../../api/amount.ts';
 import type { NodeShapeState } from '../quota/cluster-state.ts';
 
 /**
@@ -12,7 +11,7 @@ export function podsOnEmptyNodes(requests: Requests, shapes: readonly NodeShapeS
   for (const { count, allocatable } of shapes) {
     let onNode = pods;
     for (const [resource, amount] of requests) {
-      if (amount <= ZERO || resource.startsWith(FLOATING_PREFIX)) continue;
+      if (amount <= ZERO || isFloating(resource)) continue;
       // Multiplied, because an amount of one pod may be no whole number.
       onNode = Math.min(onNode, Math.floor(((allocatable.get(resource) ?? ZERO) * pods) / amount));
     }

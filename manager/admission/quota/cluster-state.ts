@@ -1,9 +1,8 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { FLOATING_PREFIX } from '../../../shared/api/names.ts';
 import { AbleReason, ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
+import { isFloating, parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
 
 /** A WorkerCluster as placement sees it. */
 export type ClusterState = {
@@ -81,7 +80,7 @@ function nodeShapesOf({ spec, status }: DeepReadonly<WorkerCluster>): readonly N
 
 /** Floating resources are not of a cluster: only quota bounds them. */
 export const capacityOf = (cluster: ClusterState, resource: string): Amount =>
-  cluster.capacity.get(resource) ?? (resource.startsWith(FLOATING_PREFIX) ? UNLIMITED : cluster.otherCapacity);
+  cluster.capacity.get(resource) ?? (isFloating(resource) ? UNLIMITED : cluster.otherCapacity);
 
 /** Whether a record names this cluster, even under a former name. */
 export const isRecordedOn = ({ cluster, clusterUID }: AdmissionRecord, { name, uid }: Pick<ClusterState, 'name' | 'uid'>): boolean =>

@@ -56,14 +56,14 @@ export class Usage {
     return new Usage(this.#axes, this.#columns.slice(), this.#versions);
   }
 
-  /** What a holder, or the tree with this root, uses has changed. */
-  changed(holder: string): void {
-    if (this.#isOrigin) this.#versions.of.set(holder, ++this.#versions.latest);
+  /** Usage in the tree with this root has changed. */
+  changed(rootId: string): void {
+    if (this.#isOrigin) this.#versions.of.set(rootId, ++this.#versions.latest);
   }
 
-  /** Greater after each {@link changed} of this holder. Other versions mean other usage; the charges to a fork do not count. */
-  versionOf(holder: string): number {
-    return this.#versions.of.get(holder) ?? this.#versions.all;
+  /** Greater after each {@link changed} of this tree. Other versions mean other usage; the charges to a fork do not count. */
+  versionOf(rootId: string): number {
+    return this.#versions.of.get(rootId) ?? this.#versions.all;
   }
 
   /** The result of `make` for this usage, cached until the next write. */
@@ -124,7 +124,7 @@ export type Column = { readonly owner: Owner; readonly blocks: Block[] };
 type Block = { readonly owner: Owner; readonly amounts: Amount[] };
 type Owner = object;
 
-/** `all`: the version of holders that have not changed since. */
+/** `all`: the version of trees that have not changed since. */
 type Versions = { latest: number; readonly all: number; readonly of: Map<string, number> };
 
 /** Rows and columns, shared by all forks; entries are never removed. */

@@ -22,7 +22,7 @@ const RESOURCES_MAX = 64;
 const RESOURCE_LENGTH_MAX = 253 + 1 + 63;
 const RESOURCE = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?$/;
 
-/** What the schedulable, ready nodes of a cluster offer. */
+/** Capacity of the schedulable, ready nodes of a cluster. */
 export function capacityOf(nodes: readonly DeepReadonly<Node>[]): Capacity {
   const sums = new Map<string, Quantity>();
   const offers: Map<string, Quantity>[] = [];

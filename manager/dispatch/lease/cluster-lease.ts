@@ -6,6 +6,7 @@ import { toWireMicroTime } from '../../../shared/api/wire-time.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../../shared/kube/client.ts';
 import { neverConnected } from '../../../shared/kube/connection-failure.ts';
+import { claimAgeMs, claimNow } from '../../../shared/kube/lease-hold.ts';
 import { leaseVanished, leaseWentBack, LeaseWentBack, renewalTime } from '../../../shared/kube/lease-history.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
@@ -227,9 +228,9 @@ class OriginLease implements ClusterLease {
     const fieldManager = MANAGER_FIELD_MANAGER;
     // A renewal that confirms no token is no sign of the manager to the worker.
     const sentMs = this.#options.givenUp() ? this.#sentMs : clock.monotonic();
-    const decided = { steadyMs: clock.monotonic(), timeMs: clock.now() };
+    const claim = claimNow(clock, this.#durationMs);
     const beforeSend = async (): Promise<void> => {
-      const ageMs = Math.max(clock.monotonic() - decided.steadyMs, clock.now() - decided.timeMs);
+      const ageMs = claimAgeMs(clock, claim);
       if (ageMs > SENT_WITHIN_MS) throw new Error(`the renewal was decided ${ageMs} ms ago and is not sent any more`);
     };
     try {

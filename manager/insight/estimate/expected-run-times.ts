@@ -1,6 +1,7 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import type { Lister } from '../../../shared/kube/indexer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { RunTimeEstimates } from '../../admission/admission.ts';
 import type { RecordReader } from '../../api/records.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
@@ -91,8 +92,8 @@ export function withExpectedTimes(world: World, { runTimes, factsOf }: Past): Wo
     const clusterQueue =
       phase === 'Pending' || record === undefined ? localQueues.get(`${namespace}/${queue}`)?.clusterQueue : record.clusterQueue;
     const facts = factsOf(key);
-    const expectedMs = clusterQueue && facts && of(clusterQueue, facts.family, facts.longestMs(record));
-    return expectedMs === undefined || expectedMs === '' ? workload : { ...workload, expectedMs };
+    if (clusterQueue === undefined || facts === undefined) return workload;
+    return { ...workload, ...omitUndefined({ expectedMs: of(clusterQueue, facts.family, facts.longestMs(record)) }) };
   });
   return { ...world, workloads };
 }

@@ -66,7 +66,7 @@ export type Waits = {
   readonly flavors: readonly FlavorHurdle[];
   readonly clusters: readonly ClusterHurdle[];
   readonly changes: readonly Change[];
-  /** What is kept for it in a ClusterQueue with the strategy Backfill; absent if nothing is. */
+  /** Its reservation in a ClusterQueue with the strategy Backfill; absent without one. */
   readonly reservation?: ReservationByTime;
   /** When it is likely to be admitted; absent if it is next, or if no past is known. */
   readonly estimatedStart?: StartEstimate;
