@@ -13,9 +13,12 @@ const PROXY = { userHeader: 'x-forwarded-user', groupsHeader: 'x-forwarded-group
 
 let served: ServedDashboard;
 let leaving: AbortController;
+/** A response that nobody refers to is collected, and its stream closed with it. */
+let held: Response[];
 async function serve(options: TestDashboardOptions = {}): Promise<void> {
   served = await serveTestDashboard(options);
   leaving = new AbortController();
+  held = [];
   for (let number = 0; number < 8; number++)
     served.people[`robot-${number}`] = { namespaces: ['ann'], queues: true, username: `system:serviceaccount:ann:robot-${number}` };
 }
@@ -30,6 +33,7 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 /** How many of these streams are open. */
 async function opened(all: readonly Record<string, string>[]): Promise<number> {
   const responses = await Promise.all(all.map((headers) => ask('stream', headers)));
+  held.push(...responses);
   expect(responses.map(({ status }) => status).filter((status) => status !== 200 && status !== 429)).toEqual([]);
   return responses.filter(({ status }) => status === 200).length;
 }
