@@ -50,9 +50,9 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
   waitForSync(signal?: AbortSignal): Promise<void>;
   /**
    * The newest resourceVersion the cache has processed: of a list, an event or a bookmark; '' before the first list. With a namespace, of
-   * what concerns objects there. It goes back when the server does.
+   * what concerns objects there; with a name, of what concerns that object. It goes back when the server does.
    */
-  lastResourceVersion(namespace?: string): string;
+  lastResourceVersion(namespace?: string, name?: string): string;
   /**
    * Resolves when the cache has all that the server had when this was called, with a namespace: had there; see {@link Reflector.catchUp}.
    * Rejects when `signal` aborts first.

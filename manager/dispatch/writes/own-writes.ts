@@ -59,7 +59,8 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
     overlay(name, cached) {
       const own = written.get(name);
       if (own === undefined) return cached;
-      if (!isOlder(informer.lastResourceVersion(own.metadata.namespace), own.metadata.resourceVersion)) {
+      const { namespace, name: ownName, resourceVersion } = own.metadata;
+      if (!isOlder(informer.lastResourceVersion(namespace, ownName), resourceVersion)) {
         dropWritten(name);
         return cached;
       }
