@@ -21,7 +21,7 @@ import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '..
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { unmetPodFence } from '../api/unmet-wishes.ts';
-import type { WorkKind } from '../work-kind/work-kind.ts';
+import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
 import { fieldOf, hasName } from './write-rule.ts';
 
@@ -80,7 +80,7 @@ const preparationProblems = (kind: WorkKind, job: DeepReadonly<Unsaved<WorkObjec
 
 /** Checks that a submitted manifest of any shape is a Job that may be created. Pass the result to {@link prepareJob}. */
 export function readJobManifest<O extends WorkObject>(
-  kind: WorkKind<O>,
+  kind: SingleKind<O>,
   manifest: unknown,
 ): { readonly kind: 'Manifest'; readonly manifest: Unsaved<O> } | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] } {
   const problems = shapeProblems(kind, manifest);
@@ -144,7 +144,7 @@ export function wrongWishes(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject
   return [...unreadable, { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
 }
 
-function shapeProblems({ resource, specProblems }: WorkKind, manifest: unknown): FieldProblem[] {
+function shapeProblems({ resource, specProblems }: SingleKind, manifest: unknown): FieldProblem[] {
   const apiVersion = apiVersionOf(resource);
   if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: `must be a ${apiVersion} ${resource.kind} as a JSON object` }];
   const problems: FieldProblem[] = [];

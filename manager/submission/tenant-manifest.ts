@@ -41,7 +41,7 @@ export function manifestOf(
       `the id of the submission has ${submission.id.length} characters, and at most ${ID_LENGTH_MAX} are taken; give it a shorter one`,
     );
   }
-  const read = readJobManifest(kind, manifestIn(submission.data));
+  const read = readJobManifest(kind.of(undefined), manifestIn(submission.data));
   if (read.kind === 'Refused') throw invalid(read.problems);
   const placed = inNamespace(tenant, read.manifest);
   const { generateName: _generateName, ...metadata } = placed.metadata;

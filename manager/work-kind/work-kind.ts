@@ -9,11 +9,14 @@ import type { CopyOptions } from './copy-options.ts';
 import type { PodSet } from './pod-sets.ts';
 
 /**
- * A kind of work: how objects of one resource are suspended, which pods they ask for, how far they are, what their copies carry and
- * which status comes home. Admission and dispatch read the metadata and conditions of an object themselves, and ask its kind for all else.
- * `O` is the type of its objects, for code that knows one kind only.
+ * The kinds of work: how an object is suspended, which pods it asks for, how far it is, what its copies carry and which status comes home.
+ * Admission and dispatch read the metadata and conditions of an object themselves, and ask its kind for all else. Every question names the
+ * object, so that one kind and several ({@link SingleKind}, `kinds.ts`) are asked alike. `O` is the type of its objects, for code that
+ * knows one kind only.
  */
 export interface WorkKind<O extends WorkObject = WorkObject> {
+  /** The kind of the object of this name, as the manager knows it (`qualified-name.ts`). */
+  of(name: string | undefined): SingleKind<O>;
   readonly resource: Resource<O>;
   /** The controller that the object names; undefined: the built-in one of its kind. */
   controllerOf(object: DeepReadonly<Unsaved<WorkObject>>): string | undefined;
@@ -22,16 +25,12 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   prepared<P extends Unsaved<WorkObject>>(object: P): P;
   /** The operations of a JSON patch by which an object becomes as {@link prepared}. */
   preparation(object: DeepReadonly<Unsaved<WorkObject>>): readonly object[];
-  /** The fields of a patch that suspends or releases an object. */
-  suspension(suspend: boolean): Record<string, unknown>;
-  /** Why a value is no spec of this kind, as far as the manager reads it; empty where it is one. */
-  readonly specProblems: (spec: unknown) => readonly FieldProblem[];
   /** Why an object is refused, whatever the quota. */
   ruleProblems(object: DeepReadonly<Unsaved<WorkObject>>, rules: JobRules): readonly FieldProblem[];
 
   podSets(object: DeepReadonly<Unsaved<WorkObject>>): readonly PodSet[];
   /** The most pods at once, whatever is finished: the bound of its record. */
-  podsAtOnce(object: DeepReadonly<Pick<WorkObject, 'spec'>>): number;
+  podsAtOnce(object: DeepReadonly<Pick<WorkObject, 'spec'> & Named>): number;
   /** The most pods that may still exist at once. `admittedPods`: the number of pods in its record, of an admitted object. */
   podsNeeded(object: DeepReadonly<WorkObject>, admittedPods: number | undefined): number;
   /**
@@ -56,12 +55,26 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   /** The label selector of its pods, by which their logs are found; undefined where it names none. */
   podSelector(object: DeepReadonly<WorkObject>): string | undefined;
 
-  progress(object: DeepReadonly<Pick<WorkObject, 'status'>>): Progress;
+  progress(object: DeepReadonly<Pick<WorkObject, 'status'> & Named>): Progress;
 
   readonly cache: CachedForm<O>;
   readonly copies: CopyRules;
   readonly home: HomeStatusRules;
 }
+
+/** One kind, which also answers where there is no object to name. */
+export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<O> {
+  /** The fields of a patch that suspends or releases an object. */
+  suspension(suspend: boolean): Record<string, unknown>;
+  /** Why a value is no spec of this kind, as far as the manager reads it; empty where it is one. */
+  readonly specProblems: (spec: unknown) => readonly FieldProblem[];
+  podsAtOnce(object: DeepReadonly<Pick<WorkObject, 'spec'>>): number;
+  progress(object: DeepReadonly<Pick<WorkObject, 'status'>>): Progress;
+  readonly copies: SingleCopyRules;
+  readonly home: SingleHomeRules;
+}
+
+type Named = { readonly metadata: { readonly name?: string } };
 
 /** How far an object is, by its status. */
 export type Progress = {
@@ -96,14 +109,10 @@ export interface CopyRules {
   unrelated(object: WorkObject): WorkObject;
   /** The change of `spec` by which a copy follows its original, as the body of a merge patch; undefined where there is none. */
   change(copy: DeepReadonly<WorkObject>, wanted: Unsaved<WorkObject>, suspend: boolean): Record<string, unknown> | undefined;
-  /** A change that releases the copy. */
-  resumes(change: Record<string, unknown>): boolean;
   /** A copy that is to be created suspended. */
   suspended(copy: Unsaved<WorkObject>): Unsaved<WorkObject>;
   /** The copy with other names of ConfigMaps and Secrets in its pods; a name that `nameOf` does not know stays. */
   withReferences(copy: Unsaved<WorkObject>, nameOf: (reference: PodReference) => string | undefined): Unsaved<WorkObject>;
-  /** A change that an API server may allow only to a copy that rests. */
-  changesPods(change: Record<string, unknown> | undefined): boolean;
   /** The copy was sent with a controller, and lacks it. */
   hasLostController(copy: DeepReadonly<WorkObject>): boolean;
   /** The copy has lost its controller, or has not begun and another controller runs copies there now. */
@@ -126,10 +135,18 @@ export interface CopyRules {
   believed(copy: DeepReadonly<WorkObject>, local: DeepReadonly<WorkObject>): DeepReadonly<WorkStatus> | undefined;
 }
 
+/** {@link CopyRules} of one kind. */
+export interface SingleCopyRules extends CopyRules {
+  /** A change that releases the copy. */
+  resumes(change: Record<string, unknown>): boolean;
+  /** A change that an API server may allow only to a copy that rests. */
+  changesPods(change: Record<string, unknown> | undefined): boolean;
+}
+
 /** Which status comes home, and what of the finished work a new copy gets. */
 export interface HomeStatusRules {
   /** The end is certain, though pods may still be terminating. */
-  hasVerdict(object: DeepReadonly<Pick<WorkObject, 'status'>>): boolean;
+  hasVerdict(object: DeepReadonly<Pick<WorkObject, 'status'> & Named>): boolean;
   /** The status of an object, from the status of its copy; `remote` is undefined where there is no copy. */
   of(input: HomeStatusInput): WorkStatus;
   /** The status of an object that this manager fails, while no pod of it runs. */
@@ -142,22 +159,27 @@ export interface HomeStatusRules {
   ): WorkStatus;
   /** The status of an object whose verdict is known at home while its copy is gone. */
   carryOutVerdict(local: DeepReadonly<WorkObject>, nowMs: number): WorkStatus;
-  /** A status with its verdict carried out. */
-  withTerminal(status: DeepReadonly<WorkStatus> | undefined, nowMs: number): DeepReadonly<WorkStatus> | undefined;
-  /** A status of which no pod runs any more, though its cluster could not report so. */
-  withoutPods(status: DeepReadonly<WorkStatus> | undefined, nowMs: number): WorkStatus;
   /** The status of a copy at rest, with all that it has not counted yet. */
   counted(status: DeepReadonly<WorkStatus> | undefined, local: DeepReadonly<WorkObject>): DeepReadonly<WorkStatus> | undefined;
   /** An object as it is once it is suspended and nothing of it runs, with these conditions. */
   rested(object: DeepReadonly<WorkObject>, conditions: readonly DeepReadonly<JobCondition>[]): DeepReadonly<WorkObject>;
-  /** The changes of a status that are not worth a write of their own. */
-  isMinor(patch: Record<string, unknown>): boolean;
-  /** The conditions by which kubectl shows a waiting object as suspended, where its controller never will. */
-  suspendedConditions(time: string): readonly JobCondition[];
   /** The finished work that a suspended copy lacks, as a status; undefined: none. */
   seedFor(copy: DeepReadonly<WorkObject>, local: DeepReadonly<WorkObject>): WorkStatus | undefined;
   /** The object has finished work that a new copy is to get before it runs. */
   hasFinishedWork(local: DeepReadonly<WorkObject>): boolean;
+}
+
+/** {@link HomeStatusRules} of one kind. */
+export interface SingleHomeRules extends HomeStatusRules {
+  hasVerdict(object: DeepReadonly<Pick<WorkObject, 'status'>>): boolean;
+  /** A status with its verdict carried out. */
+  withTerminal(status: DeepReadonly<WorkStatus> | undefined, nowMs: number): DeepReadonly<WorkStatus> | undefined;
+  /** A status of which no pod runs any more, though its cluster could not report so. */
+  withoutPods(status: DeepReadonly<WorkStatus> | undefined, nowMs: number): WorkStatus;
+  /** The changes of a status that are not worth a write of their own. */
+  isMinor(patch: Record<string, unknown>): boolean;
+  /** The conditions by which kubectl shows a waiting object as suspended, where its controller never will. */
+  suspendedConditions(time: string): readonly JobCondition[];
 }
 
 /** The inputs of an object's status on the manager cluster. */

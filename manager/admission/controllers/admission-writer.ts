@@ -212,7 +212,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
  */
 export const admissionPatch = (
   kind: WorkKind,
-  { resourceVersion, finalizers, hold }: Workload,
+  { name, resourceVersion, finalizers, hold }: Workload,
   { cluster, checks }: AdmissionRecord,
   sealed: string,
   traceId?: string,
@@ -230,7 +230,7 @@ export const admissionPatch = (
       },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],
     },
-    ...(checks === undefined ? { spec: kind.suspension(false) } : {}),
+    ...(checks === undefined ? { spec: kind.of(name).suspension(false) } : {}),
   },
 });
 

@@ -149,7 +149,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
    */
   const suspendUnadmitted = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
     const last = workload.record && endedRecord(workload.record, clock.now());
-    write(workload.key, recordPatch(workload, last, kind.suspension(true)), 'holding a Job back', signal, async (job) => {
+    write(workload.key, recordPatch(workload, last, kind.of(workload.name).suspension(true)), 'holding a Job back', signal, async (job) => {
       const held = workload.hold === true ? whyHeld(workload) : undefined;
       const message = held === undefined ? `suspended: ${problem}` : `suspended again: ${problem}; it is ${held.message}`;
       log.warn('suspended a Job that admission has not released', { job: workload.key, reason, why: problem });
@@ -193,7 +193,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
     const { fail } = evicted;
     // An earlier preemption may still be in the record.
     const preempted = displacement && evicted.preempted;
-    const patch = recordPatch(workload, evicted, kind.suspension(true));
+    const patch = recordPatch(workload, evicted, kind.of(workload.name).suspension(true));
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       if (preempted !== undefined)

@@ -172,7 +172,8 @@ export function waitingConditions(
   const mayRun = inadmissibleReason.mayRun === true || MAY_RUN.includes(inadmissibleReason.reason);
   const isSuspended = kind.isSuspended(job) && !mayRun;
   const neverSuspended = isSuspended && findCondition(conditions, 'Suspended') === undefined;
-  return neverSuspended ? [waiting, ...preemptedConditions, ...kind.home.suspendedConditions(time)] : [waiting, ...preemptedConditions];
+  const { home } = kind.of(job.metadata.name);
+  return neverSuspended ? [waiting, ...preemptedConditions, ...home.suspendedConditions(time)] : [waiting, ...preemptedConditions];
 }
 
 /** The condition of a preempted Job; empty if it has that already. */

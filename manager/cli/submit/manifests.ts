@@ -19,7 +19,7 @@ export const jobsOf = (kind: WorkKind<Job>, file: string, text: string, defaults
  */
 export const submissionsOf = (kind: WorkKind<Job>, file: string, text: string, queue: string | undefined): object[] =>
   itemsOf(file, text).map(({ where, item }) => {
-    const read = readJobManifest(kind, item);
+    const read = readJobManifest(kind.of(undefined), item);
     if (read.kind === 'Refused') throw refused(where, read.problems);
     if (queue === undefined || !isJsonObject(item)) return read.manifest;
     const metadata = isJsonObject(item['metadata']) ? item['metadata'] : {};
@@ -43,7 +43,7 @@ function itemsOf(file: string, text: string): { readonly where: string; readonly
 }
 
 function jobOf(kind: WorkKind<Job>, where: string, value: unknown, { namespace, queue }: SubmitDefaults): JobManifest {
-  const read = readJobManifest(kind, withNamespace(value, namespace));
+  const read = readJobManifest(kind.of(undefined), withNamespace(value, namespace));
   if (read.kind === 'Refused') throw refused(where, read.problems);
   const { manifest } = read;
   const labels = { ...(queue === undefined ? {} : { [QUEUE_NAME_LABEL]: queue }), ...manifest.metadata.labels };

@@ -177,7 +177,7 @@ class Mirror implements MirrorController {
     if (place?.kind === 'Known') concerned.add(place.cluster);
     if (local !== undefined && mayBeAnywhere(kind, local, record)) for (const name of clusters.names()) concerned.add(name);
     return {
-      kind,
+      kind: kind.of(parseKey(key).name),
       local,
       record,
       unresolved: record.kind === 'Record' ? resolve(record.record, local?.metadata.namespace ?? '') : undefined,

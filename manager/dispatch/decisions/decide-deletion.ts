@@ -23,7 +23,7 @@ import { isToBeLookedUp } from '../mirror/missing-copy.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
 import { mergePatchBetween } from '../../api/json-diff.ts';
 import { atRest } from '../status-home/own-conditions.ts';
-import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
+import type { OwnCondition, SingleKind } from '../../work-kind/work-kind.ts';
 import {
   deletions,
   type HomeAction,
@@ -75,7 +75,7 @@ export function decideDeletion(group: MirrorGroup, local: DeepReadonly<WorkObjec
   return { remote, home: stillDeleting(kind, local, { reason, message }, nowMs) };
 }
 
-function stillDeleting(kind: WorkKind, local: DeepReadonly<WorkObject>, problem: DispatchProblem, nowMs: number): HomeAction {
+function stillDeleting(kind: SingleKind, local: DeepReadonly<WorkObject>, problem: DispatchProblem, nowMs: number): HomeAction {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   const own: OwnCondition = { type: SwitchyardCondition.Dispatched, status: present?.status === 'True' ? 'True' : 'False', ...problem };
   return writeHome(kind, local, kind.home.of({ local, remote: local.status, own: [own], nowMs }));

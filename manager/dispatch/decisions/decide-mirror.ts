@@ -14,7 +14,7 @@ import { decidePresentCopy } from './decide-present-copy.ts';
 import { decideUnrecorded } from './decide-unrecorded.ts';
 import { deletions, type MirrorPlan, NOTHING, release, type RemoteAction, troubleOn, writeHome } from './mirror-plan.ts';
 import { retainedCopies } from './retained-copies.ts';
-import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { SingleKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names. The record is written
@@ -109,7 +109,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
 const startsCopy = (action: RemoteAction): boolean =>
   action.kind === 'Create' || action.kind === 'Carry' || (action.kind === 'Update' && action.resumes);
 
-const remove = (kind: WorkKind, copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
+const remove = (kind: SingleKind, copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
   remote: deletions(kind, copies, confirmGone ? 'Gone' : undefined),
   home: NOTHING,
 });

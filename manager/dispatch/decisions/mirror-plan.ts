@@ -7,7 +7,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';
 import { type Copy, isHeld, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { mergePatchBetween } from '../../api/json-diff.ts';
-import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { SingleKind } from '../../work-kind/work-kind.ts';
 
 /** What to do next for a Job. The two halves do not wait for each other: each relies on observed state alone. */
 export type MirrorPlan = {
@@ -103,14 +103,14 @@ export const release = (local: DeepReadonly<WorkObject>): HomeAction =>
 
 export const NOTHING: HomeAction = { kind: 'None' };
 
-export const deletions = (kind: WorkKind, copies: readonly Copy[], confirm?: 'Gone' | 'Older'): RemoteAction[] =>
+export const deletions = (kind: SingleKind, copies: readonly Copy[], confirm?: 'Gone' | 'Older'): RemoteAction[] =>
   copies.flatMap(({ cluster, job, deleting }) => {
     if (deleting) return [];
     const propagationPolicy = kind.copies.isAtRest(job) ? 'Background' : 'Foreground';
     return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirm }];
   });
 
-export function writeHome(kind: WorkKind, local: DeepReadonly<WorkObject>, status: WorkStatus, copy?: Copy): HomeAction {
+export function writeHome(kind: SingleKind, local: DeepReadonly<WorkObject>, status: WorkStatus, copy?: Copy): HomeAction {
   const patch = mergePatchBetween(local.status ?? {}, status);
   if (typeof patch !== 'object' || patch === null) return NOTHING;
   if (kind.home.isMinor({ ...patch })) return NOTHING;

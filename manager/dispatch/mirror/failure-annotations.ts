@@ -3,14 +3,14 @@ import { LAST_FAILURE_ANNOTATION } from '../../../shared/api/names.ts';
 import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { lastFailureOf } from '../../api/last-failure.ts';
 import type { Copy } from './mirror-group.ts';
-import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { SingleKind } from '../../work-kind/work-kind.ts';
 
 /**
  * The annotation for a status write with a new failed pod or a failed Job: the ending of the last failed pod of the copy, where it is
  * known.
  */
 export function failureAnnotations(
-  kind: WorkKind,
+  kind: SingleKind,
   before: DeepReadonly<WorkStatus>,
   after: DeepReadonly<WorkStatus>,
   { job, cluster }: Copy,

@@ -10,11 +10,11 @@ import type { ResourceFlavor } from '../../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { Tracing } from '../../work-kind/copy-options.ts';
-import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { SingleKind, WorkKind } from '../../work-kind/work-kind.ts';
 
 /** A Job of the manager cluster and everything known of its copies, at one moment. */
 export type MirrorGroup = {
-  readonly kind: WorkKind;
+  readonly kind: SingleKind;
   readonly local: DeepReadonly<WorkObject> | undefined;
   /** The admission record, as far as it can be trusted. */
   readonly record: ParsedRecord;

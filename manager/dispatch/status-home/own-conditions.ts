@@ -15,7 +15,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { maxExecutionOf } from '../../api/job-annotations.ts';
 import { atRestMessage } from '../../api/rest-proof.ts';
 import { isStartReported, podsReadyMessage, startedMessage } from '../../api/start-proof.ts';
-import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
+import type { OwnCondition, SingleKind } from '../../work-kind/work-kind.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 
 /** The copy is on its cluster; `detail` says what keeps its pods from starting or running. */
@@ -31,7 +31,7 @@ export const dispatched = (record: AdmissionRecord, detail?: string): OwnConditi
  * has done so itself. The condition of an evicted Job belongs to admission and stays as it is.
  */
 export function quotaReserved(
-  kind: WorkKind,
+  kind: SingleKind,
   local: DeepReadonly<WorkObject>,
   { clusterQueue, parallelism, executedSeconds }: AdmissionRecord,
 ): OwnCondition[] {
@@ -57,7 +57,7 @@ export function quotaReserved(
  * Pods that have ended since the last status of the Job had started. From then on it is noted when too few pods are ready.
  */
 export function started(
-  kind: WorkKind,
+  kind: SingleKind,
   local: DeepReadonly<WorkObject>,
   record: AdmissionRecord,
   told: DeepReadonly<WorkStatus> | undefined,
@@ -80,7 +80,7 @@ export function started(
 
 /** Whether as many pods as the Job needs are ready, since it has started: noted when they no longer are, and when they are again. */
 function podsReadyNow(
-  kind: WorkKind,
+  kind: SingleKind,
   local: DeepReadonly<WorkObject>,
   record: AdmissionRecord,
   told: DeepReadonly<WorkStatus> | undefined,

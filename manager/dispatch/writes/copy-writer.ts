@@ -323,7 +323,7 @@ export function createCopyWriter(options: {
       timed((signal) => {
         const { uid, resourceVersion } = copy.metadata;
         // Whether a copy that is resumed here and suspended again rests is judged from its present version (copy-rest.ts).
-        const condition = kind.copies.resumes(spec) ? { resourceVersion } : {};
+        const condition = kind.of(copy.metadata.name).copies.resumes(spec) ? { resourceVersion } : {};
         const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
         return client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
       }).catch((error: unknown) => {

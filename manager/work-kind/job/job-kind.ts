@@ -3,7 +3,7 @@ import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withReferences } from '../../api/pod-references.ts';
-import type { CachedForm, CopyRules, HomeStatusRules, WorkKind } from '../work-kind.ts';
+import type { CachedForm, SingleCopyRules, SingleHomeRules, SingleKind } from '../work-kind.ts';
 import { admittedPart } from './admitted-part.ts';
 import { compactJob, compactProblem, podFenceProblemOf, programOf, referencesOfJob } from './compact-job.ts';
 import { statusByCopy } from './copy/copy-verdict.ts';
@@ -34,7 +34,7 @@ const cache: CachedForm<Job> = {
   problem: compactProblem,
 };
 
-const copies: CopyRules = {
+const copies: SingleCopyRules = {
   of: remoteJob,
   essentials: essentialsOfCopy,
   unrelated: (job: Job): Job => ({ metadata: identityIn(job), spec: { template: { spec: { containers: [] } } } }),
@@ -61,7 +61,7 @@ const copies: CopyRules = {
   believed: statusByCopy,
 };
 
-const home: HomeStatusRules = {
+const home: SingleHomeRules = {
   hasVerdict: ({ status }: DeepReadonly<Pick<Job, 'status'>>) => hasVerdict(status),
   of: toLocalStatus,
   failed: failedStatus,
@@ -90,7 +90,8 @@ const home: HomeStatusRules = {
 };
 
 /** Kubernetes' own Jobs (batch/v1). */
-export const JOB_KIND: WorkKind<Job> = {
+export const JOB_KIND: SingleKind<Job> = {
+  of: () => JOB_KIND,
   resource: JOBS,
   controllerOf: ({ spec }: DeepReadonly<Unsaved<Job>>) => spec.managedBy,
   isSuspended: ({ spec }: DeepReadonly<Unsaved<Job>>) => spec.suspend === true,
