@@ -42,6 +42,7 @@ import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
 import { textProblem } from './submission/submission-text.ts';
 import { createServingCertificates } from './process/serving-certificates.ts';
+import { followWorkKinds, KindsChanged, readWorkKinds } from './process/work-kinds.ts';
 import { createWorkerConnector } from './process/worker-connection.ts';
 
 async function main(config: ManagerConfig): Promise<number> {
@@ -50,7 +51,15 @@ async function main(config: ManagerConfig): Promise<number> {
   const redis = config.redis && readRedisSettings(config.redis);
   const traces = traceDestination(config.tracing.otlpEndpoint, process.env);
   const drainMs = DRAIN_MS + (config.webhook?.shutdownDelayMs ?? 0);
-  return runProgram({ clock: systemClock, log, drainMs }, (signal) => runManager({ ...config, redis }, home, traces, log, signal));
+  return runProgram({ clock: systemClock, log, drainMs }, async (signal) => {
+    for (;;) {
+      try {
+        return await runManager({ ...config, redis }, home, traces, log, signal);
+      } catch (error) {
+        if (!(error instanceof KindsChanged)) throw error;
+      }
+    }
+  });
 }
 
 async function runManager(
@@ -68,6 +77,9 @@ async function runManager(
   const { leaderElection, managerId, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
+  const ofKinds = { client, clock, random: Math.random, log: log.with({ part: 'kinds' }) };
+  const workKinds = await readWorkKinds(ofKinds, signal);
+  if (workKinds === undefined) return client.close();
   // No renewal waits for a connection that the work has.
   const electionTransport = createHttpTransport(homeAccess, log);
   const { redis } = settings;
@@ -97,6 +109,7 @@ async function runManager(
   const manager = createManager({
     onLeading: () => program.leads(true),
     client,
+    kinds: workKinds.kinds,
     connectCluster,
     memoryPerClusterBytes: settings.workerMemoryBytes,
     ...omitUndefined({ submissions }),
@@ -203,7 +216,11 @@ async function runManager(
   const isOwn = metricsTls === 'Own';
   if (!isOwn) await serve(signal);
   try {
-    await allOrNone(signal, [(each) => manager.run(each), async (each) => isOwn && serve(each)]);
+    await allOrNone(signal, [
+      (each) => manager.run(each),
+      (each) => followWorkKinds(workKinds, ofKinds, each),
+      async (each) => isOwn && serve(each),
+    ]);
   } finally {
     probing?.close();
     submissions?.close?.();

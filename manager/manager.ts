@@ -59,6 +59,8 @@ import { createOverrideAlarm } from './story/override-alarm.ts';
 import { tracedLog } from './story/traced-log.ts';
 import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
 import { createSubmissions } from './submission/submissions.ts';
+import { createKinds } from './work-kind/kinds.ts';
+import { createKindsClient } from './work-kind/kinds-client.ts';
 import { JOB_KIND } from './work-kind/job/job-kind.ts';
 import type { TenantRules } from './submission/tenant.ts';
 
@@ -90,9 +92,15 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
  * reports outcomes. All state is in Kubernetes: whoever leads next continues from its own, already filled, caches. One that has lost its
  * leadership writes nothing more, not even what was begun.
  */
-export function createManager(deps: ManagerDeps): Manager {
+export function createManager(given: ManagerDeps): Manager {
+  const { kinds = [] } = given;
+  const kind = createKinds(JOB_KIND, kinds);
+  const deps: ManagerDeps = {
+    ...given,
+    client: createKindsClient(given.client, kinds, (key) => informers.jobs.get(key)),
+    connectCluster: (cluster, access) => createKindsClient(given.connectCluster(cluster, access), kinds),
+  };
   const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
-  const kind = JOB_KIND;
   const metrics = createManagerMetrics(registry, clock, { localQueuesMax: deps.metricsLocalQueuesMax ?? DEFAULT_LOCAL_QUEUES_MAX });
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   deps.audit?.countDropped(metrics.audit.dropped);

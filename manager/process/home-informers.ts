@@ -19,6 +19,7 @@ import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission
 import { RESOURCE_FLAVORS } from '../api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../api/workload-priority-class.ts';
+import { createInformerOfKinds } from '../work-kind/informer-of-kinds.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** Caches of all objects that the manager reads on its own cluster. Nothing starts before they run. */
@@ -45,7 +46,7 @@ export function createHomeInformers(options: HomeInformersOptions): HomeInformer
   const common = { client, clock, random, log, onWentBack, course, ...omitUndefined({ onRestart }) };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
-    jobs: createInformer({ ...common, resource: kind.resource, transform: (job) => cachedJob(job, options) }),
+    jobs: createInformerOfKinds(kind, ({ resource }) => createInformer({ ...common, resource, transform: (job) => cachedJob(job, options) })),
     namespaces: of(NAMESPACES),
     workerClusters: of(WORKER_CLUSTERS),
     resourceFlavors: of(RESOURCE_FLAVORS),

@@ -9,7 +9,8 @@ import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
 import { controllerProblems, namesFromKueue } from '../policy/prepare-job.ts';
-import type { WorkKind } from '../work-kind/work-kind.ts';
+import { qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
+import type { ForeignKind, WorkKind } from '../work-kind/work-kind.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** The fields of an admission.k8s.io/v1 AdmissionReview that concern Jobs. */
@@ -36,17 +37,23 @@ export type AdmissionResponse = {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 };
 
-/** Reads the body of a webhook call; a string is its problem. */
-export function readAdmissionReview(body: string): AdmissionRequest | string {
+/** Reads the body of a webhook call, its objects as the manager knows them; a string is its problem. */
+export function readAdmissionReview(body: string, kinds: readonly ForeignKind[] = []): AdmissionRequest | string {
   const review = parseJson(body);
   if (!isJsonObject(review)) return 'the body is not a JSON object';
   if (review['apiVersion'] !== 'admission.k8s.io/v1' || review['kind'] !== 'AdmissionReview')
     return 'the body is not an admission.k8s.io/v1 AdmissionReview';
   const { request } = review;
   if (!isJsonObject(request)) return 'the AdmissionReview has no request';
-  const { uid, operation, subResource, userInfo, options, dryRun, object, oldObject } = request;
+  const { uid, operation, subResource, userInfo, options, dryRun, resource, object, oldObject } = request;
   if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
   const { username, uid: userUid, groups, extra } = isJsonObject(userInfo) ? userInfo : {};
+  const foreign = kinds.find(({ resource: { group, plural } }) => isJsonObject(resource) && resource['group'] === group && resource['resource'] === plural);
+  const asRead = (value: unknown): WorkObject | undefined => {
+    if (!isJob(value) || foreign === undefined) return isJob(value) ? value : undefined;
+    const read = foreign.form.read(value);
+    return { ...read, metadata: { ...read.metadata, name: qualifiedName(qualifierOf(foreign.resource), read.metadata.name ?? '') } };
+  };
   const fieldManager = isJsonObject(options) ? options['fieldManager'] : undefined;
   return {
     uid,
@@ -60,8 +67,8 @@ export function readAdmissionReview(body: string): AdmissionRequest | string {
     },
     ...(dryRun === true ? { dryRun } : {}),
     ...(typeof fieldManager === 'string' ? { fieldManager } : {}),
-    object: isJob(object) ? object : undefined,
-    oldObject: isJob(oldObject) ? oldObject : undefined,
+    object: asRead(object),
+    oldObject: asRead(oldObject),
   };
 }
 

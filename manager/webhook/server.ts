@@ -10,7 +10,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { PassedWrite } from '../audit/write-audit.ts';
-import type { WorkKind } from '../work-kind/work-kind.ts';
+import type { ForeignKind, WorkKind } from '../work-kind/work-kind.ts';
 import type { WebhookMetrics } from './webhook-metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
@@ -126,7 +126,7 @@ export function createWebhookServer({
       record('error');
       return refuse(response, 413, 'the body is too large');
     }
-    if (bytes <= SMALL_BODY_BYTES) return record(judge(await readBody(request, bytes), judged, response));
+    if (bytes <= SMALL_BODY_BYTES) return record(judge(await readBody(request, bytes), kind.others, judged, response));
     // The body is not read meanwhile: it waits on the client's side.
     const giveBack = await room.take(bytes, roomWaitMs(request));
     if (giveBack === undefined) {
@@ -134,7 +134,7 @@ export function createWebhookServer({
       return refuse(response, 503, 'too many large reviews at once; try again');
     }
     try {
-      record(judge(await readBody(request, bytes), judged, response));
+      record(judge(await readBody(request, bytes), kind.others, judged, response));
     } finally {
       giveBack();
     }
@@ -205,6 +205,7 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<str
 /** Answers a review, and returns its outcome. */
 function judge(
   body: string | undefined,
+  kinds: readonly ForeignKind[],
   webhook: (request: AdmissionRequest) => AdmissionResponse,
   response: ServerResponse,
 ): 'allowed' | 'refused' | 'error' {
@@ -212,7 +213,7 @@ function judge(
     refuse(response, 413, 'the body is too large');
     return 'error';
   }
-  const review = readAdmissionReview(body);
+  const review = readAdmissionReview(body, kinds);
   if (typeof review === 'string') {
     answer(response, 400, 'text/plain', `${review}\n`);
     return 'error';

@@ -17,6 +17,8 @@ import type { PodSet } from './pod-sets.ts';
 export interface WorkKind<O extends WorkObject = WorkObject> {
   /** The kind of the object of this name, as the manager knows it (`qualified-name.ts`). */
   of(name: string | undefined): SingleKind<O>;
+  /** The kinds beside Jobs; empty for one kind alone. */
+  readonly others: readonly ForeignKind[];
   readonly resource: Resource<O>;
   /** The controller that the object names; undefined: the built-in one of its kind. */
   controllerOf(object: DeepReadonly<Unsaved<WorkObject>>): string | undefined;
@@ -72,6 +74,24 @@ export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<
   progress(object: DeepReadonly<Pick<WorkObject, 'status'>>): Progress;
   readonly copies: SingleCopyRules;
   readonly home: SingleHomeRules;
+  /** Whether the worker stops copies of this kind when the manager is out of reach. */
+  readonly isFenced: boolean;
+}
+
+/** A kind other than Jobs: its API server does not have its objects in the form in which the manager reads them. */
+export interface ForeignKind extends SingleKind {
+  readonly form: WireForm;
+}
+
+/** How the objects of a kind are stored: where Switchyard's conditions are, and which conditions the manager adds by reading the status. */
+export interface WireForm {
+  /** The object with every condition that counts: those of its status, of Switchyard, and Complete or Failed where its status says so. */
+  read(object: WorkObject): WorkObject;
+  /** A change of the status as the manager writes it, in the fields that the kind stores. Absent parts stay as they are. */
+  write(status: DeepReadonly<WorkStatus>): {
+    readonly status?: Readonly<Record<string, unknown>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
 }
 
 type Named = { readonly metadata: { readonly name?: string } };

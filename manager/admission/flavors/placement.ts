@@ -3,6 +3,7 @@ import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amo
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
+import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
 import { avoidance, isRefused } from '../workload/avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
 import type { ClusterTable } from '../quota/cluster-table.ts';
@@ -215,6 +216,7 @@ const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amou
 const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   isWished(workload, cluster) &&
   servesNamespace(cluster.servedNamespaces, workload.namespace) &&
+  missingKind(workload, cluster) === undefined &&
   missingClass(workload, cluster) === undefined &&
   missingNodes(workload, cluster) === undefined;
 
@@ -228,6 +230,12 @@ function missingNodes({ requests }: Workload, { nodeShapes }: ClusterState): str
 /** The PriorityClass that the cluster lacks, so that its API server would refuse every pod. System classes exist everywhere. */
 const missingClass = ({ priorityWish: { podClass } }: Workload, { priorityClasses }: ClusterState): string | undefined =>
   podClass?.startsWith('system-') === true || priorityClasses?.includes(podClass ?? '') !== false ? undefined : podClass;
+
+/** The kind of work that the cluster does not serve. Jobs are served everywhere. */
+function missingKind({ name }: Workload, { workKinds }: ClusterState): string | undefined {
+  const { qualifier } = parseQualifiedName(name);
+  return qualifier === undefined || workKinds.includes(qualifier) ? undefined : qualifier;
+}
 
 function couldHold(asked: Asked, cluster: ClusterState): boolean {
   for (const [resource, amount] of asked) if (amount > capacityOf(cluster, resource)) return false;
@@ -334,6 +342,8 @@ function problemOf(
   if (unreadableNamespaces?.includes(workload.namespace) === true)
     return `does not let the manager list Jobs in namespace ${workload.namespace}`;
   if (!servesNamespace(servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
+  const kind = missingKind(workload, cluster);
+  if (kind !== undefined) return `does not serve ${kind}`;
   const missing = missingClass(workload, cluster);
   if (missing !== undefined) return `no PriorityClass ${missing}`;
   const nodes = missingNodes(workload, cluster);

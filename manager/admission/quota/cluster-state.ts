@@ -37,6 +37,8 @@ export type ClusterState = {
   readonly unreadableNamespaces?: readonly string[] | undefined;
   /** The PriorityClasses of the cluster without system classes; undefined if they are not known. */
   readonly priorityClasses: readonly string[] | undefined;
+  /** The kinds of work beside Jobs that its API server serves. */
+  readonly workKinds: readonly string[];
 };
 
 /** Nodes that offer the same. */
@@ -68,6 +70,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     servedNamespaces: spec.servedNamespaces?.filter((namespace) => status?.unreadableNamespaces?.includes(namespace) !== true),
     unreadableNamespaces: status?.unreadableNamespaces,
     priorityClasses: status?.priorityClasses,
+    workKinds: status?.workKinds ?? [],
   };
 }
 

@@ -185,7 +185,7 @@ export function workloadOf(
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
     recoveryTimeoutMs: recoveryTimeout.kind === 'StartTimeout' ? recoveryTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
-    fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
+    fenced: kind.of(name).isFenced ? (fencing.kind === 'Fencing' ? fencing.fenced : undefined) : false,
     podFenced: podFencedOf(kind, job, wishes),
     carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
     references: kind.references(job),

@@ -155,6 +155,14 @@ export const WorkerClusterStatusSchema = Type.Object({
         'PriorityClasses there, those of the system excepted: a Job whose pods name another one is not placed there. Absent while they are not known, or are too many.',
     }),
   ),
+  workKinds: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), {
+      maxItems: 64,
+      'x-kubernetes-list-type': 'set',
+      description:
+        'Kinds of work beside Jobs that the manager can list there, as RESOURCE.GROUP: an object of another kind is not placed there. Absent: none.',
+    }),
+  ),
   unreadableNamespaces: Type.Optional(
     Type.Array(Type.String({ maxLength: 63 }), {
       maxItems: 64,

@@ -22,6 +22,8 @@ export type Finding =
       readonly capacity: Capacity;
       /** Undefined: unknown now. */
       readonly priorityClasses?: readonly string[] | undefined;
+      /** Kinds of work beside Jobs; undefined: unknown now. */
+      readonly workKinds?: readonly string[] | undefined;
       readonly worker: WorkerFinding;
     };
 
@@ -59,6 +61,8 @@ export function clusterStatus(
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
   if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
+  if (finding.kind === 'Running' && finding.workKinds !== undefined && (finding.workKinds.length > 0 || next.workKinds !== undefined))
+    next.workKinds = [...finding.workKinds];
   if (finding.kind === 'Running' && finding.health.contact === 'Ready') {
     delete next.unreadableNamespaces;
     if (finding.health.unreadable.length > 0) next.unreadableNamespaces = [...finding.health.unreadable];

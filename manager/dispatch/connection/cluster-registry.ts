@@ -487,6 +487,7 @@ class Registry implements ClusterRegistry {
         ability: cluster.ability(),
         capacity: cluster.capacity(),
         priorityClasses: cluster.priorityClasses(),
+        workKinds: cluster.workKinds(),
         worker: cluster.worker(),
       };
     return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };

@@ -107,11 +107,16 @@ export interface Served extends Pick<InformerOfServed<WorkObject>, 'unreadable' 
   versions(): ReadonlyMap<string, string>;
 }
 
-export function servedBy(copies: Informer<WorkObject> | InformerOfServed<WorkObject>, namespaces: readonly string[] | undefined): Served {
-  const unreadable = (): readonly string[] => ('unreadable' in copies ? copies.unreadable() : []);
+/** `parts`: the informers of each kind, over which `copies` is. */
+export function servedBy(
+  copies: Informer<WorkObject>,
+  parts: readonly (Informer<WorkObject> | InformerOfServed<WorkObject>)[],
+  namespaces: readonly string[] | undefined,
+): Served {
+  const unreadable = (): readonly string[] => [...new Set(parts.flatMap((part) => ('unreadable' in part ? part.unreadable() : [])))];
   return {
     unreadable,
-    isKnown: (namespace) => ('isKnown' in copies ? copies.isKnown(namespace) : copies.hasSynced()),
+    isKnown: (namespace) => parts.every((part) => ('isKnown' in part ? part.isKnown(namespace) : part.hasSynced())),
     unlisted: () => unreadable().flatMap((namespace) => copies.list(namespace)),
     versions: () => new Map((namespaces ?? ['']).map((namespace) => [namespace, copies.lastResourceVersion(namespace)])),
   };

@@ -62,6 +62,8 @@ export interface RemoteCluster {
   capacity(): Capacity;
   /** Names of PriorityClasses, without those of the system; undefined while unknown, as where the manager may not list them. */
   priorityClasses(): readonly string[] | undefined;
+  /** The kinds of work beside Jobs that the cluster serves; undefined while unknown. */
+  workKinds(): readonly string[] | undefined;
   /**
    * Zero, or the milliseconds until the manager cluster may be asked whether this Job is gone. The rate is bounded, because a cluster can
    * show any number of copies of Jobs that never existed.

@@ -33,6 +33,7 @@ import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
 import { namesOfClasses } from '../cluster/priority-classes.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import { isListed, localKeyOfCopy } from '../../work-kind/copy-marks.ts';
+import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
 import type { LeaseKept } from '../lease/cluster-lease.ts';
 import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
 import { leasedWrites } from '../lease/leased-writes.ts';
@@ -51,6 +52,7 @@ import { listOnce } from './list-once.ts';
 import { createRateSlots } from './rate-slots.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
+import type { ServedKinds } from './served-kinds.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
@@ -83,6 +85,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<WorkObject>;
   readonly #served: Served;
+  readonly #kinds: ServedKinds;
   readonly #nodes: Informer<Node>;
   readonly #classes: Informer<PriorityClass>;
   readonly #ownWrites: OwnWrites<WorkObject>;
@@ -143,8 +146,9 @@ class ConnectedCluster implements RemoteCluster {
       onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
     const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
-    const informers = createClusterInformers(options, { ...watching, onReadable });
-    ({ copies: this.#copies, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes, classes: this.#classes } = informers);
+    const onKindsChanged = (): void => (this.#report(), options.onContactChanged(this));
+    const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
+    ({ copies: this.#copies, kinds: this.#kinds, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes, classes: this.#classes } = informers);
     this.#classes.addHandler({ added: () => this.#report(), updated: () => undefined, deleted: () => this.#report() });
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
@@ -217,9 +221,11 @@ class ConnectedCluster implements RemoteCluster {
 
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
-    const { namespace } = parseKey(localKey);
+    const { namespace, name } = parseKey(localKey);
+    const seen = contactIn(this.#served, namespace, this.contact());
+    const isServed = this.#kinds.isServed(parseQualifiedName(name).qualifier);
     return {
-      contact: servesNamespace(servedNamespaces, namespace) ? contactIn(this.#served, namespace, this.contact()) : 'NotServed',
+      contact: servesNamespace(servedNamespaces, namespace) ? (seen === 'Ready' && !isServed ? 'Unreadable' : seen) : 'NotServed',
       jobController,
       builtIn: this.#leases.isBuiltIn(),
       withoutWorker: this.#absence.reason(),
@@ -267,6 +273,10 @@ class ConnectedCluster implements RemoteCluster {
 
   capacity(): Capacity {
     return { ...capacityOf(this.#nodes.list()), isAll: this.#nodes.hasSynced() };
+  }
+
+  workKinds(): readonly string[] | undefined {
+    return this.#kinds.names();
   }
 
   priorityClasses(): readonly string[] | undefined {
@@ -409,7 +419,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #report(): void {
-    const now = reportedState(this.#health, this.worker(), this.priorityClasses());
+    const now = reportedState(this.#health, this.worker(), [this.priorityClasses(), this.workKinds()]);
     if (this.#reported === now) return;
     this.#reported = now;
     this.#options.onHealthChanged(this);

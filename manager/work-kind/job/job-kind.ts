@@ -92,6 +92,7 @@ const home: SingleHomeRules = {
 /** Kubernetes' own Jobs (batch/v1). */
 export const JOB_KIND: SingleKind<Job> = {
   of: () => JOB_KIND,
+  others: [],
   resource: JOBS,
   controllerOf: ({ spec }: DeepReadonly<Unsaved<Job>>) => spec.managedBy,
   isSuspended: ({ spec }: DeepReadonly<Unsaved<Job>>) => spec.suspend === true,
@@ -119,6 +120,7 @@ export const JOB_KIND: SingleKind<Job> = {
   references: referencesOfJob,
   podSelector,
   progress: progressOf,
+  isFenced: true,
   cache,
   copies,
   home,

@@ -1,0 +1,185 @@
+import type { DeepReadonly, JobCondition, KubeObject, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
+import { apiVersionOf, EVENTS, type Resource } from '../../shared/api/resources.ts';
+import { isConflict } from '../../shared/kube/api-error.ts';
+import type { KubeClient, Patch, WatchEvent, WatchStream, WriteOptions } from '../../shared/kube/client.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { parseQualifiedName, qualifiedName, qualifierOf } from './qualified-name.ts';
+import type { ForeignKind } from './work-kind.ts';
+
+/** Attempts to merge conditions into a status that changes meanwhile. */
+const CONDITION_TRIES = 5;
+
+/**
+ * A client through which the manager knows all kinds of work as objects of one: by names with their resource (`qualified-name.ts`), and in
+ * the form of {@link ForeignKind.form}. A call for a Job with such a name goes to the resource that the name says; lists and watches of
+ * that resource return objects with such names; owner references and Events name them as their API server does. With no further kinds it
+ * is the client itself. `cached`: what the caches of the manager have of an object, before the API server is asked.
+ */
+export function createKindsClient(
+  client: KubeClient,
+  kinds: readonly ForeignKind[],
+  cached: (key: ObjectKey) => DeepReadonly<WorkObject> | undefined = () => undefined,
+): KubeClient {
+  if (kinds.length === 0) return client;
+  const byQualifier = new Map(kinds.map((kind) => [qualifierOf(kind.resource) ?? '', kind]));
+  const kindOfName = (name: string): ForeignKind | undefined => byQualifier.get(parseQualifiedName(name).qualifier ?? '');
+  /** The kind and the stored key of an object; undefined for objects that are no work, and for Jobs. */
+  function placeOf(resource: Resource, { namespace, name }: ObjectKey): Place | undefined {
+    const qualified = qualifierOf(resource) === undefined ? kindOfName(name) : byQualifier.get(qualifierOf(resource) ?? '');
+    return qualified && { kind: qualified, key: { ...omitUndefined({ namespace }), name: parseQualifiedName(name).name } as ObjectKey };
+  }
+  const asRead = (kind: ForeignKind, object: WorkObject): WorkObject => {
+    const read = kind.form.read(object);
+    return { ...read, metadata: { ...read.metadata, name: qualifiedName(qualifierOf(kind.resource), read.metadata.name) } };
+  };
+  const asStored = <T extends object>({ kind, key }: Place, object: T): T => {
+    const { metadata } = object as unknown as WorkObject;
+    return { ...object, apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind, metadata: { ...metadata, name: key.name } } as T;
+  };
+
+  /** Owner references and the object of an Event, by the names that their API server knows. */
+  function withStoredNames<T extends object>(body: T): T {
+    const { metadata, involvedObject } = body as Partial<EventLike>;
+    const owners = metadata?.ownerReferences?.map((owner) => named(owner));
+    const involved = involvedObject && named(involvedObject);
+    if (involved === involvedObject && (owners === undefined || owners.every((each, index) => each === metadata?.ownerReferences?.[index])))
+      return body;
+    const name = involved === involvedObject ? undefined : metadata?.name && parseQualifiedName(metadata.name).name;
+    return {
+      ...body,
+      ...omitUndefined({ involvedObject: involved }),
+      metadata: { ...metadata, ...omitUndefined({ name, ownerReferences: owners }) },
+    };
+  }
+  function named<R extends Reference>(reference: R): R {
+    const kind = reference.name === undefined ? undefined : kindOfName(reference.name);
+    if (kind === undefined || reference.name === undefined) return reference;
+    const { name } = parseQualifiedName(reference.name);
+    return { ...reference, apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind, name };
+  }
+  const withStoredPatch = (patch: Patch): Patch => (patch.type === 'json' ? patch : { ...patch, body: withStoredNames(patch.body) });
+  const storedKey = (resource: Resource, key: ObjectKey): ObjectKey =>
+    resource === EVENTS ? { ...key, name: parseQualifiedName(key.name).name } : key;
+
+  /** A write of status and metadata: two writes for these kinds, of which the second is conditional on the first. */
+  async function patchStatus(place: Place, patch: Patch, qualified: ObjectKey, options: WriteOptions | undefined): Promise<WorkObject> {
+    const { kind, key } = place;
+    if (patch.type === 'json') return asRead(kind, await client.patchStatus(kind.resource, key, patch, options));
+    const { metadata = {}, status } = patch.body as StatusBody;
+    const { uid, resourceVersion, ...changes } = metadata;
+    const changed = patch.type === 'strategic' ? status?.conditions : undefined;
+    const read = async (): Promise<WorkObject> => asRead(kind, await client.get(kind.resource, key, omitUndefined({ signal: options?.signal })));
+    for (let tries = 1; ; tries++) {
+      const present = changed === undefined ? undefined : ((tries === 1 ? cached(qualified) : undefined) ?? (await read()));
+      const merged = changed === undefined ? {} : { conditions: mergedConditions(present?.status?.conditions ?? [], changed) };
+      const stored = status === undefined ? {} : kind.form.write({ ...status, ...merged } as DeepReadonly<WorkStatus>);
+      const condition = resourceVersion ?? present?.metadata.resourceVersion;
+      try {
+        return asRead(kind, await writeBoth(place, { uid, resourceVersion: condition }, changes, stored, options));
+      } catch (error) {
+        if (!isConflict(error) || resourceVersion !== undefined || tries === CONDITION_TRIES) throw error;
+      }
+    }
+  }
+
+  async function writeBoth(
+    { kind, key }: Place,
+    condition: { readonly uid: string | undefined; readonly resourceVersion: string | undefined },
+    changes: Readonly<Record<string, unknown>>,
+    stored: ReturnType<ForeignKind['form']['write']>,
+    options: WriteOptions | undefined,
+  ): Promise<WorkObject> {
+    const annotations = { ...(changes['annotations'] as Record<string, string> | undefined), ...stored.annotations };
+    const metadata = { ...changes, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+    const first =
+      stored.status === undefined || Object.keys(stored.status).length === 0
+        ? undefined
+        : await client.patchStatus<WorkObject>(
+            kind.resource,
+            key,
+            { type: 'merge', body: { metadata: omitUndefined(condition), status: stored.status } },
+            options,
+          );
+    if (first !== undefined && Object.keys(metadata).length === 0) return first;
+    const { uid, resourceVersion } = first?.metadata ?? condition;
+    const body = { metadata: { ...omitUndefined({ uid, resourceVersion }), ...metadata } };
+    return client.patch<WorkObject>(kind.resource, key, { type: 'merge', body }, options);
+  }
+
+  const work = <T extends KubeObject>(answer: Promise<WorkObject>): Promise<T> => answer as unknown as Promise<T>;
+  const written = <T extends KubeObject>({ kind }: Place, answer: Promise<unknown>): Promise<T> =>
+    work(answer.then((object) => asRead(kind, object as WorkObject)));
+  return {
+    get(resource, key, options) {
+      const place = placeOf(resource, key);
+      return place === undefined ? client.get(resource, key, options) : written(place, client.get(place.kind.resource, place.key, options));
+    },
+    async list(resource, options) {
+      const kind = placeOf(resource, NOBODY)?.kind;
+      const list = await client.list(resource, options);
+      return kind === undefined ? list : { ...list, items: list.items.map((item) => asRead(kind, item as unknown as WorkObject) as never) };
+    },
+    create(resource, object, options) {
+      const place = placeOf(resource, { namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' });
+      if (place === undefined) return client.create(resource, withStoredNames(object), options);
+      const stored = asStored(place, object) as unknown as Unsaved<WorkObject>;
+      return written(place, client.create(place.kind.resource, stored, options));
+    },
+    replace(resource, object, options) {
+      const place = placeOf(resource, keyIn(object));
+      if (place === undefined) return client.replace(resource, withStoredNames(object), options);
+      return written(place, client.replace(place.kind.resource, asStored(place, object) as unknown as WorkObject, options));
+    },
+    patch(resource, key, patch, options) {
+      const place = placeOf(resource, key);
+      if (place === undefined) return client.patch(resource, storedKey(resource, key), withStoredPatch(patch), options);
+      return written(place, client.patch(place.kind.resource, place.key, withStoredPatch(patch), options));
+    },
+    delete(resource, key, options) {
+      const place = placeOf(resource, key);
+      return place === undefined ? client.delete(resource, key, options) : client.delete(place.kind.resource, place.key, options);
+    },
+    replaceStatus: (resource, object, options) => client.replaceStatus(resource, object, options),
+    patchStatus(resource, key, patch, options) {
+      const place = placeOf(resource, key);
+      return place === undefined ? client.patchStatus(resource, key, patch, options) : work(patchStatus(place, patch, key, options));
+    },
+    async watch(resource, options) {
+      const kind = placeOf(resource, NOBODY)?.kind;
+      const stream = await client.watch(resource, options);
+      return kind === undefined ? stream : (readEvents(stream as WatchStream<WorkObject>, (object) => asRead(kind, object)) as never);
+    },
+    raw: (request) => client.raw(request),
+    close: () => client.close(),
+  };
+}
+
+type Place = { readonly kind: ForeignKind; readonly key: ObjectKey };
+type Reference = { readonly apiVersion?: string; readonly kind?: string; readonly name?: string };
+type EventLike = {
+  readonly metadata: { readonly name?: string; readonly ownerReferences?: readonly Reference[] };
+  readonly involvedObject: Reference;
+};
+type StatusBody = {
+  readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string; readonly [field: string]: unknown };
+  readonly status?: { readonly conditions?: readonly JobCondition[]; readonly [field: string]: unknown };
+};
+
+/** Of a list, only its resource says which kind it is of. */
+const NOBODY: ObjectKey = { namespace: '', name: '' };
+
+const keyIn = ({ metadata }: { readonly metadata: { readonly namespace?: string; readonly name: string } }): ObjectKey => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+});
+
+/** As a strategic merge patch of a Job's status does it: by type. */
+function mergedConditions(present: readonly DeepReadonly<JobCondition>[], changed: readonly JobCondition[]): DeepReadonly<JobCondition>[] {
+  const types = new Set(changed.map(({ type }) => type));
+  return [...present.filter(({ type }) => !types.has(type)), ...changed];
+}
+
+async function* readEvents(stream: WatchStream<WorkObject>, read: (object: WorkObject) => WorkObject): WatchStream<WorkObject> {
+  for await (const batch of stream)
+    yield batch.map((event): WatchEvent<WorkObject> => (event.type === 'BOOKMARK' ? event : { ...event, object: read(event.object) }));
+}
