@@ -11,7 +11,7 @@ import {
   type MatchCondition,
 } from '../../shared/controlplane/admission/webhook/match-conditions.ts';
 import type { AnyObject } from '../../shared/controlplane/apimachinery/object.ts';
-import type { Paid } from '../../shared/controlplane/cel/cost-budget.ts';
+import type { Paid } from '../../shared/cel/cost-budget.ts';
 import { requirementsOf } from '../../shared/kube/selectors.ts';
 
 export type PolicyRequest = {

@@ -1,4 +1,4 @@
-import { goFloat } from './go-float.ts';
+import { goFloat } from '../../cel/go-float.ts';
 
 /** One finding of a validation, as it appears among the causes of a 422 (field.Error in apimachinery). */
 export type FieldError = {

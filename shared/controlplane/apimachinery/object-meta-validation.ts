@@ -6,7 +6,7 @@ import {
   labelValueProblems,
   pathSegmentProblems,
   qualifiedNameProblems,
-} from './name-formats.ts';
+} from '../../kube/name-formats.ts';
 import { semanticEqual } from './semantic-equal.ts';
 
 /** What a kind demands of its names; `isPrefix` when it is a generateName, to which characters will be appended. */

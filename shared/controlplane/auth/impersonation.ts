@@ -1,5 +1,5 @@
 import { badRequest, forbidden, type StatusError } from '../apimachinery/status-error.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from './authenticator.ts';
 import { type AccessQuestion, type Authorizer, forbiddenSentence, type ResourceAccess } from './authorizer.ts';
 import type { UserInfo } from './user-info.ts';

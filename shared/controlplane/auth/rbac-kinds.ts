@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../api/kubernetes.ts';
 import { type FieldError, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { validateLabelSelector } from '../kinds/label-selector-validation.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import { pathSegmentName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { ageOf } from '../kinds/age.ts';

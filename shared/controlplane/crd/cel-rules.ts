@@ -1,11 +1,11 @@
 import { Optional } from '@marcbachmann/cel-js';
-import type { CelEnvironment } from '../cel/cel-environment.ts';
-import type { CheckedExpression } from '../cel/checker/check-expression.ts';
-import { CostBudget, OutOfBudgetError } from '../cel/cost-budget.ts';
-import { COST_LIMIT_EXCEEDED } from '../cel/cost-meter.ts';
-import { CelCompileError, type CelProgram, CelProgramError, checkCel, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import type { CheckedExpression } from '../../cel/checker/check-expression.ts';
+import { CostBudget, OutOfBudgetError } from '../../cel/cost-budget.ts';
+import { COST_LIMIT_EXCEEDED } from '../../cel/cost-meter.ts';
+import { CelCompileError, type CelProgram, CelProgramError, checkCel, compileCel, kubernetesEnvironment } from '../../cel/environment.ts';
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
-import { optionalOf } from '../cel/checker/static-type.ts';
+import { optionalOf } from '../../cel/checker/static-type.ts';
 import { celTypeOf } from './cel-types.ts';
 import { type Correlated, correlatedField, correlatedItem, isUnchanged } from './correlation.ts';
 import { declaredType } from './declared-type.ts';

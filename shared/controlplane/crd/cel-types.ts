@@ -1,8 +1,8 @@
-import type { CelEnvironment } from '../cel/cel-environment.ts';
-import { toCelValue } from '../cel/values.ts';
-import { kubernetesEnvironment } from '../cel/environment.ts';
-import { escapedFieldName } from '../cel/field-names.ts';
-import { same } from '../cel/list-library.ts';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import { toCelValue } from '../../cel/values.ts';
+import { kubernetesEnvironment } from '../../cel/environment.ts';
+import { escapedFieldName } from '../../cel/field-names.ts';
+import { same } from '../../cel/list-library.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 

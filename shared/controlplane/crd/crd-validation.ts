@@ -1,6 +1,6 @@
 import { validateServiceReference, validateWebhookUrl } from '../admission/webhook/webhook-address-validation.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooMany } from '../apimachinery/field-error.ts';
-import { dns1035LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import { validateAnyObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import {

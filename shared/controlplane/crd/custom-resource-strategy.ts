@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '../apimachinery/field-error.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { subdomainName, validateAnyObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import type { AnyObject } from '../apimachinery/object.ts';

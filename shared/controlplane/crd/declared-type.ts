@@ -1,5 +1,5 @@
-import { DYN, listOf, mapOf, objectOf, readType, STRING, type StaticType } from '../cel/checker/static-type.ts';
-import { escapedFieldName } from '../cel/field-names.ts';
+import { DYN, listOf, mapOf, objectOf, readType, STRING, type StaticType } from '../../cel/checker/static-type.ts';
+import { escapedFieldName } from '../../cel/field-names.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 
 const NAMES: StaticType = objectOf(

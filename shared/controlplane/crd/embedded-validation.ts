@@ -1,5 +1,5 @@
 import { type FieldError, invalid, required } from '../apimachinery/field-error.ts';
-import { dns1035LabelProblems } from '../apimachinery/name-formats.ts';
+import { dns1035LabelProblems } from '../../kube/name-formats.ts';
 import { pathSegmentName, validateAnyObjectMeta } from '../apimachinery/object-meta-validation.ts';
 import type { AnyMeta } from '../apimachinery/object.ts';
 import { itemsOf, type JsonSchema, propertyOf, someSchema, valuesOf } from './json-schema.ts';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
-import { isDate, isDateTime } from '../apimachinery/time-syntax.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../kube/name-formats.ts';
+import { isDate, isDateTime } from '../../cel/time-syntax.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Formats of strings that are checked (strfmt of kube-openapi); all others are noted in a warning and ignored. */

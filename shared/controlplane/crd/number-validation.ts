@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '../apimachinery/field-error.ts';
-import { goFloat } from '../apimachinery/go-float.ts';
+import { goFloat } from '../../cel/go-float.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { goFloat } from '../apimachinery/go-float.ts';
+import { goFloat } from '../../cel/go-float.ts';
 import { goJson } from '../apimachinery/json.ts';
 import { ageOf } from '../kinds/age.ts';
 import { NAME_COLUMN } from '../kinds/table-columns.ts';

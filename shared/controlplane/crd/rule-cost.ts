@@ -1,5 +1,5 @@
 import { type FieldError, forbidden } from '../apimachinery/field-error.ts';
-import { expressionCost } from '../cel/cost/expression-cost.ts';
+import { expressionCost } from '../../cel/cost/expression-cost.ts';
 import type { CheckedRule } from './cel-rules.ts';
 import { costProblem, RULE_COST_MAX } from './cost-limits.ts';
 import type { CostTotal } from './cost-total.ts';

@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '../apimachinery/field-error.ts';
-import { goFloat } from '../apimachinery/go-float.ts';
+import { goFloat } from '../../cel/go-float.ts';
 import { fieldOf, setField } from '../apimachinery/json.ts';
 import { unknownError } from '../apimachinery/status-error.ts';
 import { isRecord } from './schema-defaults.ts';

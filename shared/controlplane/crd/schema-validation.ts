@@ -1,6 +1,6 @@
 import { type FieldError, forbidden, internalError, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
-import { CelCompileError } from '../cel/environment.ts';
+import { CelCompileError } from '../../cel/environment.ts';
 import { type CheckedRule, compileRules, ruleChecker, usesOldSelf } from './cel-rules.ts';
 import { validateEmbedded } from './embedded-validation.ts';
 import { readFieldPath } from './field-path.ts';

@@ -1,5 +1,5 @@
-import type { SizedType } from '../cel/cost/sized-type.ts';
-import { escapedFieldName } from '../cel/field-names.ts';
+import type { SizedType } from '../../cel/cost/sized-type.ts';
+import { escapedFieldName } from '../../cel/field-names.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 
 /** The body of a request has at most that many bytes; what has no limit of its own has this one. */

@@ -1,5 +1,5 @@
 import { type FieldError, forbidden, invalid, required } from '../apimachinery/field-error.ts';
-import { patternProblem } from '../apimachinery/go-pattern-problem.ts';
+import { patternProblem } from '../../cel/go-pattern-problem.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 
 /** Where in a schema a subschema stands, for the wording of a missing type. */

@@ -2,7 +2,7 @@ import { type FieldError, invalid, notSupported, required, tooLong, tooMany } fr
 import { jsonEquals } from '../apimachinery/json.ts';
 import { type Correlated, correlatedField, correlatedItem, isUnchanged } from './correlation.ts';
 import { checkedFormat, hasFormat } from './formats.ts';
-import { compilePattern } from '../apimachinery/go-pattern.ts';
+import { compilePattern } from '../../cel/go-pattern.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 import { checkNumber } from './number-validation.ts';
 import { isRecord } from './schema-defaults.ts';

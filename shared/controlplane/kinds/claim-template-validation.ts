@@ -1,6 +1,6 @@
 import { parseQuantity } from '../../kube/quantity.ts';
 import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import { validateAnnotations, validateLabels } from '../apimachinery/object-meta-validation.ts';
 import { validateAccessModes } from './access-modes.ts';
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';

@@ -3,7 +3,7 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
-import { configKeyProblems } from '../apimachinery/name-formats.ts';
+import { configKeyProblems } from '../../kube/name-formats.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';

@@ -3,7 +3,7 @@ import { validateChoice, validateFormat } from './choice-validation.ts';
 import { validateContainerResources } from './container-resources-validation.ts';
 import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
 import { validateEnv, validateEnvFrom } from './env-validation.ts';
-import { dns1123LabelProblems, portNameProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, portNameProblems } from '../../kube/name-formats.ts';
 import { validateRange } from './number-validation.ts';
 import { validateLifecycle, validateProbes } from './probe-validation.ts';
 import { validateResizePolicy, validateRestartRules, validateRestartRulesOfInit } from './restart-validation.ts';

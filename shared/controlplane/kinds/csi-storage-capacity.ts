@@ -2,7 +2,7 @@ import type { V1CSIStorageCapacity } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 import { invalid, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';

@@ -1,6 +1,6 @@
 import { formatQuantity, parseQuantity } from '../../kube/quantity.ts';
 import { invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { validateFormat } from './choice-validation.ts';
 
 type FieldRef = { apiVersion?: string | undefined; fieldPath?: string | undefined };

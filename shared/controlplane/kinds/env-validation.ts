@@ -4,7 +4,7 @@ import type { PlacedContainer } from './containers.ts';
 import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
 import { validateFieldRef, validateResourceRef } from './downward-validation.ts';
 import { validateNoBacksteps } from './path-validation.ts';
-import { configKeyProblems, dns1123LabelProblems, dns1123SubdomainProblems, envVarNameProblems } from '../apimachinery/name-formats.ts';
+import { configKeyProblems, dns1123LabelProblems, dns1123SubdomainProblems, envVarNameProblems } from '../../kube/name-formats.ts';
 import { subdomainName } from '../apimachinery/object-meta-validation.ts';
 
 type EnvVar = NonNullable<DecodedContainer['env']>[number];

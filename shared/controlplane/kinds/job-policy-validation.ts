@@ -1,7 +1,7 @@
 import { OMIT_VALUE, duplicate, invalid, notSupported, required, tooLong, tooMany, type FieldError } from '../apimachinery/field-error.ts';
 import { countIndexes } from './completion-indexes.ts';
 import type { DecodedJobSpec } from './decoded.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { validateNonNegative } from './number-validation.ts';
 
 const RULES_MAX = 20;

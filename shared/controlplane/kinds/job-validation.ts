@@ -5,7 +5,7 @@ import type { DecodedJob, DecodedJobSpec } from './decoded.ts';
 import { goValue, sortedMap, writtenSelector } from './go-value.ts';
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy-validation.ts';
 import { usableRequirements, validateLabelSelector } from './label-selector-validation.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, httpPathProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, httpPathProblems } from '../../kube/name-formats.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { subdomainName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
 import { validatePodTemplate } from './pod-template-validation.ts';

@@ -1,5 +1,5 @@
 import type { DecodedJob } from './decoded.ts';
-import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems } from '../../kube/name-formats.ts';
 import { podTemplateWarnings } from './pod-warnings.ts';
 
 const MANY_COMPLETIONS = 100_000;

@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../api/kubernetes.ts';
 import { requirementsOf, type LabelRequirements } from '../../kube/selectors.ts';
 import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import type { Decoded } from './decoded.ts';
-import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { validateLabels } from '../apimachinery/object-meta-validation.ts';
 import { omitUndefined } from '../../runtime/omit-undefined.ts';
 

@@ -1,6 +1,6 @@
 import { compareQuantities, formatQuantity, parseQuantity, type Quantity, toMilliUnits, toUnits } from '../../kube/quantity.ts';
 import { duplicate, type FieldError, forbidden, invalid, required } from '../apimachinery/field-error.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { validateFormat } from './choice-validation.ts';
 import { mayBeOvercommitted, validateContainerResourceName, validateResourceName } from './resource-names.ts';
 

@@ -4,7 +4,7 @@ import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import { keepSpec, restore } from './generation.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { labelName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 

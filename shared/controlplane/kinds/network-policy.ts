@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { V1NetworkPolicySpec } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
-import { portNameProblems } from '../apimachinery/name-formats.ts';
+import { portNameProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';

@@ -9,7 +9,7 @@ import { validateFormat } from './choice-validation.ts';
 import { validateResourceQuantity } from './container-resources-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { keepSpec, restore } from './generation.ts';
-import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateTaintEffect } from './pod-scheduling-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';

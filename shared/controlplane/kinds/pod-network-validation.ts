@@ -1,5 +1,5 @@
 import { forbidden, invalid, required, tooLong, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems, dns1123SubdomainWithUnderscoreProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems, dns1123SubdomainWithUnderscoreProblems } from '../../kube/name-formats.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedPodSpec } from './decoded.ts';
 import { validateIp } from './ip-validation.ts';

@@ -2,7 +2,7 @@ import { duplicate, forbidden, invalid, notSupported, required, type FieldError 
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import type { DecodedPodSpec } from './decoded.ts';
 import { validateLabelSelector } from './label-selector-validation.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 
 type Toleration = NonNullable<DecodedPodSpec['tolerations']>[number];
 type Affinity = NonNullable<DecodedPodSpec['affinity']>;

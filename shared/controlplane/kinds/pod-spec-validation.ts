@@ -2,7 +2,7 @@ import { invalid, required, type FieldError } from '../apimachinery/field-error.
 import { validateChoice, validateFormat } from './choice-validation.ts';
 import { validateContainers, validateEphemeralContainers, validateInitContainers } from './container-validation.ts';
 import type { DecodedPodSpec } from './decoded.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { validateLabels } from '../apimachinery/object-meta-validation.ts';
 import { validateAffinity, validateSchedulingGates, validateTolerations, validateTopologySpread } from './pod-scheduling-validation.ts';
 import { allContainers } from './containers.ts';

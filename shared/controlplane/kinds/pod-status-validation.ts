@@ -3,7 +3,7 @@ import { duplicate, forbidden, invalid, type FieldError } from '../apimachinery/
 import { validateIp } from './ip-validation.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedPod, DecodedPodSpec, DecodedPodStatus } from './decoded.ts';
-import { dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { validatePodAnnotationUpdates } from './pod-annotations-validation.ts';
 import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';

@@ -1,5 +1,5 @@
 import { parseQuantity, toMilliUnits } from '../../kube/quantity.ts';
-import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems } from '../../kube/name-formats.ts';
 import { allContainers, type PlacedContainer } from './containers.ts';
 import type { DecodedContainer, DecodedPod, DecodedPodSpec, DecodedPodTemplate } from './decoded.ts';
 import { volumeWarnings } from './volume-warnings.ts';

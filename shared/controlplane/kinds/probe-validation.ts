@@ -1,7 +1,7 @@
 import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedContainer, DecodedPodSpec, DecodedProbe } from './decoded.ts';
-import { httpHeaderNameProblems, portNameProblems } from '../apimachinery/name-formats.ts';
+import { httpHeaderNameProblems, portNameProblems } from '../../kube/name-formats.ts';
 import { validateNonNegative, validateRange } from './number-validation.ts';
 
 type Handler = NonNullable<NonNullable<DecodedContainer['lifecycle']>['preStop']> & Pick<DecodedProbe, 'grpc'>;

@@ -1,5 +1,5 @@
 import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import type { DecodedVolume } from './decoded.ts';
 import { validateDownwardFile, validateKeyToPath, validateMode } from './file-projection-validation.ts';
 import { validateLabelSelector } from './label-selector-validation.ts';

@@ -1,5 +1,5 @@
 import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
 

@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '../apimachinery/field-error.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { qualifiedNameProblems } from '../../kube/name-formats.ts';
 
 const HUGE_PAGES = 'hugepages-';
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage']);

@@ -1,7 +1,7 @@
 import type { V1RuntimeClass } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { duplicate, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';

@@ -6,7 +6,7 @@ import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import { DATA_MAX_BYTES, dropEmpty, validateStaysImmutable } from './config-map.ts';
-import { configKeyProblems } from '../apimachinery/name-formats.ts';
+import { configKeyProblems } from '../../kube/name-formats.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { V1ServiceSpec, V1ServiceStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { duplicate, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, portNameProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, portNameProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { type NameRule, validateLabels, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';

@@ -2,7 +2,7 @@ import type { V1StatefulSetSpec, V1StatefulSetStatus } from '@kubernetes/client-
 import type { Wire } from '../../api/kubernetes.ts';
 import { matchesLabelSelector } from '../../kube/selectors.ts';
 import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
+import { dns1123LabelProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { labelName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';

@@ -1,7 +1,7 @@
 import type { V1StorageClass } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { duplicate, invalid, required, tooLong, type FieldError } from '../apimachinery/field-error.ts';
-import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';

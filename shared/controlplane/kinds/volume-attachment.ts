@@ -1,7 +1,7 @@
 import type { V1VolumeAttachmentSpec, V1VolumeAttachmentStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { forbidden, required, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';

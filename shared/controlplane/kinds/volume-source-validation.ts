@@ -1,6 +1,6 @@
 import { parseQuantity } from '../../kube/quantity.ts';
 import { forbidden, invalid, notSupported, required, tooLong, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import { validateChoice, validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import { validateClaimTemplate } from './claim-template-validation.ts';
 import type { DecodedVolume } from './decoded.ts';

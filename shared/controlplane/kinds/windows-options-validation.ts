@@ -1,5 +1,5 @@
 import { invalid, type FieldError } from '../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../kube/name-formats.ts';
 import type { PlacedContainer } from './containers.ts';
 import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
 

@@ -1,6 +1,6 @@
 import { parseFieldSelector } from '../../kube/field-selectors.ts';
 import { SelectorSyntaxError } from '../../kube/selectors.ts';
-import { pathSegmentProblems } from '../apimachinery/name-formats.ts';
+import { pathSegmentProblems } from '../../kube/name-formats.ts';
 import type { UserInfo } from '../auth/user-info.ts';
 
 /** One request as it arrives, whatever brought it. */

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../auth/user-info.ts';
 import { type FieldError, forbidden, invalid, required } from '../apimachinery/field-error.ts';
-import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../../kube/name-formats.ts';
 import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { Authenticator } from '../auth/authenticator.ts';

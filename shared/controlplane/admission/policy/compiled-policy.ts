@@ -1,5 +1,5 @@
-import { CostBudget, OutOfBudgetError, type Paid } from '../../cel/cost-budget.ts';
-import { type CelOutcome, type CelProgram, compileCel } from '../../cel/environment.ts';
+import { CostBudget, OutOfBudgetError, type Paid } from '../../../cel/cost-budget.ts';
+import { type CelOutcome, type CelProgram, compileCel } from '../../../cel/environment.ts';
 import { compileMatchConditions, type CompiledMatchConditions, failureOf, type MatchCondition } from '../webhook/match-conditions.ts';
 import { type CompiledVariable, lazyVariables, policyEnvironments } from './policy-environments.ts';
 import type { DecodedPolicySpec, DecodedValidation } from './policy.ts';

@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../apimachinery/object.ts';
-import { toCelValue } from '../../cel/values.ts';
+import { toCelValue } from '../../../cel/values.ts';
 
 const METADATA = [
   'name',

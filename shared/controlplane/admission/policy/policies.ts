@@ -2,7 +2,7 @@ import { type LabelRequirements, requirementsOf } from '../../../kube/selectors.
 import { notFound, StatusError } from '../../apimachinery/status-error.ts';
 import type { AnyObject } from '../../apimachinery/object.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
-import { toCelValue } from '../../cel/values.ts';
+import { toCelValue } from '../../../cel/values.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { type Admission, type AdmissionRequest, refusal } from '../admission-request.ts';
 import { type Coverage, coverageOf, type Equivalent, inVersion, namespaceSelected, objectSelected } from '../request-selection.ts';

@@ -1,6 +1,6 @@
-import type { CelEnvironment } from '../../cel/cel-environment.ts';
-import type { Paid } from '../../cel/cost-budget.ts';
-import type { CelProgram } from '../../cel/environment.ts';
+import type { CelEnvironment } from '../../../cel/cel-environment.ts';
+import type { Paid } from '../../../cel/cost-budget.ts';
+import type { CelProgram } from '../../../cel/environment.ts';
 import { createAdmissionEnvironment } from '../webhook/admission-environment.ts';
 
 /** In which an expression of a policy is compiled. */

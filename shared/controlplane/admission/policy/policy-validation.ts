@@ -1,10 +1,5 @@
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../apimachinery/field-error.ts';
-import {
-  dns1035LabelProblems,
-  dns1123SubdomainProblems,
-  pathSegmentProblems,
-  qualifiedNameProblems,
-} from '../../apimachinery/name-formats.ts';
+import { dns1035LabelProblems, dns1123SubdomainProblems, pathSegmentProblems, qualifiedNameProblems } from '../../../kube/name-formats.ts';
 import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
 import { validateLabelSelector } from '../../kinds/label-selector-validation.ts';
 import { compileAdmissionExpression, compiled } from '../webhook/admission-environment.ts';

@@ -1,5 +1,5 @@
-import type { CelEnvironment } from '../../cel/cel-environment.ts';
-import { CelCompileError, type CelProgram, CelProgramError, compileCel, kubernetesEnvironment } from '../../cel/environment.ts';
+import type { CelEnvironment } from '../../../cel/cel-environment.ts';
+import { CelCompileError, type CelProgram, CelProgramError, compileCel, kubernetesEnvironment } from '../../../cel/environment.ts';
 import { NAMESPACE } from './namespace-type.ts';
 import { registerAuthorizerLibrary } from './authorizer-library.ts';
 import { registerRequestTypes } from './request-value.ts';

@@ -1,4 +1,4 @@
-import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import type { CelEnvironment } from '../../../cel/cel-environment.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
 import type { UserInfo } from '../../auth/user-info.ts';

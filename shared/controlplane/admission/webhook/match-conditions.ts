@@ -1,10 +1,10 @@
-import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import type { CelEnvironment } from '../../../cel/cel-environment.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
 import { authorizerValue } from './authorizer-library.ts';
-import { CostBudget, OutOfBudgetError, type Paid } from '../../cel/cost-budget.ts';
-import { type CelProgram, compileCel } from '../../cel/environment.ts';
+import { CostBudget, OutOfBudgetError, type Paid } from '../../../cel/cost-budget.ts';
+import { type CelProgram, compileCel } from '../../../cel/environment.ts';
 import { admissionEnvironment } from './admission-environment.ts';
-import { toCelValue } from '../../cel/values.ts';
+import { toCelValue } from '../../../cel/values.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
 import { requestValue } from './request-value.ts';
 

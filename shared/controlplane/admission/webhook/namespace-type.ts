@@ -1,4 +1,4 @@
-import { objectOf, readType, type StaticType } from '../../cel/checker/static-type.ts';
+import { objectOf, readType, type StaticType } from '../../../cel/checker/static-type.ts';
 
 const typeOf = (name: string, fields: Readonly<Record<string, string | StaticType>>): StaticType =>
   objectOf(

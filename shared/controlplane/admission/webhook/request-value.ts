@@ -1,6 +1,6 @@
-import type { CelEnvironment } from '../../cel/cel-environment.ts';
-import { same } from '../../cel/list-library.ts';
-import { toCelValue } from '../../cel/values.ts';
+import type { CelEnvironment } from '../../../cel/cel-environment.ts';
+import { same } from '../../../cel/list-library.ts';
+import { toCelValue } from '../../../cel/values.ts';
 import type { AdmissionRequest, GroupVersionKind, GroupVersionResource } from '../admission-request.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type FieldError, invalid, required } from '../../apimachinery/field-error.ts';
-import { dns1123SubdomainProblems } from '../../apimachinery/name-formats.ts';
+import { dns1123SubdomainProblems } from '../../../kube/name-formats.ts';
 
 const FORM = '; desired format: https://host[/path]';
 

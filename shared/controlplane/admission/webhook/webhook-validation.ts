@@ -1,9 +1,9 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
-import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import type { CelEnvironment } from '../../../cel/cel-environment.ts';
 import { admissionEnvironment, compileAdmissionExpression } from './admission-environment.ts';
-import { CelCompileError, CelProgramError } from '../../cel/environment.ts';
+import { CelCompileError, CelProgramError } from '../../../cel/environment.ts';
 import { duplicate, type FieldError, internalError, invalid, notSupported, required, tooMany } from '../../apimachinery/field-error.ts';
-import { dns1035LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../../apimachinery/name-formats.ts';
+import { dns1035LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../../../kube/name-formats.ts';
 import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
 import { validateLabelSelector } from '../../kinds/label-selector-validation.ts';
 import { type DecodedServiceReference, validateServiceReference, validateWebhookUrl } from './webhook-address-validation.ts';

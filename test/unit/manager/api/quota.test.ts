@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ResourceGroups } from '../../../../manager/api/quota.ts';
-import { compileCel, kubernetesEnvironment } from '../../../../shared/controlplane/cel/environment.ts';
+import { compileCel, kubernetesEnvironment } from '../../../../shared/cel/environment.ts';
 
 const rules = (ResourceGroups as unknown as { readonly 'x-kubernetes-validations': readonly { rule: string; message: string }[] })[
   'x-kubernetes-validations'

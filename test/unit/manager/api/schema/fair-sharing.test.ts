@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FairSharing } from '../../../../../manager/api/schema/fair-sharing.ts';
-import { compileCel, kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
+import { compileCel, kubernetesEnvironment } from '../../../../../shared/cel/environment.ts';
 
 describe('the rules of weights', () => {
   const rules = (FairSharing('') as unknown as { 'x-kubernetes-validations': readonly { rule: string; message: string }[] })[

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUE_SCHEMA, ClusterQueueSpecSchema } from '../../../../../manager/api/schema/cluster-queue.ts';
 import { COHORT_SCHEMA, CohortSpecSchema } from '../../../../../manager/api/schema/cohort.ts';
 import { PriorityBoundsSchema } from '../../../../../manager/api/schema/local-queue.ts';
-import { compileCel, kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
+import { compileCel, kubernetesEnvironment } from '../../../../../shared/cel/environment.ts';
 
 type Rules = { readonly 'x-kubernetes-validations': readonly { readonly rule: string; readonly message: string }[] };
 

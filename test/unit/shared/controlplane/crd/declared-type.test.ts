@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatType } from '../../../../../shared/controlplane/cel/checker/static-type.ts';
+import { formatType } from '../../../../../shared/cel/checker/static-type.ts';
 import { declaredType } from '../../../../../shared/controlplane/crd/declared-type.ts';
 
 test.each([

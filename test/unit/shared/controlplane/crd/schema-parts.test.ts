@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { conformEmbedded } from '../../../../../shared/controlplane/crd/embedded-metadata.ts';
 import { readFieldPath } from '../../../../../shared/controlplane/crd/field-path.ts';
-import { patternProblem } from '../../../../../shared/controlplane/apimachinery/go-pattern-problem.ts';
+import { patternProblem } from '../../../../../shared/cel/go-pattern-problem.ts';
 import type { JsonSchema } from '../../../../../shared/controlplane/crd/json-schema.ts';
 import { checkNumber } from '../../../../../shared/controlplane/crd/number-validation.ts';
 import { TypeMismatch } from '../../../../../shared/controlplane/schema/conform.ts';

@@ -16,7 +16,7 @@ import {
 import { validateListTypes } from '../../../../../shared/controlplane/crd/list-type-validation.ts';
 import { applySchemaDefaults } from '../../../../../shared/controlplane/crd/schema-defaults.ts';
 import { validateValue } from '../../../../../shared/controlplane/crd/value-validation.ts';
-import { compileCel, kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
+import { compileCel, kubernetesEnvironment } from '../../../../../shared/cel/environment.ts';
 
 const text: JsonSchema = { type: 'string' };
 const number: JsonSchema = { type: 'integer' };

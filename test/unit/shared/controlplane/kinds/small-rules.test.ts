@@ -1,6 +1,6 @@
 /** The small rules of which the validations of kinds are made, and how kinds are written in tables and messages. */
 import { describe, expect, test } from 'vitest';
-import { labelValueProblems } from '../../../../../shared/controlplane/apimachinery/name-formats.ts';
+import { labelValueProblems } from '../../../../../shared/kube/name-formats.ts';
 import { validateChoice, validateFormat, validateOptionalChoice } from '../../../../../shared/controlplane/kinds/choice-validation.ts';
 import { allContainers } from '../../../../../shared/controlplane/kinds/containers.ts';
 import { asJob, asPod } from '../../../../../shared/controlplane/kinds/decoded.ts';

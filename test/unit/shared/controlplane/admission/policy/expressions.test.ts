@@ -3,7 +3,7 @@ import { compilePolicy } from '../../../../../../shared/controlplane/admission/p
 import { namespaceVariable } from '../../../../../../shared/controlplane/admission/policy/namespace-variable.ts';
 import { paramsOf, type ParamObjects } from '../../../../../../shared/controlplane/admission/policy/params.ts';
 import { lazyVariables, policyEnvironments } from '../../../../../../shared/controlplane/admission/policy/policy-environments.ts';
-import { CelCompileError, compileCel } from '../../../../../../shared/controlplane/cel/environment.ts';
+import { CelCompileError, compileCel } from '../../../../../../shared/cel/environment.ts';
 import { anObject } from '../../a-served-resource.ts';
 
 describe('the environments of a policy', () => {

@@ -4,7 +4,7 @@ import { admissionEnvironment } from '../../../../../../shared/controlplane/admi
 import { authorizerValue } from '../../../../../../shared/controlplane/admission/webhook/authorizer-library.ts';
 import { compileMatchConditions } from '../../../../../../shared/controlplane/admission/webhook/match-conditions.ts';
 import type { AccessQuestion, Authorizer } from '../../../../../../shared/controlplane/auth/authorizer.ts';
-import { CelCompileError, compileCel } from '../../../../../../shared/controlplane/cel/environment.ts';
+import { CelCompileError, compileCel } from '../../../../../../shared/cel/environment.ts';
 import { anObject } from '../../a-served-resource.ts';
 import { anAdmissionRequest } from './an-admission-request.ts';
 

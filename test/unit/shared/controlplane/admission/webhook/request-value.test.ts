@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { registerRequestTypes, requestValue } from '../../../../../../shared/controlplane/admission/webhook/request-value.ts';
-import { CelCompileError, compileCel, kubernetesEnvironment } from '../../../../../../shared/controlplane/cel/environment.ts';
+import { CelCompileError, compileCel, kubernetesEnvironment } from '../../../../../../shared/cel/environment.ts';
 import { anAdmissionRequest } from './an-admission-request.ts';
 
 const environment = kubernetesEnvironment.clone();
