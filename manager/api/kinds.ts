@@ -5,6 +5,7 @@ import { LOCAL_QUEUES } from './local-queue.ts';
 import { RESOURCE_FLAVORS } from './resource-flavor.ts';
 import { SUBMISSION_QUEUES } from './submission-queue.ts';
 import { WORKER_CLUSTERS } from './worker-cluster.ts';
+import { WORK_KINDS } from './work-kind.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from './workload-priority-class.ts';
 import { CLUSTER_QUEUE_SCHEMA } from './schema/cluster-queue.ts';
 import { COHORT_SCHEMA } from './schema/cohort.ts';
@@ -12,6 +13,7 @@ import { LOCAL_QUEUE_SCHEMA } from './schema/local-queue.ts';
 import { RESOURCE_FLAVOR_SCHEMA } from './schema/resource-flavor.ts';
 import { SUBMISSION_QUEUE_SCHEMA } from './schema/submission-queue.ts';
 import { WORKER_CLUSTER_SCHEMA } from './schema/worker-cluster.ts';
+import { WORK_KIND_SCHEMA } from './schema/work-kind.ts';
 import { WORKLOAD_PRIORITY_CLASS_SCHEMA } from './schema/workload-priority-class.ts';
 
 /** Every kind that the chart installs. */
@@ -23,4 +25,5 @@ export const SWITCHYARD_KINDS: readonly KindDefinition[] = [
   { resource: COHORTS, ...COHORT_SCHEMA },
   { resource: WORKLOAD_PRIORITY_CLASSES, ...WORKLOAD_PRIORITY_CLASS_SCHEMA },
   { resource: SUBMISSION_QUEUES, ...SUBMISSION_QUEUE_SCHEMA },
+  { resource: WORK_KINDS, ...WORK_KIND_SCHEMA },
 ];
