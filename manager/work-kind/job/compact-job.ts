@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, JobSpec, Unsaved } from '../../../shared/api/kubernetes.ts';
 import {
   ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
@@ -35,6 +35,7 @@ import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { podReferences, type PodReference } from '../../api/pod-references.ts';
+import { essentialsOfPod, withoutOrders } from '../copy/pod-essentials.ts';
 import { podFenceProblem } from './pod-fence-problem.ts';
 
 const COMPACT = Symbol('compact');
@@ -114,9 +115,6 @@ export function programOf(job: DeepReadonly<Job>): string {
   return hash('sha256', JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutOrders)]), 'base64url').slice(0, 12);
 }
 
-const withoutOrders = ({ command: _command, args: _args, env: _env, envFrom: _envFrom, ...container }: DeepReadonly<Container>): object =>
-  container;
-
 /** The fields that decisions read, besides the identity and the status of the Job. */
 export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: LabelsAndAnnotations } {
   const pod = spec.template.spec;
@@ -177,27 +175,3 @@ const firstByName = (map: Readonly<Record<string, string>> = {}, most: number): 
 /** Scalar fields: parallelism, completions, completionMode, suspend, managedBy and others. */
 const scalarsOf = (spec: DeepReadonly<JobSpec>): Omit<JobSpec, 'template'> =>
   Object.fromEntries(Object.entries(spec).filter(([, value]) => typeof value !== 'object'));
-
-function essentialsOfPod(pod: DeepReadonly<PodSpec>): PodSpec {
-  const { nodeSelector, affinity, tolerations, priorityClassName, runtimeClassName, overhead, resources, resourceClaims } = pod as PodSpec;
-  const initContainers = pod.initContainers?.map(essentialsOfContainer);
-  return {
-    containers: (pod.containers ?? []).map(essentialsOfContainer),
-    ...omitUndefined({
-      initContainers,
-      nodeSelector,
-      affinity,
-      tolerations,
-      priorityClassName,
-      runtimeClassName,
-      overhead,
-      resources,
-      resourceClaims,
-    }),
-  };
-}
-
-function essentialsOfContainer(container: DeepReadonly<Container>): Container {
-  const { name, resources, restartPolicy } = container as Container;
-  return { name, ...omitUndefined({ resources, restartPolicy }) };
-}

@@ -2,6 +2,7 @@ import type { DeepReadonly, JobSpec } from '../../../../shared/api/kubernetes.ts
 import { isJsonObject } from '../../../api/json-value.ts';
 import { MUTABLE_FIELDS } from './remote-job.ts';
 import { sameJson } from '../../../api/json-diff.ts';
+import { isMissing, isNothing, missingBelow } from '../../copy/missing-fields.ts';
 
 /**
  * The fields of a Job's spec that an API server has dropped, by its answer to the create. An older server drops unknown fields, and fields
@@ -32,28 +33,6 @@ export function droppedOfOlder(sent: DeepReadonly<JobSpec>, kept: unknown): stri
 const CARRIED: readonly string[] = ['suspend', ...MUTABLE_FIELDS.filter((field) => field !== 'podReplacementPolicy')];
 const LISTED_MAX = 10;
 
-/**
- * Paths of fields that were sent and are missing. List items with names are matched by name, because a webhook may add items between them.
- */
-function missingBelow(sent: unknown, kept: unknown, path: string): string[] {
-  if (isMissing(sent, kept)) return [path];
-  if (Array.isArray(sent)) return missingItems(sent, Array.isArray(kept) ? kept : [], path);
-  if (!isJsonObject(sent) || !isJsonObject(kept)) return [];
-  return Object.entries(sent).flatMap(([field, value]) => missingBelow(value, kept[field], `${path}.${field}`));
-}
-
-function missingItems(sent: readonly unknown[], kept: readonly unknown[], path: string): string[] {
-  if (kept.length < sent.length) return [path];
-  return sent.flatMap((item, index) => {
-    const here = `${path}[${index}]`;
-    const name = nameOf(item);
-    const candidates =
-      name === undefined ? (kept.length === sent.length ? [kept[index]] : kept) : kept.filter((each) => nameOf(each) === name);
-    const missing = candidates.map((candidate) => missingBelow(item, candidate, here));
-    return missing.find((each) => each.length === 0) ?? missing[0] ?? [here];
-  });
-}
-
 /** True when all of `sent` is there, in the same order; objects may have further fields. */
 function keeps(sent: unknown, kept: unknown): boolean {
   if (isNothing(sent)) return isNothing(kept) || isJsonObject(kept);
@@ -61,18 +40,4 @@ function keeps(sent: unknown, kept: unknown): boolean {
     return Array.isArray(kept) && kept.length === sent.length && sent.every((item, index) => keeps(item, kept[index]));
   if (isJsonObject(sent)) return isJsonObject(kept) && Object.entries(sent).every(([field, value]) => keeps(value, kept[field]));
   return sameJson(sent, kept);
-}
-
-const isMissing = (sent: unknown, kept: unknown): boolean => !isNothing(sent) && (kept === undefined || kept === null);
-
-/** Values that API servers omit from storage, because their absence means the same. */
-function isNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (isJsonObject(value)) return Object.values(value).every(isNothing);
-  return value === undefined || value === null || value === '' || value === 0 || value === false;
-}
-
-function nameOf(item: unknown): string | undefined {
-  const name = isJsonObject(item) ? item['name'] : undefined;
-  return typeof name === 'string' ? name : undefined;
 }

@@ -1,31 +1,19 @@
-import { IDENTITY_VARIABLES } from '../../../../shared/api/copy-identity.ts';
 import type { Container, DeepReadonly, Job, JobSpec, PodSpec, PodTemplateSpec, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_UID_LABEL,
-  DISPATCH_EPOCH_ANNOTATION,
-  FENCING_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
   JOB_NAME_LABEL,
   LEGACY_CONTROLLER_UID_LABEL,
   LEGACY_JOB_NAME_LABEL,
-  ORIGIN_LABEL,
-  ORIGIN_NAME_ANNOTATION,
-  ORIGIN_UID_ANNOTATION,
-  TRACE_PODS_ANNOTATION,
-  TRACEPARENT_ANNOTATION,
-  TRACEPARENT_VARIABLE,
 } from '../../../../shared/api/names.ts';
-import { contextForPods } from '../../../../shared/api/job-trace.ts';
-import { formatTraceparent } from '../../../../shared/api/trace-context.ts';
-import { objectKey } from '../../../../shared/kube/keys.ts';
 import { isCompact } from '../compact-job.ts';
 import { podsAtOnce } from '../pod-count.ts';
-import type { ResourceFlavor } from '../../../api/resource-flavor.ts';
 import type { CopyOptions } from '../../copy-options.ts';
-import { travelsToCopy } from '../../../policy/job-parts.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
-import { copyName, variablesOf } from '../../copy-marks.ts';
+import { copiedAnnotations, copiedLabels, variablesForPods } from '../../copy/copied-metadata.ts';
+import { copiedPod } from '../../copy/copied-pod.ts';
+import { copyName } from '../../copy-marks.ts';
 import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from '../../../api/json-diff.ts';
 import { withPodFence } from './pod-fence.ts';
@@ -43,7 +31,7 @@ export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsav
     metadata: {
       name: copyName(local, options.local),
       namespace: local.metadata.namespace,
-      labels: copiedLabels(local, options.origin),
+      labels: copiedLabels(local, options.origin, (name) => generatedLabels(local).includes(name)),
       annotations: copiedAnnotations(local, options),
     },
     spec: copiedSpec(local, options),
@@ -154,47 +142,13 @@ function containersChange(copy: Containers, wanted: Containers): Containers {
 
 /** Labels that the API server generates into the template (and, for a Job without labels, into the Job itself). */
 const GENERATED_LABELS = [LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL, CONTROLLER_UID_LABEL, JOB_NAME_LABEL];
-/** With this annotation kubectl would take the copy for an object that it has applied. */
-const HOME_ANNOTATIONS = ['kubectl.kubernetes.io/last-applied-configuration'];
-
-/** A queue label, for example, would make the manager or the Kueue of the worker cluster queue the copy. */
-const travelling = (map: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(map).filter(([name]) => travelsToCopy(name)));
-
-function copiedLabels(local: DeepReadonly<Job>, origin: string): Record<string, string> {
-  return { ...travelling(without(local.metadata.labels ?? {}, generatedLabels(local))), [ORIGIN_LABEL]: origin };
-}
-
-function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Record<string, string> {
-  return {
-    ...travelling(without(local.metadata.annotations ?? {}, HOME_ANNOTATIONS)),
-    [ORIGIN_UID_ANNOTATION]: local.metadata.uid,
-    [DISPATCH_EPOCH_ANNOTATION]: String(options.epoch),
-    ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { [JOB_CONTROLLER_ANNOTATION]: options.jobController }),
-    ...(options.fenced === false ? { [FENCING_ANNOTATION]: 'off' } : {}),
-    ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),
-    ...omitUndefined({ [TRACEPARENT_ANNOTATION]: traceparentFor(local, options) }),
-  };
-}
-
-function traceparentFor(local: DeepReadonly<Job>, { tracing }: CopyOptions): string | undefined {
-  const context = contextForPods(local, tracing?.ratio);
-  return context && formatTraceparent(context);
-}
-
-/** A template is immutable: a copy is created with the trace context, or never has it. */
-function traceOf(local: DeepReadonly<Job>, options: CopyOptions): readonly Variable[] {
-  const wish = local.metadata.annotations?.[TRACE_PODS_ANNOTATION];
-  const value = wish === 'on' || (wish !== 'off' && options.tracing?.pods === true) ? traceparentFor(local, options) : undefined;
-  return value === undefined ? [] : [{ name: TRACEPARENT_VARIABLE, value }];
-}
 
 function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
   const { ttlSecondsAfterFinished: _ttl, managedBy: _managedBy, selector, template, ...rest } = local.spec as JobSpec;
   const copied: JobSpec = {
     ...rest,
     suspend: false,
-    template: copiedTemplate(template, generatedLabels(local), options.flavors, [...tokenOf(local, options), ...traceOf(local, options)]),
+    template: copiedTemplate(local, template, options),
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { managedBy: options.jobController }),
     // A selector is either the user's own, together with its labels, or generated anew for the copy.
     ...(local.spec.manualSelector === true && selector !== undefined ? { selector } : {}),
@@ -202,63 +156,13 @@ function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
   return options.podFence === undefined ? copied : withPodFence(copied, options.podFence);
 }
 
-function copiedTemplate(
-  template: PodTemplateSpec,
-  generated: readonly string[],
-  flavors: readonly DeepReadonly<ResourceFlavor>[],
-  token: readonly Variable[],
-): PodTemplateSpec {
+function copiedTemplate(local: DeepReadonly<Job>, template: PodTemplateSpec, options: CopyOptions): PodTemplateSpec {
   const { metadata, spec } = template;
-  const placed = metadata?.labels === undefined ? metadata : { ...metadata, labels: without(metadata.labels, generated) };
+  const placed = metadata?.labels === undefined ? metadata : { ...metadata, labels: without(metadata.labels, generatedLabels(local)) };
   return {
     ...template,
     ...omitUndefined({ metadata: placed }),
-    ...(spec === undefined ? {} : { spec: withToken(withFlavors(spec, flavors), token) }),
-  };
-}
-
-type Variable = { readonly name: string; readonly value: string };
-
-/**
- * The fence token of every container: a store can tell writes of an earlier placement from those of a later one, and the manager its copies
- * from other Jobs. The epoch rises when the Job moves, and only then: a copy that rests and resumes in place keeps it.
- */
-const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch, origin }: CopyOptions): readonly Variable[] =>
-  variablesOf({ localKey: objectKey({ metadata }), originUid: metadata.uid, epoch }, origin);
-
-const withToken = (spec: PodSpec, token: readonly Variable[]): PodSpec => ({
-  ...spec,
-  containers: (spec.containers ?? []).map((container) => containerWith(container, token)),
-  ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map((container) => containerWith(container, token)) }),
-});
-
-/**
- * The variables come first, so that variables of the user can refer to them. Those of the identity replace the user's own of the same
- * names.
- */
-function containerWith(container: Container, token: readonly Variable[]): Container {
-  const own = (container.env ?? []).filter(({ name }) => !isIdentity(name));
-  const taken = new Set(own.map(({ name }) => name));
-  return { ...container, env: [...token.filter(({ name }) => !taken.has(name)), ...own] };
-}
-const isIdentity = (name: string): boolean => IDENTITY_VARIABLES.some((each) => each === name);
-
-function withFlavors(
-  spec: NonNullable<PodTemplateSpec['spec']>,
-  flavors: readonly DeepReadonly<ResourceFlavor>[],
-): NonNullable<PodTemplateSpec['spec']> {
-  const nodeSelector: Record<string, string> = { ...spec.nodeSelector };
-  const tolerations = [...(spec.tolerations ?? [])];
-  for (const flavor of flavors) {
-    Object.assign(nodeSelector, flavor.spec?.nodeLabels);
-    for (const toleration of flavor.spec?.tolerations ?? []) {
-      if (!tolerations.some((present) => sameJson(present, toleration))) tolerations.push({ ...toleration });
-    }
-  }
-  return {
-    ...spec,
-    ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }),
-    ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(spec === undefined ? {} : { spec: copiedPod(spec, options.flavors, variablesForPods(local, options)) }),
   };
 }
 
