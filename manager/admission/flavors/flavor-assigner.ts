@@ -1,6 +1,6 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
-import { formatAmount, minus, ZERO, type Amount, type Requests } from '../../api/amount.ts';
-import type { Combinable } from './flavor-combination.ts';
+import { formatAmount, minus, plus, ZERO, type Amount, type Requests } from '../../api/amount.ts';
+import type { Combinable, PodSetCharges } from './flavor-combination.ts';
 import { inPreferredOrder, worstMode, type FlavorMode } from './flavor-fungibility.ts';
 import { matchFlavor } from './flavor-match.ts';
 import { available, borrowingReach, nominalQuota, potentialAvailable, type FlavorResource } from '../quota/quota-tree.ts';
@@ -24,7 +24,18 @@ export type FlavorOption = Combinable & {
   readonly borrowing: number;
 };
 export type Charge = readonly [FlavorResource, Amount];
-/** Options of each resource group, best first. */
+/** The charges of some options, each flavor resource once: pod sets may share one. */
+export function chargesOf(options: readonly Pick<FlavorOption, 'charges' | 'podSet'>[]): readonly Charge[] {
+  const [only, another] = options;
+  if (only !== undefined && another === undefined) return only.charges;
+  const all = options.flatMap(({ charges }) => charges);
+  if (options.every(({ podSet }) => podSet === undefined)) return all;
+  const sums = new Map<FlavorResource, Amount>();
+  for (const [key, amount] of all) sums.set(key, plus(sums.get(key) ?? ZERO, amount));
+  return [...sums];
+}
+
+/** Options of each resource group of each pod set, best first. */
 export type OptionGroups = readonly (readonly FlavorOption[])[];
 
 export type FlavorOptions =
@@ -62,8 +73,9 @@ export function assignFlavors(
     const remedy = `add it to a resource group of the queue, or set quotaCheckStrategy: IgnoreUndeclared there`;
     return noFit(QuotaReservedReason.ExceedsQuota, `cluster queue ${queue.name} gives no quota for ${uncovered}; ${remedy}`);
   }
-  const groups = groupsFor(workload, queue).map(({ flavors, resources }) =>
-    flavors.map((flavor) => tryFlavor(workload, queue, usage, flavor, resources, preemption)),
+  // As in Kueue, each pod set has flavors of its own, and together they have all or none.
+  const groups = (workload.podSets ?? [workload]).flatMap((pods) =>
+    groupsFor(pods, queue).map(({ flavors, resources }) => flavors.map((flavor) => tryFlavor(pods, queue, usage, flavor, resources, preemption))),
   );
   const unmet = groups.filter((findings) => !findings.some(isFit));
   const claimable = groups.map((findings) => ranked(findings, queue));
@@ -101,22 +113,26 @@ const ranked = (findings: readonly Finding[], queue: QueueSetup): FlavorOption[]
     queue,
   ).map(({ option }, rank) => ({ ...option, rank }));
 
+/** Pods that get the same flavors: all of a Workload, or one of its pod sets, which has a name. */
+type Pods = Pick<Workload, 'requests' | 'nodeWish'> & { readonly podSet?: string };
+
 function tryFlavor(
-  workload: Workload,
+  pods: Pods,
   queue: QueueSetup,
   usage: Usage,
   flavor: FlavorSetup,
   resources: readonly string[],
   preemption: PreemptionOracle,
 ): Finding {
-  const match = matchFlavor(workload.nodeWish, flavor);
+  const match = matchFlavor(pods.nodeWish, flavor);
   if (match.kind === 'Mismatch') return match;
   const charges: Charge[] = [];
+  const amounts: PodSetCharges['amounts'][number][] = [];
   const shortages: string[] = [];
   const modes: FlavorMode[] = [];
   let claimable = true;
   for (const [resource, key] of flavor.keys) {
-    const amount = workload.requests.get(resource) ?? ZERO;
+    const amount = pods.requests.get(resource) ?? ZERO;
     const most = potentialAvailable(queue.node, key);
     if (amount > most) {
       return {
@@ -126,6 +142,7 @@ function tryFlavor(
     }
     const free = available(queue.node, usage, key);
     charges.push([key, amount]);
+    amounts.push({ key, amount, free, most });
     if (amount === ZERO) continue;
     const { height, reclaimable } = borrowingReach(queue.node, usage, key, amount);
     if (amount <= free) {
@@ -140,7 +157,8 @@ function tryFlavor(
   const borrowing = modes.reduce((most, each) => Math.max(most, each.borrowing), 0);
   const offer = worstMode(modes, queue);
   const mode = shortages.length === 0 ? 'Fit' : 'Preempt';
-  const option: Unranked = { flavor: name, mode, clusters, nodeLabels, terms: match.terms, resources, charges, borrowing };
+  const together = pods.podSet === undefined ? {} : { podSet: { name: pods.podSet, amounts } };
+  const option: Unranked = { flavor: name, mode, clusters, nodeLabels, terms: match.terms, resources, charges, borrowing, ...together };
   if (shortages.length === 0) return { kind: 'Option', option, offer };
   const problem = `flavor ${flavor.name} is short of ${shortages.join(' and ')}`;
   return claimable ? { kind: 'Option', option, offer, problem } : { kind: 'Short', problem };
@@ -181,7 +199,7 @@ function uncoveredResource(requests: Requests, queue: QueueSetup): string | unde
  * Resource groups with requests of the Workload. A Workload without requests still takes a flavor of the first group, so that it goes to a
  * cluster that its ClusterQueue may use.
  */
-function groupsFor(workload: Workload, queue: QueueSetup): QueueSetup['groups'] {
-  const asked = queue.groups.filter((group) => group.resources.some((resource) => (workload.requests.get(resource) ?? ZERO) > ZERO));
+function groupsFor({ requests }: Pods, queue: QueueSetup): QueueSetup['groups'] {
+  const asked = queue.groups.filter((group) => group.resources.some((resource) => (requests.get(resource) ?? ZERO) > ZERO));
   return asked.length > 0 ? asked : queue.groups.slice(0, 1);
 }

@@ -8,7 +8,7 @@ import { avoidance, isRefused } from '../workload/avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
 import type { ClusterTable } from '../quota/cluster-table.ts';
 import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
-import { combineFlavors } from './flavor-combination.ts';
+import { combineFlavors, exceedsFree, type QuotaLimit } from './flavor-combination.ts';
 import { podsOnEmptyNodes } from './node-fit.ts';
 import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -150,7 +150,7 @@ export function takers(
   const { clusters, usage, shapes } = snapshot;
   const table = usage.tableOf(clusters);
   const rooms = roomsFor(workload, table, usage, policy, true);
-  const flavorsOn = offersOf(groups, table);
+  const flavorsOn = offersOf(groups, table, 'most');
   const found: Taker[] = [];
   for (const [index, state] of clusters.entries()) {
     const room = rooms[index] ?? NO_ROOM;
@@ -177,7 +177,7 @@ function bestOf(
 ): Candidate | undefined {
   const table = usage.tableOf(clusters);
   const rooms = roomsFor(workload, table, usage, by === 'missing' ? 'MostRoom' : by, by === 'missing');
-  const flavorsOn = offersOf(groups, table);
+  const flavorsOn = offersOf(groups, table, by === 'missing' ? 'most' : 'free');
   const mayResume = by !== 'missing' && workload.record !== undefined;
   let best: ClusterState | undefined;
   let bestFlavors: readonly FlavorOption[] = [];
@@ -300,10 +300,14 @@ function isBetter(
   return aRoom === bRoom ? a.name < b.name : aRoom > bRoom;
 }
 
-/** The flavors that each cluster offers; clusters with the same offer share one list. */
-function offersOf(groups: OptionGroups, table: ClusterTable): (index: number) => readonly FlavorOption[] | undefined {
+/** The flavors that each cluster offers; clusters with the same offer share one list. `limit`: the quota that pod sets may use together. */
+function offersOf(
+  groups: OptionGroups,
+  table: ClusterTable,
+  limit: QuotaLimit,
+): (index: number) => readonly FlavorOption[] | undefined {
   if (groups.every((options) => options.every(({ clusters }) => clusters.length === 0))) {
-    const flavors = combined(groups, () => true);
+    const flavors = combined(groups, () => true, limit);
     return () => flavors;
   }
   const byKind: (readonly FlavorOption[] | null | undefined)[] = [];
@@ -312,22 +316,35 @@ function offersOf(groups: OptionGroups, table: ClusterTable): (index: number) =>
     const cluster = table.clusters[index];
     const known = byKind[kind];
     if (known !== undefined || cluster === undefined) return known ?? undefined;
-    const found = offeredFlavors(groups, cluster);
+    const found = offeredFlavors(groups, cluster, limit);
     byKind[kind] = found ?? null;
     return found;
   };
 }
 
 /** One flavor per group; undefined if the cluster offers none for some group, or none that go together. */
-const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined =>
-  combined(groups, ({ clusters }) => clusters.length === 0 || matchesLabelSelector(clusters, labels));
+const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState, limit: QuotaLimit = 'free'): readonly FlavorOption[] | undefined =>
+  combined(groups, ({ clusters }) => clusters.length === 0 || matchesLabelSelector(clusters, labels), limit);
 
-function combined(groups: OptionGroups, isOffered: (option: FlavorOption) => boolean): readonly FlavorOption[] | undefined {
+function combined(
+  groups: OptionGroups,
+  isOffered: (option: FlavorOption) => boolean,
+  limit: QuotaLimit,
+): readonly FlavorOption[] | undefined {
   const [only, another] = groups;
-  if (only === undefined || another !== undefined) return combineFlavors(groups, isOffered);
+  if (only === undefined || another !== undefined) {
+    const options = combineFlavors(groups, isOffered, limit);
+    return options && (limit === 'free' ? options : withModesTogether(options));
+  }
   // Usually there is a single group.
   const option = only.find(isOffered);
   return option && [option];
+}
+
+/** Options of several pod sets, each of which fits alone, wait for quota where they do not fit together. */
+function withModesTogether(options: readonly FlavorOption[]): readonly FlavorOption[] {
+  if (options.every(({ podSet, mode }) => podSet === undefined || mode === 'Preempt')) return options;
+  return exceedsFree(options) ? options.map((option) => (option.podSet === undefined ? option : { ...option, mode: 'Preempt' })) : options;
 }
 
 function problemOf(

@@ -4,7 +4,7 @@ import { recordOf } from './admission-record.ts';
 import { claimedAs, claimedBy, release, reserve, type Claimed } from './claims.ts';
 import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
 import { afterAdmission, mayGoInFront } from './expected-start.ts';
-import { assignFlavors, type FlavorOption } from '../flavors/flavor-assigner.ts';
+import { assignFlavors, chargesOf, type FlavorOption } from '../flavors/flavor-assigner.ts';
 import { charge } from '../flavors/holding.ts';
 import { placeIn, type ReservingHead, type Fit } from './nominate.ts';
 import { stillHolds, type Placed } from '../flavors/placement.ts';
@@ -93,7 +93,7 @@ function givenBack(claimed: Claimed, { head, queue }: Fit, { cluster, flavors }:
   if (claim.start === undefined) return claimed;
   const start = afterAdmission(claim.start, {
     room: claim.cluster === cluster ? head.queued.workload.requests : undefined,
-    charges: queue.name === claimed.queue.name ? flavors.flatMap(({ charges }) => charges) : [],
+    charges: queue.name === claimed.queue.name ? chargesOf(flavors) : [],
   });
   return claimedAs(workload, claimed.queue, { ...claim, start }, NOTHING_USED);
 }
@@ -197,11 +197,11 @@ export const behindClaims = (head: Head, waitsFor: WaitsFor, reserved?: Claimed)
 });
 
 export const hasQuota = ({ node }: QueueSetup, usage: Usage, flavors: readonly FlavorOption[]): boolean =>
-  flavors.every(({ charges }) => charges.every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key)));
+  chargesOf(flavors).every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key));
 
 function take({ snapshot, unclaimed }: Cycle, { shape, requests }: Workload, { node }: QueueSetup, { cluster, flavors }: Placed): void {
   snapshot.shapes.goes(shape, cluster);
-  const holding = { node, charges: flavors.flatMap(({ charges }) => charges), cluster, amounts: requests };
+  const holding = { node, charges: chargesOf(flavors), cluster, amounts: requests };
   // A fork sees later charges to its parent unless it has its own value, so both usages are charged.
   for (const usage of [snapshot.usage, unclaimed]) charge(usage, holding);
 }

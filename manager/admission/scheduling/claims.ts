@@ -1,6 +1,6 @@
 import { larger, minus, plus, smaller, ZERO, type Amount, type Requests } from '../../api/amount.ts';
 import type { Claim } from './decision.ts';
-import type { Charge, FlavorOption } from '../flavors/flavor-assigner.ts';
+import { chargesOf, type Charge, type FlavorOption } from '../flavors/flavor-assigner.ts';
 import { charge, discharge, type Holding } from '../flavors/holding.ts';
 import { expectedStartMs, keptOf, reservationAt, type ExpectedStart } from './expected-start.ts';
 import type { ReservingHead } from './nominate.ts';
@@ -48,7 +48,7 @@ function reservedBy(
   for (const taker of all) {
     const isClaimed = taker.cluster === head.claim?.cluster;
     const beforeMs = best === undefined ? undefined : isClaimed ? best.atMs + 1 : best.atMs;
-    const charges = taker.flavors.flatMap((option) => option.charges);
+    const charges = chargesOf(taker.flavors);
     const atMs = expectedStartMs(workload, queue, charges, taker.state, snapshot, nowMs, beforeMs);
     if (best === undefined || atMs < (beforeMs ?? 0)) best = { taker, atMs };
   }
@@ -124,10 +124,10 @@ export const usageVersionOf = ({ clusterQueue }: ClaimOfHead, { queues, usage }:
  */
 export function quotaToReserve(
   { node, preemption }: QueueSetup,
-  flavors: readonly Pick<FlavorOption, 'mode' | 'charges' | 'borrowing'>[],
+  flavors: readonly Pick<FlavorOption, 'mode' | 'charges' | 'borrowing' | 'podSet'>[],
   usage: Usage,
 ): Charge[] {
-  const charges = flavors.flatMap((option) => option.charges);
+  const charges = chargesOf(flavors);
   if (flavors.every(({ mode }) => mode === 'Fit')) return charges;
   if (preemption.reclaimWithinCohort === 'Any') return [];
   const borrows = flavors.some(({ borrowing }) => borrowing > 0);

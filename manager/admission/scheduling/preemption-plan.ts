@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { ZERO } from '../../api/amount.ts';
 import type { Claim, Head } from './decision.ts';
-import type { FlavorOption, OptionGroups, PreemptionOracle } from '../flavors/flavor-assigner.ts';
+import { chargesOf, type FlavorOption, type OptionGroups, type PreemptionOracle } from '../flavors/flavor-assigner.ts';
 import { takers, type Placed, type Taker } from '../flavors/placement.ts';
 import { findVictims, fewestPreemptions, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from '../preemption/preemption.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
@@ -41,7 +41,7 @@ export function planPreemption(
   const kept = keptPlan(sorted, head, queue, world);
   for (const equals of byFlavors(sorted)) {
     const { flavors } = equals[0];
-    const charges = flavors.flatMap((option) => option.charges);
+    const charges = chargesOf(flavors);
     const withRoom = equals.filter(({ state }) => shortagesOn(state, workload, snapshot.usage).length === 0);
     const [roomy] = withRoom;
     // The Workload fits without preemption.
@@ -67,7 +67,7 @@ export function planPreemption(
 
 function planOf(taker: Taker, victims: readonly Victim[], { node }: QueueSetup, world: PreemptionWorld): PreemptionPlan {
   const usage = usageWithout(victims, world);
-  const charges = taker.flavors.flatMap((option) => option.charges);
+  const charges = chargesOf(taker.flavors);
   return {
     placement: placedAt(taker),
     victims,
@@ -90,7 +90,7 @@ function keptPlan(sorted: readonly Taker[], { claim, queued }: Head, { node }: Q
   });
   if (taker === undefined || !victims.every(({ admitted }) => admitted.leaving && world.mayStop(admitted))) return undefined;
   const usage = usageWithout(victims, world);
-  const charges = taker.flavors.flatMap((option) => option.charges);
+  const charges = chargesOf(taker.flavors);
   const fits =
     charges.every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key)) &&
     shortagesOn(taker.state, queued.workload, usage).length === 0;
