@@ -10,7 +10,17 @@ declare const unit: unique symbol;
 export type Amount = number & { readonly [unit]: 'Amount' };
 
 /** Whether a resource is of no node and no cluster, so that only quota bounds it. */
-export const isFloating = (resource: string): boolean => resource.startsWith(FLOATING_PREFIX);
+export const isFloating = (resource: string): boolean => resource.startsWith(FLOATING_PREFIX) || isCharge(resource);
+
+/**
+ * Requests may say apart what quota is charged, where a ClusterQueue transforms resources: under names with this prefix, which no resource
+ * has. Entries of other names are then charged to clusters alone.
+ */
+const CHARGE_PREFIX = 'quota:';
+export const chargeName = (resource: string): string => `${CHARGE_PREFIX}${resource}`;
+export const isCharge = (name: string): boolean => name.startsWith(CHARGE_PREFIX);
+/** The name of the resource, whether the entry is a charge or not. */
+export const resourceOf = (name: string): string => (isCharge(name) ? name.slice(CHARGE_PREFIX.length) : name);
 
 /** Amounts by resource name. */
 export type Requests = ReadonlyMap<string, Amount>;
@@ -47,8 +57,9 @@ const NANOS_PER_MILLI = 1_000_000n;
 const NANOS_PER_UNIT = 1_000_000_000n;
 
 /** The amount as a quantity, such as `1500m` or `2Gi`. */
-export function formatAmount(resource: string, amount: Amount): string {
+export function formatAmount(name: string, amount: Amount): string {
   if (amount === UNLIMITED) return 'unlimited';
+  const resource = resourceOf(name);
   if (resource === 'cpu') return formatQuantity({ nanos: BigInt(amount) * NANOS_PER_MILLI, format: 'DecimalSI' });
   const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || resource.startsWith('hugepages-');
   return formatQuantity({ nanos: BigInt(amount) * NANOS_PER_UNIT, format: isBytes ? 'BinarySI' : 'DecimalSI' });
@@ -57,6 +68,15 @@ export function formatAmount(resource: string, amount: Amount): string {
 /** Reads a map of quantities. Throws QuantityError when one of them is malformed. */
 export const parseRequests = (quantities: Readonly<Record<string, string | number>> | undefined): Requests =>
   new Map(Object.entries(quantities ?? {}).map(([resource, quantity]) => [resource, parseAmount(resource, quantity)]));
+
+/** What pods request of clusters and nodes. */
+export const withoutCharges = (requests: Requests): Requests => new Map([...requests].filter(([name]) => !isCharge(name)));
+
+/** What quota is charged, by resource. */
+export function chargesIn(requests: Requests): Requests {
+  const charges = [...requests].filter(([name]) => isCharge(name));
+  return charges.length === 0 ? requests : new Map(charges.map(([name, amount]) => [resourceOf(name), amount]));
+}
 
 /** The sum of two sets of requests. */
 export function addRequests(a: Requests, b: Requests): Requests {

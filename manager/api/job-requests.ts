@@ -1,4 +1,4 @@
-import { formatAmount, minus, shareOf, ZERO, type Requests } from './amount.ts';
+import { formatAmount, isCharge, minus, shareOf, ZERO, type Requests } from './amount.ts';
 
 /**
  * The requests of a Job: the sum over all pods that may exist at once, whose number is `pods`. Where a pod template is malformed, `problem`
@@ -22,9 +22,10 @@ export const formatRequests = (requests: Requests): Record<string, string> =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** By how much `asked` exceeds `reserved`, such as `500m cpu and 1 pods`; undefined when it does not. */
+/** By how much `asked` exceeds `reserved`, such as `500m cpu and 1 pods`; undefined when it does not. Charges to quota do not count. */
 export function excess(asked: Requests, reserved: Requests): string | undefined {
   const parts = [...asked].flatMap(([resource, amount]) => {
+    if (isCharge(resource)) return [];
     const more = minus(amount, reserved.get(resource) ?? ZERO);
     return more > ZERO ? [`${formatAmount(resource, more)} ${resource}`] : [];
   });

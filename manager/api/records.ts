@@ -34,8 +34,10 @@ export type AdmissionRecord = {
   readonly epoch: number;
   /** When the Job was last admitted, RFC 3339. */
   readonly since: string;
-  /** The charge, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
+  /** The charge, unless `charged` says otherwise, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
   readonly requests: Readonly<Record<string, string>>;
+  /** What its ClusterQueue charges for that, where it transforms resources. Absent: `requests`. */
+  readonly charged?: Readonly<Record<string, string>>;
   /** The parallelism of its copy, where it is lower than that of the Job: `requests` are those of so many pods. */
   readonly parallelism?: number;
   /** Seconds that the Job was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
@@ -127,6 +129,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
+    charged,
     parallelism,
     executedSeconds,
     unfenced,
@@ -148,6 +151,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (!isCount(epoch)) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
+  if (charged !== undefined && !isNames(charged)) return invalid(`${badField('charged', charged)} must be a quantity`);
   if (parallelism !== undefined && !isCount(parallelism)) return invalid('parallelism must be a positive integer or absent');
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
@@ -172,6 +176,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     requests,
     ...omitUndefined({
       clusterUID,
+      charged,
       parallelism,
       executedSeconds,
       unfenced,
@@ -198,6 +203,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     epoch: record.epoch,
     since: record.since,
     requests: sorted(record.requests),
+    charged: record.charged && sorted(record.charged),
     parallelism: record.parallelism,
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,

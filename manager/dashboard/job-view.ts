@@ -28,6 +28,13 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     ['ClusterQueue', record?.clusterQueue],
     ['Cluster', record?.cluster],
     ['Flavors', record && [...new Set(Object.values(record.flavors))].join(', ')],
+    [
+      'Charged',
+      record?.charged &&
+        Object.entries(record.charged)
+          .map(([resource, amount]) => `${amount} ${resource}`)
+          .join(', '),
+    ],
     ['Placement', record?.epoch],
     ['Pods at once', record?.parallelism === undefined ? spec.parallelism : `${record.parallelism} of ${spec.parallelism ?? 1}`],
     ['Completions', spec.completions],

@@ -14,8 +14,9 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const spot = { key: 'instance', value: 'spot', effect: 'NoSchedule' };
-const pod = (spec: object) => ({
+const pod = (spec: object, ofJob: object = {}) => ({
   spec: {
+    ...ofJob,
     template: {
       spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }], ...spec },
     },
@@ -120,6 +121,64 @@ test('a Job that asks for what its queue has no quota for says so and how to go 
   expect(await placeOf('second')).toBe('default on eu');
   // Who was admitted under either rule is left alone.
   expect((await world.running()).toSorted()).toEqual(['first', 'second']);
+});
+
+test('a queue that counts slices of a device as credits charges those, and clusters have to have the slices', async () => {
+  const MIG = 'nvidia.com/mig-1g.5gb';
+  const CREDITS = 'example.com/credits';
+  const sliced = (slices: string, parallelism = 1) =>
+    pod(
+      { containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1', [MIG]: slices }, limits: { [MIG]: slices } } }] },
+      { parallelism, completions: parallelism },
+    );
+  await world.flavor('default');
+  await world.cluster('eu', { capacity: { cpu: '9', pods: '9', [MIG]: '5' } });
+  const resources = [
+    { name: 'cpu', nominalQuota: '9' },
+    { name: CREDITS, nominalQuota: '40' },
+  ];
+  await world.queue('main', {
+    spec: {
+      resourceGroups: [{ coveredResources: ['cpu', CREDITS], flavors: [{ name: 'default', resources }] }],
+      resourceTransformations: [{ input: MIG, strategy: 'Replace', outputs: { [CREDITS]: 10 } }],
+    },
+  });
+  await world.job('first', sliced('1', 2));
+  await world.job('dear', sliced('3'));
+  await world.settle(3_000);
+  expect(await world.record('first')).toMatchObject({
+    flavors: { cpu: 'default', [CREDITS]: 'default' },
+    requests: { cpu: '2', [MIG]: '2', pods: '2' },
+    charged: { cpu: '2', [CREDITS]: '20', pods: '2' },
+  });
+  const { status } = await world.client.get(CLUSTER_QUEUES, { namespace: '', name: 'main' });
+  expect(status?.flavorsUsage).toEqual([
+    {
+      name: 'default',
+      resources: [
+        { name: 'cpu', total: '2' },
+        { name: CREDITS, total: '20' },
+      ],
+    },
+  ]);
+  expect((await waits('dear'))?.message).toContain(`short of 10 ${CREDITS}`);
+  const outputs = { [CREDITS]: 5 };
+  const body = { spec: { resourceTransformations: [{ input: MIG, strategy: 'Replace', outputs }] } };
+  await world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body });
+  await world.settle(3_000);
+  expect((await world.record('dear'))?.charged).toMatchObject({ [CREDITS]: '15' });
+  expect((await world.record('first'))?.charged).toMatchObject({ [CREDITS]: '20' });
+  // Quota is enough for one slice more, and the cluster has none left.
+  await world.job('last', sliced('1'));
+  await world.settle(3_000);
+  expect((await waits('last'))?.message).toContain(`short of 1 ${MIG}`);
+  await expect(
+    world.client.patch(
+      CLUSTER_QUEUES,
+      { namespace: '', name: 'main' },
+      { type: 'merge', body: { spec: { resourceTransformations: [{ input: 'pods' }] } } },
+    ),
+  ).rejects.toThrow(/pods are counted, not requested, and cannot be transformed/);
 });
 
 test('a floating resource is bounded by quota alone: the cluster has none of it, and a Job waits until another gives its licences back', async () => {

@@ -1,6 +1,6 @@
 import type { AdmissionRecord } from '../../api/records.ts';
 import { formatAdmissionRecord } from '../../api/records.ts';
-import { parseRequests, type Amount, type Requests } from '../../api/amount.ts';
+import { chargesIn, type Amount, type Requests } from '../../api/amount.ts';
 import { excess, forPods } from '../../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from '../workload/admitted-index.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
@@ -20,7 +20,7 @@ import { createShapeAvoidance, type ShapeAvoidance } from '../workload/shape-avo
 import type { QueueingSetup, Snapshot } from '../snapshot/snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
 import { createReleaseProfile, type MutableReleaseProfile } from '../workload/release-profile.ts';
-import { hasPlace, type Reservation } from '../workload/reservation.ts';
+import { hasPlace, recordedRequests, type Reservation } from '../workload/reservation.ts';
 import { createUsage, isClusterHolder, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
@@ -197,7 +197,7 @@ export function createAdmissionCache(
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     const before = drop(workload.key);
-    const recorded = parseRequests(record.requests);
+    const recorded = recordedRequests(record);
     const held = heldOf(recorded, workload, setup.queues.get(record.clusterQueue));
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
     counted.set(workload.key, entry);
@@ -391,7 +391,7 @@ export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean
 
 /** The charges to the ClusterQueue. */
 function chargesOf(held: Requests, record: AdmissionRecord): Charge[] {
-  return [...held].flatMap(([resource, amount]): Charge[] => {
+  return [...chargesIn(held)].flatMap(([resource, amount]): Charge[] => {
     const flavor = record.flavors[resource];
     return flavor === undefined ? [] : [[flavorResource(flavor, resource), amount]];
   });

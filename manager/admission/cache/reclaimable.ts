@@ -1,10 +1,12 @@
-import type { Requests } from '../../api/amount.ts';
+import { chargesIn, type Requests } from '../../api/amount.ts';
 import { forPods } from '../../api/job-requests.ts';
+import { withCharges } from '../quota/resource-transformations.ts';
 import type { QueueSetup } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** Whether finished pods keep their quota until the Job ends. */
 type ReclaimPolicy = Pick<QueueSetup, 'keepsFinished'>;
+type ChargePolicy = ReclaimPolicy & Pick<QueueSetup, 'transformations'>;
 
 /**
  * The requests that a Workload with a record holds: the recorded requests without pods that are no longer needed. It derives from record
@@ -15,12 +17,15 @@ export function heldOf(recorded: Requests, { podsNeeded }: Pick<Workload, 'podsN
 }
 
 /**
- * A pending Workload as its ClusterQueue charges it: with the pods that it still needs. Its record still allows all requests: finished
- * indexes of a copy do not run again, so the copy need not know.
+ * A pending Workload as its ClusterQueue charges it: with the pods that it still needs, and with what resources are transformed to. Its
+ * record still allows all requests: finished indexes of a copy do not run again, so the copy need not know.
  */
-export function sizedFor(workload: Workload, { keepsFinished }: ReclaimPolicy): Workload {
-  const requests = keepsFinished ? workload.requests : forPods(workload.requests, workload.podsNeeded);
+export function sizedFor(workload: Workload, { keepsFinished, transformations }: ChargePolicy): Workload {
+  const all = transformations === undefined ? workload.requests : withCharges(workload.requests, transformations);
+  const requests = keepsFinished ? all : forPods(all, workload.podsNeeded);
   if (requests === workload.requests) return workload;
-  const schedulingHash = `${workload.schedulingHash} ${workload.podsNeeded}`;
-  return { ...workload, requests, recordedRequests: workload.requests, schedulingHash };
+  const charged = transformations === undefined ? '' : JSON.stringify([...chargesIn(all)]);
+  const schedulingHash = `${workload.schedulingHash} ${workload.podsNeeded} ${charged}`;
+  if (requests === all) return { ...workload, requests, schedulingHash };
+  return { ...workload, requests, recordedRequests: all, schedulingHash };
 }

@@ -1,6 +1,7 @@
 import { excess, formatRequests, forPods } from '../../api/job-requests.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { ZERO } from '../../api/amount.ts';
+import { parseRequests, ZERO } from '../../api/amount.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 
@@ -24,5 +25,6 @@ export function partiallyReleased(
   if (excess(requests, recorded) !== undefined || excess(recorded, requests) === undefined) return undefined;
   if (podsTold === 0 || podsTold > (requests.get('pods') ?? ZERO)) return undefined;
   if (clusters.find(({ name }) => name === record.cluster)?.connected !== true) return undefined;
-  return { ...record, requests: formatRequests(requests) };
+  const charged = record.charged && formatRequests(forPods(parseRequests(record.charged), requests.get('pods')));
+  return { ...record, requests: formatRequests(requests), ...omitUndefined({ charged }) };
 }

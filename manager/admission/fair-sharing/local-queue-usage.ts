@@ -1,4 +1,4 @@
-import { formatAmount, parseRequests, truncated, type Requests } from '../../api/amount.ts';
+import { chargesIn, formatAmount, parseRequests, truncated, type Requests } from '../../api/amount.ts';
 
 /**
  * The usage of a LocalQueue for admission fair sharing (Kueue's KEP-4136): an average over the past, in which each moment counts half as
@@ -56,7 +56,7 @@ export const minusConsumed = (a: Consumed, b: Consumed): Consumed =>
 
 /** The part of a Job's held requests for which its ClusterQueue has quota. */
 export const countedFor = (held: Requests, flavors: Readonly<Record<string, string>>): Consumed =>
-  new Map([...held].filter(([resource, amount]) => flavors[resource] !== undefined && amount > 0));
+  new Map([...chargesIn(held)].filter(([resource, amount]) => flavors[resource] !== undefined && amount > 0));
 
 /** Amounts as in status: whole thousandths of cpu, bytes, devices. Amounts below 1 are omitted. */
 export const formatConsumed = (consumed: Consumed): Record<string, string> =>

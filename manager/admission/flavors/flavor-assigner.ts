@@ -1,5 +1,5 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
-import { formatAmount, minus, plus, ZERO, type Amount, type Requests } from '../../api/amount.ts';
+import { formatAmount, isCharge, minus, plus, resourceOf, ZERO, type Amount, type Requests } from '../../api/amount.ts';
 import type { Combinable, PodSetCharges } from './flavor-combination.ts';
 import { inPreferredOrder, worstMode, type FlavorMode } from './flavor-fungibility.ts';
 import { matchFlavor } from './flavor-match.ts';
@@ -137,7 +137,7 @@ function tryFlavor(
     if (amount > most) {
       return {
         kind: 'Exceeded',
-        problem: `flavor ${flavor.name} never has more than ${formatAmount(resource, most)} of the ${formatAmount(resource, amount)} ${resource} asked for`,
+        problem: `flavor ${flavor.name} never has more than ${formatAmount(resource, most)} of the ${formatAmount(resource, amount)} ${resourceOf(resource)} asked for`,
       };
     }
     const free = available(queue.node, usage, key);
@@ -149,7 +149,7 @@ function tryFlavor(
       modes.push({ mode: 'Fit', borrowing: height });
       continue;
     }
-    shortages.push(`${formatAmount(resource, minus(amount, free))} ${resource}`);
+    shortages.push(`${formatAmount(resource, minus(amount, free))} ${resourceOf(resource)}`);
     claimable &&= amount <= nominalQuota(queue.node, key) || reclaimable || queue.mayPreemptWhileBorrowing;
     if (claimable) modes.push(preemption(key, amount));
   }
@@ -188,9 +188,14 @@ const noFit = (reason: QuotaReservedReason, message: string, claimable?: OptionG
  */
 function uncoveredResource(requests: Requests, queue: QueueSetup): string | undefined {
   if (queue.ignoresUndeclared === true) return undefined;
-  for (const [resource, amount] of requests) {
-    if (amount === ZERO || resource === 'pods' || queue.excludedPrefixes?.some((prefix) => resource.startsWith(prefix)) === true) continue;
-    if (!queue.groups.some((group) => group.resources.includes(resource))) return resource;
+  const isTransformed = queue.transformations !== undefined;
+  for (const [name, amount] of requests) {
+    if (amount === ZERO || isCharge(name) !== isTransformed) continue;
+    const resource = resourceOf(name);
+    if (resource === 'pods') continue;
+    // Charges of transformed requests leave out what is excluded.
+    if (!isTransformed && queue.excludedPrefixes?.some((prefix) => resource.startsWith(prefix)) === true) continue;
+    if (!queue.groups.some((group) => group.resources.includes(name))) return resource;
   }
   return undefined;
 }

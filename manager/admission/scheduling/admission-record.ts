@@ -2,12 +2,13 @@ import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { POD_FENCE_AFTER_SECONDS } from '../../../shared/api/pod-fence.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { formatRequests } from '../../api/job-requests.ts';
+import { resourceOf } from '../../api/amount.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { checksFor } from '../workload/check-rules.ts';
 import { isRefused, rememberedRefusals } from '../workload/avoidance.ts';
 import { isRecordedOn } from '../quota/cluster-state.ts';
 import type { Placed } from '../flavors/placement.ts';
+import { recordFields } from '../workload/reservation.ts';
 import type { QueueSetup } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
 
@@ -16,7 +17,7 @@ import type { Workload } from '../workload/workload.ts';
  * its cluster has refused, gets the next epoch.
  */
 export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clusterUID, flavors }: Placed, nowMs: number): AdmissionRecord {
-  const chosen = Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor])));
+  const chosen = Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((name) => [resourceOf(name), flavor])));
   const checks = checksFor(queue.checks ?? [], chosen);
   const previous = workload.record;
   const resumes = previous !== undefined && isRecordedOn(previous, { name: cluster, uid: clusterUID }) && !isRefused(previous);
@@ -28,7 +29,7 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     ...omitUndefined({ clusterUID }),
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
-    requests: formatRequests(workload.recordedRequests ?? workload.requests),
+    ...recordFields(workload.recordedRequests ?? workload.requests),
     ...omitUndefined({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // The template of a copy never changes: a resumed copy keeps the fence with which it was made.

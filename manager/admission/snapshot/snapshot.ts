@@ -3,6 +3,7 @@ import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../../shared/kube/selectors.ts';
 import { repellingTaint, type Taint } from '../../../shared/kube/taints.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { chargeName } from '../../api/amount.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import type { ClusterQueue, ClusterQueueSpec, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
@@ -19,6 +20,7 @@ import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
 import { preemptionPolicies, type PreemptionPolicies } from '../quota/preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from '../workload/priority.ts';
 import { buildQuotaTree, flavorResource, type FlavorResource, type QuotaNode, type QuotaTree } from '../quota/quota-tree.ts';
+import { outputsOf, transformationsOf, type ResourceTransformations } from '../quota/resource-transformations.ts';
 import type { ReleaseProfile } from '../workload/release-profile.ts';
 import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Usage } from '../quota/usage.ts';
@@ -113,12 +115,17 @@ export type QueueSetup = {
   /** Whether Jobs may ask for resources for which the queue has no quota; those that are never charged have these prefixes. */
   readonly ignoresUndeclared?: boolean;
   readonly excludedPrefixes?: readonly string[];
-  /** The resource groups, without resources that are not charged. */
+  /** What is charged in place of requests; absent: requests are. */
+  readonly transformations?: ResourceTransformations;
+  /**
+   * The resource groups, without resources that are not charged. Resources have the names under which requests say what is charged: their
+   * own, or with transformations their `chargeName`.
+   */
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
 export type FlavorSetup = {
   readonly name: string;
-  /** The keys of its quota, by resource of the group. */
+  /** The keys of its quota, by resource of the group as named there. */
   readonly keys: ReadonlyMap<string, FlavorResource>;
   readonly clusters: LabelRequirements;
   readonly nodeLabels: Readonly<Record<string, string>>;
@@ -221,6 +228,11 @@ function queueSetup(
   }
   const preemption = preemptionPolicies(spec.preemption);
   const excluded = spec.excludeResourcePrefixes ?? [];
+  const transformations = transformationsOf(spec);
+  const outputs = transformations && outputsOf(transformations);
+  const isCharged = (resource: string): boolean =>
+    outputs?.has(resource) === true || !excluded.some((prefix) => resource.startsWith(prefix));
+  const nameOf = transformations === undefined ? (resource: string): string => resource : chargeName;
   return {
     name,
     node,
@@ -247,13 +259,14 @@ function queueSetup(
     admissionMode: spec.admissionScope?.admissionMode ?? 'NoAdmissionFairSharing',
     ignoresUndeclared: spec.quotaCheckStrategy === 'IgnoreUndeclared',
     excludedPrefixes: excluded,
+    ...omitUndefined({ transformations }),
     groups: groups.map((group) => {
-      const resources = group.coveredResources.filter((resource) => !excluded.some((prefix) => resource.startsWith(prefix)));
+      const resources = group.coveredResources.filter(isCharged);
       return {
-        resources,
+        resources: resources.map(nameOf),
         flavors: group.flavors.flatMap(({ name: flavor }) => {
           const found = flavors.get(flavor);
-          const keys = new Map(resources.map((resource) => [resource, flavorResource(flavor, resource)]));
+          const keys = new Map(resources.map((resource) => [nameOf(resource), flavorResource(flavor, resource)]));
           return found === undefined ? [] : [{ ...found, keys }];
         }),
       };

@@ -1,4 +1,5 @@
-import type { Requests } from '../../api/amount.ts';
+import { chargeName, chargesIn, parseRequests, withoutCharges, type Requests } from '../../api/amount.ts';
+import { formatRequests } from '../../api/job-requests.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { Workload } from './workload.ts';
 
@@ -13,6 +14,20 @@ export type Reservation = {
   /** The record is not observed on the Job yet. */
   readonly assumed: boolean;
 };
+
+/** The requests of a record, with what its ClusterQueue charges for them if that is something else. */
+export function recordedRequests({ requests, charged }: Pick<AdmissionRecord, 'requests' | 'charged'>): Requests {
+  const recorded = parseRequests(requests);
+  if (charged === undefined) return recorded;
+  return new Map([...recorded, ...[...parseRequests(charged)].map(([resource, amount]) => [chargeName(resource), amount] as const)]);
+}
+
+/** Requests as the fields of a record. */
+export function recordFields(requests: Requests): Pick<AdmissionRecord, 'requests' | 'charged'> {
+  const charges = chargesIn(requests);
+  if (charges === requests) return { requests: formatRequests(requests) };
+  return { requests: formatRequests(withoutCharges(requests)), charged: formatRequests(charges) };
+}
 
 /** Whether the Workload can be evicted: it runs, or its place is reserved. */
 export const hasPlace = ({ phase }: Workload): boolean => phase === 'Admitted' || phase === 'Reserved';

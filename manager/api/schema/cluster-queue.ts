@@ -2,7 +2,19 @@ import { Type } from 'typebox';
 import { FairSharing, FairSharingStatus } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
-import { Carry, Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
+import {
+  Carry,
+  Conditions,
+  Duration,
+  LabelSelectorSchema,
+  ObjectName,
+  OneOf,
+  QualifiedName,
+  Quantity,
+  ResourceList,
+  StopPolicy,
+  withRules,
+} from '../schema-parts.ts';
 
 const FlavorFungibilitySchema = Type.Object(
   {
@@ -106,6 +118,30 @@ const AdmissionCheckRuleSchema = Type.Object({
   ),
 });
 
+const ResourceTransformationSchema = Type.Object(
+  {
+    input: QualifiedName('The resource that pods request.'),
+    strategy: Type.Optional(
+      OneOf(['Retain', 'Replace'], {
+        default: 'Retain',
+        description: 'Retain charges the outputs beside the input, Replace in its place.',
+      }),
+    ),
+    multiplyBy: Type.Optional(
+      QualifiedName('The amount of this resource that a pod requests multiplies the outputs. Without effect on pods that request none.'),
+    ),
+    outputs: Type.Optional(
+      ResourceList(
+        'What is charged for each unit of the input, by resource. A negative amount is an allowance against what other inputs are charged for.',
+      ),
+    ),
+  },
+  withRules({
+    rule: "self.input != 'pods' && (!has(self.multiplyBy) || self.multiplyBy != 'pods') && (!has(self.outputs) || !('pods' in self.outputs))",
+    message: 'pods are counted, not requested, and cannot be transformed; name another resource',
+  }),
+);
+
 export const ClusterQueueSpecSchema = Type.Object(
   {
     resourceGroups: Type.Optional(ResourceGroups),
@@ -135,6 +171,15 @@ export const ClusterQueueSpecSchema = Type.Object(
         maxItems: 64,
         'x-kubernetes-list-type': 'set',
         description: 'Resources whose names begin with one of these are not charged to this queue, whether it has quota for them or not.',
+      }),
+    ),
+    resourceTransformations: Type.Optional(
+      Type.Array(ResourceTransformationSchema, {
+        maxItems: 64,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['input'],
+        description:
+          'What this queue charges for a resource in place of what pods request, such as credits for a slice of a device. Excluded resources are dropped before. Room on clusters is not transformed.',
       }),
     ),
     flavorFungibility: Type.Optional(FlavorFungibilitySchema),

@@ -1,7 +1,7 @@
 import wrapAnsi from 'wrap-ansi';
 import type { Basis } from '../../insight/estimate/run-time-sampler.ts';
 import type { StartEstimate } from '../../insight/estimate/estimate-start.ts';
-import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, ReservationByTime, Waits } from '../../insight/explain/explain.ts';
+import type { Charged, ClusterHurdle, Explanation, FlavorHurdle, Holder, ReservationByTime, Waits } from '../../insight/explain/explain.ts';
 import { failureMessage } from '../../api/last-failure.ts';
 import { plain } from '../plain-text.ts';
 import type { Change, Quantities } from '../../insight/explain/smallest-changes.ts';
@@ -25,10 +25,10 @@ function linesOf(explanation: Explanation): string[] {
         ...(explanation.failure === undefined ? [] : [`  ${plain(failureMessage(explanation.failure))}`]),
       ];
     case 'Admitted': {
-      const { clusterQueue, cluster, since, requests, flavors, started } = explanation;
+      const { clusterQueue, cluster, since, requests, charged = requests, flavors, started } = explanation;
       return [
         `${job} is admitted to cluster ${cluster} since ${since}${started ? ', and has started' : ', and has not started yet'}.`,
-        `  It holds ${quantities(requests)} of cluster queue ${clusterQueue}${flavorsOf(flavors)}.`,
+        `  It holds ${quantities(charged)} of cluster queue ${clusterQueue}${flavorsOf(flavors)}${charged === requests ? '' : `, for pods that request ${quantities(requests)}`}.`,
       ];
     }
     case 'NotQueued':
@@ -45,9 +45,10 @@ const flavorsOf = (flavors: Readonly<Record<string, string>>): string => {
 
 function waitingLines(explanation: Waits): string[] {
   const { job, clusterQueue, priority, position, waiting, ahead, asks, outcome, message, reason, flavors, clusters, changes } = explanation;
-  const { cohort, estimatedStart, reservation } = explanation;
+  const { cohort, charges, estimatedStart, reservation } = explanation;
   return [
     `${job} waits in cluster queue ${clusterQueue}, place ${position + 1} of ${waiting}, priority ${priority}. It asks for ${quantities(asks)}.`,
+    ...(charges === undefined ? [] : [chargesLine(charges)]),
     ...before(ahead, position),
     ...(cohort === undefined
       ? []
@@ -68,6 +69,18 @@ function waitingLines(explanation: Waits): string[] {
     ...(outcome === 'Next' ? [] : changeLines(changes)),
   ];
 }
+
+/** `The queue charges 4 cpu and 40 example.com/credits (40 for nvidia.com/mig-1g.5gb).` */
+const chargesLine = (charges: readonly Charged[]): string =>
+  `  The queue charges ${charges
+    .filter(({ amount }) => amount !== '0')
+    .map(({ resource, amount, from }) => {
+      const parts = from.map(
+        (part) => `${part.amount} for ${part.input}${part.multiplyBy === undefined ? '' : ` times ${part.multiplyBy}`}`,
+      );
+      return `${amount} ${resource}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
+    })
+    .join(', ')}, by its resourceTransformations.`;
 
 function before(named: readonly string[], position: number): string[] {
   const more = position - named.length;

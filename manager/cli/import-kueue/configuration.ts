@@ -46,7 +46,7 @@ const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
     ),
   'resources.excludeResourcePrefixes': (value) => (listOf(value) === '' ? undefined : ofQueues('excludeResourcePrefixes')),
   'resources.quotaCheckStrategy': () => ofQueues('quotaCheckStrategy'),
-  'resources.transformations': () => lost('Jobs are charged what their pods request; give quota for these resources themselves'),
+  'resources.transformations': (value) => (Array.isArray(value) && value.length === 0 ? undefined : ofQueues('resourceTransformations')),
   'resources.deviceClassMappings': () =>
     lost('no quota counts device claims; the flag --resource-claims decides about Jobs that have some'),
   manageJobsWithoutQueueName: (value) =>
@@ -110,9 +110,13 @@ export function queueDefaults(manifests: readonly Manifest[]): Readonly<Record<s
   return manifests.filter(isConfiguration).reduce<Record<string, unknown>>((all, { fields }) => {
     const waits = isJsonObject(fields['waitForPodsReady']) ? fields['waitForPodsReady'] : {};
     const { timeout, recoveryTimeout } = waits['enable'] === false ? {} : waits;
-    const { quotaCheckStrategy, excludeResourcePrefixes } = isJsonObject(fields['resources']) ? fields['resources'] : {};
+    const {
+      quotaCheckStrategy,
+      excludeResourcePrefixes,
+      transformations: resourceTransformations,
+    } = isJsonObject(fields['resources']) ? fields['resources'] : {};
     const times = Object.entries({ startTimeout: timeout, recoveryTimeout }).filter(([, value]) => isDuration(value));
-    const ofResources = Object.entries({ quotaCheckStrategy, excludeResourcePrefixes }).filter(
+    const ofResources = Object.entries({ quotaCheckStrategy, excludeResourcePrefixes, resourceTransformations }).filter(
       ([, value]) => (value ?? undefined) !== undefined,
     );
     return { ...all, ...Object.fromEntries([...times, ...ofResources]) };

@@ -2,7 +2,7 @@ import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { readLastFailure, type LastFailure } from '../../api/last-failure.ts';
-import { formatAmount, minus, ZERO, type Amount } from '../../api/amount.ts';
+import { chargesIn, formatAmount, minus, resourceOf, withoutCharges, ZERO, type Amount, type Requests } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { capacityOf } from '../../admission/quota/cluster-state.ts';
 import { cohortPlace, type CohortPlace } from './cohort-place.ts';
@@ -13,7 +13,8 @@ import { assignFlavors } from '../../admission/flavors/flavor-assigner.ts';
 import { matchFlavor } from '../../admission/flavors/flavor-match.ts';
 import { whyHeldBack } from '../../admission/controllers/job-watcher.ts';
 import { place } from '../../admission/flavors/placement.ts';
-import { available, flavorResource, nominalQuota } from '../../admission/quota/quota-tree.ts';
+import { available, nominalQuota } from '../../admission/quota/quota-tree.ts';
+import { contributionsTo } from '../../admission/quota/resource-transformations.ts';
 import type { QueueEntry } from '../../admission/queues/queue-entry.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { smallestChanges, type Change, type Quantities } from './smallest-changes.ts';
@@ -41,6 +42,8 @@ export type Explanation =
       readonly since: string;
       readonly flavors: Readonly<Record<string, string>>;
       readonly requests: Quantities;
+      /** What its ClusterQueue charges, where it transforms resources. */
+      readonly charged?: Quantities;
       readonly started: boolean;
     }
   /** The Job is in no queue, with the reason: it is held, still stops, or its queue does not accept it. */
@@ -59,6 +62,8 @@ export type Waits = {
   /** The same among all queues that share its quota; absent if there are none. */
   readonly cohort?: CohortPlace;
   readonly asks: Quantities;
+  /** What its ClusterQueue would charge, and why; absent unless it transforms a resource for which the Job asks. */
+  readonly charges?: readonly Charged[];
   /** The decision about it now. `Next`: nothing blocks it. `Preempts`: other Workloads are to be preempted for it. */
   readonly outcome: 'Next' | 'Preempts' | 'Waits';
   readonly reason?: string;
@@ -77,6 +82,13 @@ export type Waits = {
  * run times are known, and all that it needs is kept.
  */
 export type ReservationByTime = { readonly cluster: string; readonly expectedStart?: string };
+
+/** What quota is charged of one resource. `from`: the inputs of transformations that lead to it, with their share. */
+export type Charged = {
+  readonly resource: string;
+  readonly amount: string;
+  readonly from: readonly { readonly input: string; readonly multiplyBy?: string; readonly amount: string }[];
+};
 
 /** One resource of one flavor. */
 export type FlavorHurdle = {
@@ -126,8 +138,9 @@ export function explain(world: World, job: DeepReadonly<WorkObject>, workload: W
     };
   }
   if (phase === 'Admitted' && record !== undefined) {
-    const { clusterQueue, cluster, since, flavors, requests } = record;
-    return { kind: 'Admitted', job: key, clusterQueue, cluster, since, flavors, requests, started: workload.started };
+    const { clusterQueue, cluster, since, flavors, requests, charged } = record;
+    const held = { flavors, requests, ...omitUndefined({ charged }) };
+    return { kind: 'Admitted', job: key, clusterQueue, cluster, since, ...held, started: workload.started };
   }
   if (phase !== 'Pending') return { kind: 'NotQueued', job: key, ...whyHeldBack(workload) };
   return explainPending(world, workload, past);
@@ -161,7 +174,10 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
     waiting: waiting.length,
     ahead: waiting.slice(0, Math.min(position, NAMED_MAX)),
     ...omitUndefined({ cohort: cohortPlace(route, byQueue, queueing, cache) }),
-    asks: Object.fromEntries([...queued.workload.requests].map(([resource, amount]) => [resource, formatAmount(resource, amount)])),
+    asks: Object.fromEntries(
+      [...withoutCharges(queued.workload.requests)].map(([resource, amount]) => [resource, formatAmount(resource, amount)]),
+    ),
+    ...omitUndefined({ charges: chargedFor(queued.workload.requests, queue) }),
     outcome,
     ...(decision?.kind === 'Inadmissible' || decision?.kind === 'Preempt' ? { reason: decision.reason, message: decision.message } : {}),
     flavors: flavorHurdles(
@@ -174,6 +190,19 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
     changes: outcome === 'Next' ? [] : smallestChanges(world, key, clusterQueue),
     ...omitUndefined({ estimatedStart, reservation: reservationOf(decision) }),
   };
+}
+
+function chargedFor(requests: Requests, { transformations }: QueueSetup): Charged[] | undefined {
+  if (transformations === undefined) return undefined;
+  const contributions = contributionsTo(withoutCharges(requests), transformations);
+  if (![...requests.keys()].some((resource) => transformations.byInput.has(resource))) return undefined;
+  return [...chargesIn(requests)].map(([resource, amount]) => ({
+    resource,
+    amount: formatAmount(resource, amount),
+    from: contributions
+      .filter(({ output }) => output === resource)
+      .map(({ output, amount: part, ...from }) => ({ ...from, amount: formatAmount(output, part) })),
+  }));
 }
 
 function reservationOf(decision: Decision | undefined): ReservationByTime | undefined {
@@ -197,12 +226,12 @@ function outcomeOf(decision: Decision | undefined): Waits['outcome'] {
 }
 
 function flavorHurdles(workload: Workload, queue: QueueSetup, usage: Usage, sharing: readonly Reservation[]): FlavorHurdle[] {
-  return queue.groups.flatMap(({ resources, flavors }) =>
+  return queue.groups.flatMap(({ flavors }) =>
     flavors.flatMap((flavor) =>
-      resources.flatMap((resource): FlavorHurdle[] => {
-        const asked = workload.requests.get(resource) ?? ZERO;
+      [...flavor.keys].flatMap(([charge, key]): FlavorHurdle[] => {
+        const asked = workload.requests.get(charge) ?? ZERO;
         if (asked === ZERO) return [];
-        const key = flavorResource(flavor.name, resource);
+        const resource = resourceOf(charge);
         const free = available(queue.node, usage, key);
         const missing = minus(asked, free);
         const match = matchFlavor(workload.nodeWish, flavor);
@@ -220,6 +249,7 @@ function flavorHurdles(workload: Workload, queue: QueueSetup, usage: Usage, shar
             holders: mostOf(
               resource,
               sharing.filter(({ record }) => record.flavors[resource] === flavor.name),
+              chargesIn,
             ),
           },
         ];
@@ -255,9 +285,9 @@ function clusterHurdles(
   });
 }
 
-const mostOf = (resource: string, reservations: readonly Reservation[]): Holder[] =>
+const mostOf = (resource: string, reservations: readonly Reservation[], heldOf = (held: Requests): Requests => held): Holder[] =>
   reservations
-    .map(({ workload: { key }, held }) => ({ job: key, held: held.get(resource) ?? ZERO }))
+    .map(({ workload: { key }, held }) => ({ job: key, held: heldOf(held).get(resource) ?? ZERO }))
     .filter(({ held }) => held > ZERO)
     .toSorted((a, b) => b.held - a.held || (a.job < b.job ? -1 : 1))
     .slice(0, NAMED_MAX)

@@ -1,10 +1,22 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
-import { formatAmount, minus, parseAmount, plus, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
+import {
+  chargesIn,
+  formatAmount,
+  minus,
+  parseAmount,
+  plus,
+  resourceOf,
+  UNLIMITED,
+  ZERO,
+  type Amount,
+  type Requests,
+} from '../../api/amount.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import { forPods } from '../../api/job-requests.ts';
+import { sizedFor } from '../../admission/cache/reclaimable.ts';
 import { capacityOf } from '../../admission/quota/cluster-state.ts';
 import { largest } from '../../admission/scheduling/partial-admission.ts';
-import { available, flavorResource } from '../../admission/quota/quota-tree.ts';
+import { available } from '../../admission/quota/quota-tree.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { scheduleUntilIdle } from '../world/schedule-until-idle.ts';
 import { freeOn } from '../../admission/quota/usage.ts';
@@ -201,15 +213,12 @@ function moreQuota(world: World, workload: Workload, clusterQueue: string, runs:
   if (queue === undefined) return [];
   const usage = cacheOf(world, queueing).usage();
   const sharers = sharingWith(queueing, clusterQueue);
-  const rivalry = rivals(world, workload.key, clusterQueue, (name) => sharers.has(name));
-  return queue.groups.flatMap(({ resources, flavors }) =>
-    flavors.flatMap(({ name }): Change[] => {
+  const rivalry = rivals(world, workload.key, clusterQueue, (name) => sharers.has(name)).map(chargesIn);
+  const asked = sizedFor(workload, queue).requests;
+  return queue.groups.flatMap(({ flavors }) =>
+    flavors.flatMap(({ name, keys }): Change[] => {
       const missing = positive(
-        [...workload.requests].flatMap(([resource, amount]) =>
-          resources.includes(resource)
-            ? [[resource, minus(amount, available(queue.node, usage, flavorResource(name, resource)))] as const]
-            : [],
-        ),
+        [...keys].map(([charge, key]) => [resourceOf(charge), minus(asked.get(charge) ?? ZERO, available(queue.node, usage, key))]),
       );
       if (missing.size === 0) return [];
       const by = leastThatRuns(missing, rivalry, (more) => runs(withMoreQuota(world, clusterQueue, name, more)));
@@ -239,10 +248,11 @@ function jobsEnd(world: World, workload: Workload, clusterQueue: string, runs: R
   const queueing = queueingOf(world);
   const cache = cacheOf(world, queueing);
   const sharers = sharingWith(queueing, clusterQueue);
-  const asked = [...workload.requests.keys()];
+  const queue = queueing.queues.get(clusterQueue);
+  const { requests } = queue === undefined ? workload : sizedFor(workload, queue);
   const holders = [...cache.reservations()]
-    .filter(({ held }) => asked.some((resource) => (held.get(resource) ?? ZERO) > ZERO))
-    .toSorted((a, b) => sizeFor(workload, b) - sizeFor(workload, a) || (a.workload.key < b.workload.key ? -1 : 1));
+    .filter(({ held }) => [...requests.keys()].some((resource) => (held.get(resource) ?? ZERO) > ZERO))
+    .toSorted((a, b) => sizeFor(requests, b) - sizeFor(requests, a) || (a.workload.key < b.workload.key ? -1 : 1));
   let best: readonly string[] | undefined;
   for (const cluster of world.clusters.slice(0, CLUSTERS_MAX)) {
     const keys = holders
@@ -256,11 +266,8 @@ function jobsEnd(world: World, workload: Workload, clusterQueue: string, runs: R
 }
 
 /** The largest fraction of a request that the end of a reservation frees. */
-const sizeFor = (workload: Workload, { held }: Reservation): number =>
-  [...workload.requests].reduce(
-    (most, [resource, amount]) => (amount === ZERO ? most : Math.max(most, (held.get(resource) ?? 0) / amount)),
-    0,
-  );
+const sizeFor = (requests: Requests, { held }: Reservation): number =>
+  [...requests].reduce((most, [resource, amount]) => (amount === ZERO ? most : Math.max(most, (held.get(resource) ?? 0) / amount)), 0);
 
 /**
  * The shortest sufficient prefix of a list, without the keys that it does not need: all that remain are needed. Undefined if the whole list

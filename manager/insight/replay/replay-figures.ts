@@ -74,7 +74,7 @@ function mostUsed(
   for (const { fromMs, toMs = endMs, record } of stories.flatMap(({ placements }) => placements)) {
     const lastedMs = Math.min(toMs, endMs) - Math.max(fromMs, startMs);
     if (lastedMs <= 0) continue;
-    for (const [resource, amount] of parseRequests(record.requests)) {
+    for (const [resource, amount] of parseRequests(record.charged ?? record.requests)) {
       const name = `${record.flavors[resource] ?? ''}/${resource}`;
       held.set(name, (held.get(name) ?? 0) + amount * lastedMs);
     }

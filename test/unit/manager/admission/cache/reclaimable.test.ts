@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { heldOf, sizedFor } from '../../../../../manager/admission/cache/reclaimable.ts';
-import { parseRequests } from '../../../../../manager/api/amount.ts';
+import { transformationsOf } from '../../../../../manager/admission/quota/resource-transformations.ts';
+import { recordedRequests, recordFields } from '../../../../../manager/admission/workload/reservation.ts';
+import { chargesIn, parseRequests } from '../../../../../manager/api/amount.ts';
 import { aWorkload } from '../setup.ts';
 
 const eight = parseRequests({ cpu: '10', memory: '8Gi', pods: '8' });
@@ -21,4 +23,14 @@ test('who waits asks for what it needs, is alike only to those that need as much
   expect(sizedFor(workload, { keepsFinished: true })).toBe(workload);
   const fresh = aWorkload('b', {}, { requests: eight });
   expect(sizedFor(fresh, {})).toBe(fresh);
+});
+
+test('who waits in a queue that transforms resources is charged for the pods that it needs, and recorded with the charge for all', () => {
+  const transformations = transformationsOf({ resourceTransformations: [{ input: 'gpu', outputs: { credits: 3 } }] });
+  if (transformations === undefined) throw new Error('there are none');
+  const requests = parseRequests({ gpu: '8', pods: '8' });
+  const { requests: sized, recordedRequests: all } = sizedFor(aWorkload('a', {}, { requests, podsNeeded: 3 }), { transformations });
+  expect(chargesIn(sized)).toEqual(parseRequests({ gpu: '3', credits: '9', pods: '3' }));
+  expect(recordFields(all ?? sized)).toEqual({ requests: { gpu: '8', pods: '8' }, charged: { gpu: '8', credits: '24', pods: '8' } });
+  expect(recordedRequests(recordFields(sized))).toEqual(sized);
 });

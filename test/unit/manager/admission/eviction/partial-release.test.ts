@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { partiallyReleased } from '../../../../../manager/admission/eviction/partial-release.ts';
+import { recordedRequests } from '../../../../../manager/admission/workload/reservation.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
 import { aRecord } from '../../../../support/jobs.ts';
@@ -31,4 +32,18 @@ test.each<[string, Partial<Workload>]>([
 test('it holds what it held while its cluster is away, or is not known', () => {
   expect(lowered({}, aCluster('eu-1', { connected: false }))).toBeUndefined();
   expect(lowered({}, aCluster('us-1'))).toBeUndefined();
+});
+
+test('what its queue charges is lowered with it', () => {
+  const asked = parseRequests({ cpu: '2', pods: '2' });
+  const workload = aWorkload('a', {}, { phase: 'Admitted', requests: asked, podsTold: 2 });
+  const record = aRecord({ requests: { cpu: '4', pods: '4' }, charged: { credits: '12', pods: '4' } });
+  const held = recordedRequests(record);
+  expect(partiallyReleased({ workload, record, held, assumed: false }, [aCluster('eu-1')])).toEqual({
+    ...record,
+    requests: { cpu: '2', pods: '2' },
+    charged: { credits: '6', pods: '2' },
+  });
+  const whole = { ...workload, requests: parseRequests({ cpu: '4', pods: '4' }) };
+  expect(partiallyReleased({ workload: whole, record, held, assumed: false }, [aCluster('eu-1')])).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import { assignFlavors, isHopeless } from '../../../../../manager/admission/flavors/flavor-assigner.ts';
+import { sizedFor } from '../../../../../manager/admission/cache/reclaimable.ts';
 import { nodeWishOf } from '../../../../../manager/admission/workload/node-wish.ts';
 import { addUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { aClusterQueue, aFlavor, aSnapshot, aWorkload, queueOf } from '../setup.ts';
@@ -73,6 +74,44 @@ describe('assigning flavors', () => {
     const spec = { resourceGroups, excludeResourcePrefixes: ['nvidia.com/'] };
     const found = options({ cpu: '1', 'nvidia.com/gpu': '8' }, aSnapshot([aClusterQueue('main', {}, spec)], []));
     expect(found).toMatchObject({ kind: 'Fit', groups: [[{ resources: ['cpu'], charges: [['default/cpu', 1_000]] }]] });
+  });
+
+  test('a queue that transforms resources charges the outputs, whether pods request them or not, and says what it lacks by their names', () => {
+    const covered = (resource: string, nominalQuota: string) => ({
+      coveredResources: ['cpu', resource],
+      flavors: [
+        {
+          name: 'default',
+          resources: [
+            { name: 'cpu', nominalQuota: 4 },
+            { name: resource, nominalQuota },
+          ],
+        },
+      ],
+    });
+    const resourceTransformations = [{ input: 'nvidia.com/mig', strategy: 'Replace' as const, outputs: { credits: 10 } }];
+    const offered = (asked: Record<string, string>, nominalQuota: string, resource = 'credits') => {
+      const spec = { resourceGroups: [covered(resource, nominalQuota)], resourceTransformations };
+      const snapshot = aSnapshot([aClusterQueue('main', {}, spec)], []);
+      const queue = queueOf(snapshot, 'main');
+      return assignFlavors(sizedFor(aWorkload('a', asked), queue), queue, snapshot.usage);
+    };
+    const asked = { cpu: '1', 'nvidia.com/mig': '2' };
+    const charges = [
+      ['default/cpu', 1_000],
+      ['default/credits', 20],
+    ];
+    expect(offered(asked, '20')).toMatchObject({ kind: 'Fit', groups: [[{ flavor: 'default', charges }]] });
+    expect(offered(asked, '19')).toMatchObject({
+      reason: 'ExceedsQuota',
+      message: 'cluster queue main: flavor default never has more than 19 of the 20 credits asked for',
+    });
+    expect(offered(asked, '20', 'nvidia.com/mig')).toMatchObject({
+      message: expect.stringContaining('gives no quota for credits;') as string,
+    });
+    expect(offered({ cpu: '1', memory: '1Gi' }, '20')).toMatchObject({
+      message: expect.stringContaining('gives no quota for memory;') as string,
+    });
   });
 
   test('quota for pods counts where the queue gives it', () => {

@@ -32,7 +32,11 @@ describe('of a configuration of Kueue', () => {
     [{ waitForPodsReady: { timeout: '1.5h' } }, [/^Lost waitForPodsReady.timeout: is no duration/]],
     [
       { resources: { excludeResourcePrefixes: ['a.example/'], transformations: [{ input: 'x' }], quotaCheckStrategy: 'IgnoreUndeclared' } },
-      [/^Note resources.excludeResourcePrefixes: /, /^Lost resources.transformations: /, /^Note resources.quotaCheckStrategy: /],
+      [
+        /^Note resources.excludeResourcePrefixes: /,
+        /^Note resources.transformations: is spec.resourceTransformations of a ClusterQueue/,
+        /^Note resources.quotaCheckStrategy: /,
+      ],
     ],
     [{ manageJobsWithoutQueueName: false, integrations: { frameworks: ['batch/job'] } }, []],
     [
@@ -51,6 +55,8 @@ describe('of a configuration of Kueue', () => {
     const waitForPodsReady = { timeout: '5m', recoveryTimeout: '3m' };
     const resources = { quotaCheckStrategy: 'IgnoreUndeclared', excludeResourcePrefixes: ['a/'] };
     expect(queueDefaults(read({ waitForPodsReady, resources }))).toEqual({ startTimeout: '5m', recoveryTimeout: '3m', ...resources });
+    const transformations = [{ input: 'a/gpu', strategy: 'Replace', outputs: { credits: 3 } }];
+    expect(queueDefaults(read({ resources: { transformations } }))).toEqual({ resourceTransformations: transformations });
     expect(queueDefaults(read({ waitForPodsReady: { ...waitForPodsReady, enable: false } }))).toEqual({});
     expect(queueDefaults(read({ waitForPodsReady: { timeout: '1.5h', recoveryTimeout: null } }))).toEqual({});
     expect(queueDefaults([])).toEqual({});

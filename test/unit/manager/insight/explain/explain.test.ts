@@ -39,6 +39,57 @@ describe('a Job that waits', () => {
     });
   });
 
+  test('in a queue that transforms resources is told what is charged and why, and by how much more of that it would run', () => {
+    const resourceGroups = [
+      {
+        coveredResources: ['cpu', 'credits'],
+        flavors: [
+          {
+            name: 'default',
+            resources: [
+              { name: 'cpu', nominalQuota: 9 },
+              { name: 'credits', nominalQuota: 15 },
+            ],
+          },
+        ],
+      },
+    ];
+    const resourceTransformations = [{ input: 'nvidia.com/mig', strategy: 'Replace' as const, outputs: { credits: 10 } }];
+    const queue = aClusterQueue('main', {}, { resourceGroups, resourceTransformations });
+    const capacity = { cpu: '9', 'nvidia.com/mig': '9', pods: '9' };
+    const held = aWorkload('a', { cpu: '1', 'nvidia.com/mig': '1' });
+    const requests = { cpu: '1', 'nvidia.com/mig': '1', pods: '1' };
+    const charged = { cpu: '1', credits: '10', pods: '1' };
+    const flavors = { cpu: 'default', credits: 'default' };
+    const record = { clusterQueue: 'main', cluster: 'eu', flavors, epoch: 1, since: '2026-01-01T00:00:00Z', requests, charged };
+    const world = aWorld(
+      [queue],
+      [aCluster('eu', { capacity })],
+      [{ ...held, phase: 'Admitted', record }, aWorkload('x', { cpu: '1', 'nvidia.com/mig': '1' })],
+    );
+    expect(waits(world, 'x')).toMatchObject({
+      asks: { cpu: '1', 'nvidia.com/mig': '1', pods: '1' },
+      charges: [
+        { resource: 'cpu', amount: '1', from: [] },
+        { resource: 'pods', amount: '1', from: [] },
+        { resource: 'credits', amount: '10', from: [{ input: 'nvidia.com/mig', amount: '10' }] },
+      ],
+      reason: 'InsufficientQuota',
+      message: 'cluster queue main: flavor default is short of 5 credits',
+      flavors: [
+        { resource: 'cpu', asked: '1', free: '8' },
+        { resource: 'credits', asked: '10', nominal: '15', free: '5', missing: '5', holders: [{ job: 'team/a', amount: '10' }] },
+      ],
+      changes: [
+        { kind: 'LowerRequest', resource: 'nvidia.com/mig', perPod: '0' },
+        { kind: 'MoreQuota', flavor: 'default', by: { credits: '5' } },
+        { kind: 'JobsEnd', jobs: ['team/a'] },
+      ],
+    });
+    expect(explained(world, 'a')).toMatchObject({ kind: 'Admitted', requests, charged });
+    expect(waits(aWorld([queue], [aCluster('eu')], [aWorkload('y', { cpu: '99' })]), 'y').charges).toBeUndefined();
+  });
+
   test('for a cluster that is reserved for it is told from when on; others go in front if they are expected to end before', () => {
     const queue = aClusterQueue('main', { default: '20' }, { queueingStrategy: 'Backfill' });
     const hourMs = 3_600_000;
