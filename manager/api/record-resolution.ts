@@ -2,7 +2,7 @@ import type { DeepReadonly, Namespace } from '../../shared/api/kubernetes.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
 import type { ClusterQueue } from './cluster-queue.ts';
-import type { AdmissionRecord } from './records.ts';
+import { takingParts, type AdmissionRecord } from './records.ts';
 import type { ResourceFlavor } from './resource-flavor.ts';
 import type { WorkerCluster } from './worker-cluster.ts';
 
@@ -33,14 +33,14 @@ export const recordWorld = (caches: {
 
 /** Why the record of a Job of this namespace is no longer valid, though admission made it; undefined while it is valid. */
 export function unresolved(record: AdmissionRecord, namespace: string, world: RecordWorld): string | undefined {
-  const { clusterQueue, flavors, cluster, clusterUID } = record;
+  const { clusterQueue, cluster, clusterUID } = record;
   const queue = world.clusterQueue(clusterQueue);
   if (queue === undefined) return `cluster queue ${clusterQueue} of its admission does not exist`;
   if (!matchesLabelSelector(requirementsOf(queue.spec.namespaceSelector), world.namespaceLabels(namespace))) {
     return `the namespaceSelector of cluster queue ${clusterQueue} does not select namespace ${namespace}`;
   }
   const groups = queue.spec.resourceGroups ?? [];
-  for (const [resource, flavor] of Object.entries(flavors)) {
+  for (const [resource, flavor] of takingParts(record).flatMap(({ flavors }) => Object.entries(flavors))) {
     if (!world.hasFlavor(flavor)) return `ResourceFlavor "${flavor}" of its admission does not exist`;
     const group = groups.find(({ coveredResources }) => coveredResources.includes(resource));
     if (group?.flavors.some(({ name }) => name === flavor) !== true) {

@@ -38,6 +38,8 @@ export type AdmissionRecord = {
   readonly requests: Readonly<Record<string, string>>;
   /** What its ClusterQueue charges for that, where it transforms resources. Absent: `requests`. */
   readonly charged?: Readonly<Record<string, string>>;
+  /** What each of its pod sets takes, where it has several: `flavors` are then those of the first. Absent: all pods take the same. */
+  readonly podSets?: readonly RecordedPodSet[];
   /** The parallelism of its copy, where it is lower than that of the Job: `requests` are those of so many pods. */
   readonly parallelism?: number;
   /** Seconds that the Job was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
@@ -99,6 +101,23 @@ export type ParsedRecord =
  * Reads the admission record of a Job, if admission made it. Where there is no valid one, `last` is the newest that is remembered. The same
  * object gets the same answer as long as no newer record is known.
  */
+/** A pod set of an admitted object. */
+export type RecordedPodSet = {
+  readonly name: string;
+  /** ResourceFlavor from which each resource is taken. */
+  readonly flavors: Readonly<Record<string, string>>;
+  readonly requests: Readonly<Record<string, string>>;
+  /** As {@link AdmissionRecord.charged}. */
+  readonly charged?: Readonly<Record<string, string>>;
+};
+
+/** The parts of a record that take flavors: its pod sets, or all of it. */
+export const takingParts = (record: AdmissionRecord): readonly Omit<RecordedPodSet, 'name'>[] => record.podSets ?? [record];
+
+/** The ResourceFlavors that a record names, each once, in alphabetical order. */
+export const flavorsIn = (record: AdmissionRecord): readonly string[] =>
+  [...new Set(takingParts(record).flatMap(({ flavors }) => Object.values(flavors)))].toSorted();
+
 /** The kind of a Job, as far as it says whether one is suspended. */
 export type Suspendable = { isSuspended(job: DeepReadonly<WorkObject>): boolean };
 
@@ -130,6 +149,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     since,
     requests,
     charged,
+    podSets,
     parallelism,
     executedSeconds,
     unfenced,
@@ -152,6 +172,8 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
   if (charged !== undefined && !isNames(charged)) return invalid(`${badField('charged', charged)} must be a quantity`);
+  if (podSets !== undefined && !(Array.isArray(podSets) && podSets.every(isPodSet)))
+    return invalid('podSets must be a list of pod sets with name, flavors and requests, or absent');
   if (parallelism !== undefined && !isCount(parallelism)) return invalid('parallelism must be a positive integer or absent');
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
@@ -177,6 +199,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     ...omitUndefined({
       clusterUID,
       charged,
+      podSets,
       parallelism,
       executedSeconds,
       unfenced,
@@ -204,6 +227,12 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     since: record.since,
     requests: sorted(record.requests),
     charged: record.charged && sorted(record.charged),
+    podSets: record.podSets?.map(({ name, flavors, requests, charged }) => ({
+      name,
+      flavors: sorted(flavors),
+      requests: sorted(requests),
+      ...omitUndefined({ charged: charged && sorted(charged) }),
+    })),
     parallelism: record.parallelism,
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
@@ -248,6 +277,12 @@ const isTrueOrAbsent = (value: unknown): value is true | undefined => value === 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 const isTime = (value: unknown): value is string => parseWireTime(value) !== undefined;
 const isNames = (value: unknown): value is Record<string, string> => isJsonObject(value) && Object.values(value).every(isName);
+const isPodSet = (value: unknown): value is RecordedPodSet =>
+  isJsonObject(value) &&
+  isName(value['name']) &&
+  isNames(value['flavors']) &&
+  isNames(value['requests']) &&
+  (value['charged'] === undefined || isNames(value['charged']));
 /** `flavors`, or `flavors.cpu` where only that one is malformed. */
 function badField(field: string, value: unknown): string {
   const wrong = isJsonObject(value) ? Object.keys(value).find((key) => !isName(value[key])) : undefined;

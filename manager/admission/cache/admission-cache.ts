@@ -390,9 +390,13 @@ function differing<T>(before: ReadonlyMap<string, T>, next: ReadonlyMap<string, 
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);
 
 /** The charges to the ClusterQueue. */
-function chargesOf(held: Requests, record: AdmissionRecord): Charge[] {
-  return [...chargesIn(held)].flatMap(([resource, amount]): Charge[] => {
-    const flavor = record.flavors[resource];
+const chargesOf = (held: Requests, record: AdmissionRecord): Charge[] =>
+  record.podSets === undefined
+    ? chargesTo(record.flavors, held)
+    : record.podSets.flatMap((podSet) => chargesTo(podSet.flavors, recordedRequests(podSet)));
+
+const chargesTo = (flavors: AdmissionRecord['flavors'], held: Requests): Charge[] =>
+  [...chargesIn(held)].flatMap(([resource, amount]): Charge[] => {
+    const flavor = flavors[resource];
     return flavor === undefined ? [] : [[flavorResource(flavor, resource), amount]];
   });
-}

@@ -29,6 +29,8 @@ export type LoggedJob = {
   readonly priority?: PriorityWish;
   readonly clusters?: ClusterWish;
   readonly nodes?: NodeWish;
+  /** Its pod sets, where it has several. */
+  readonly podSets?: readonly { readonly name: string; readonly requests: Readonly<Record<string, number>>; readonly nodes?: NodeWish }[];
   readonly shape: string;
   /** The reason why the Job joins no queue, whatever the setup. */
   readonly barred?: string;
@@ -63,6 +65,11 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
       priority: isEmpty(priorityWish) ? undefined : priorityWish,
       clusters: wish.kind === 'Any' ? undefined : wish.kind === 'Invalid' ? INVALID : wish,
       nodes: nodeWish.digest === '' ? undefined : nodeWish,
+      podSets: workload.podSets?.map(({ podSet, requests: each, nodeWish: nodes }) => ({
+        name: podSet,
+        requests: Object.fromEntries(each),
+        ...(nodes.digest === '' ? {} : { nodes }),
+      })),
     }),
     shape,
     ...omitUndefined({
@@ -112,6 +119,11 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
   const slash = logged.job.indexOf('/');
   const requests: Requests = new Map(Object.entries(logged.requests) as [string, Amount][]);
   const { least: minPods, clusters: wish = ANYWHERE, nodes: nodeWish = ANY_NODE } = logged;
+  const podSets = logged.podSets?.map(({ name, requests: each, nodes = ANY_NODE }) => ({
+    podSet: name,
+    requests: new Map(Object.entries(each) as [string, Amount][]),
+    nodeWish: nodes,
+  }));
   return {
     key: logged.job,
     namespace: logged.job.slice(0, slash),
@@ -129,6 +141,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     wish,
     hold: logged.barred === QuotaReservedReason.Held ? true : undefined,
     nodeWish,
+    ...omitUndefined({ podSets }),
     podsTold: 0,
     refusal: undefined,
     dispatched: false,
@@ -154,7 +167,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     problem: logged.barred === QuotaReservedReason.InvalidJob ? logged.barred : undefined,
     checks: NO_CHECKS,
     forbidden: logged.barred === QuotaReservedReason.ForbiddenByLimitRange ? logged.barred : undefined,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, logged.priority?.podClass, record),
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, logged.priority?.podClass, record, podSets),
   };
 }
 const ANYWHERE: ClusterWish = { kind: 'Any' };

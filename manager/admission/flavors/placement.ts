@@ -221,10 +221,14 @@ const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   missingNodes(workload, cluster) === undefined;
 
 /** How many pods fit on the nodes of the empty cluster, if not all. */
-function missingNodes({ requests }: Workload, { nodeShapes }: ClusterState): string | undefined {
-  const pods = requests.get('pods') ?? 0;
-  const fitting = nodeShapes === undefined ? pods : podsOnEmptyNodes(requests, nodeShapes);
-  return fitting < pods ? `${fitting} of ${pods} pods fit on its nodes, even when these are empty` : undefined;
+function missingNodes({ requests, podSets = [{ requests }] }: Workload, { nodeShapes }: ClusterState): string | undefined {
+  if (nodeShapes === undefined) return undefined;
+  for (const each of podSets) {
+    const pods = each.requests.get('pods') ?? 0;
+    const fitting = podsOnEmptyNodes(each.requests, nodeShapes);
+    if (fitting < pods) return `${fitting} of ${pods} pods fit on its nodes, even when these are empty`;
+  }
+  return undefined;
 }
 
 /** The PriorityClass that the cluster lacks, so that its API server would refuse every pod. System classes exist everywhere. */

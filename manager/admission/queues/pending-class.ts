@@ -3,7 +3,7 @@ import { forPods } from '../../api/job-requests.ts';
 import type { Inadmissibility } from '../scheduling/decision.ts';
 import { compareQueued, type QueuedWorkload } from '../workload/ordering.ts';
 import { DURATION, isWithin, RequestTree, type Vector } from '../workload/request-tree.ts';
-import type { Workload } from '../workload/workload.ts';
+import { digestOfPodSets, type Workload } from '../workload/workload.ts';
 
 /**
  * Workloads of one ClusterQueue that differ only in amounts. If a Workload does not fit, no later Workload with the same or larger requests
@@ -135,12 +135,17 @@ const isHopeless = (failures: readonly Failure[], amounts: Vector): boolean =>
 
 /** The class of a Workload: what its Workloads have in common, and the resources that they request. `apart`: further distinctions. */
 export function classOf(
-  { requests, wish, nodeWish, record, expectedMs }: Workload,
+  { requests, wish, nodeWish, record, expectedMs, podSets }: Workload,
   apart: readonly string[],
 ): { id: string; resources: string[] } {
+  // Pod sets share no flavor by rule, so that their sum is bounded by none: such Workloads are alike only if they ask for the same.
+  if (podSets !== undefined)
+    return { id: JSON.stringify([digestOfPodSets(podSets), wish, placesOf(record), apart]), resources: [] };
   const resources = [...requests].filter(([, amount]) => amount > ZERO).map(([resource]) => resource);
   resources.sort();
   if (expectedMs !== undefined) resources.push(DURATION);
-  const places = record === undefined ? [] : [record.cluster, record.clusterUID ?? null, record.avoid ?? null];
-  return { id: JSON.stringify([resources, wish, nodeWish.digest, places, apart]), resources };
+  return { id: JSON.stringify([resources, wish, nodeWish.digest, placesOf(record), apart]), resources };
 }
+
+const placesOf = (record: Workload['record']): readonly unknown[] =>
+  record === undefined ? [] : [record.cluster, record.clusterUID ?? null, record.avoid ?? null];

@@ -7,6 +7,7 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import { checksFor } from '../workload/check-rules.ts';
 import { isRefused, rememberedRefusals } from '../workload/avoidance.ts';
 import { isRecordedOn } from '../quota/cluster-state.ts';
+import type { FlavorOption } from '../flavors/flavor-assigner.ts';
 import type { Placed } from '../flavors/placement.ts';
 import { recordFields } from '../workload/reservation.ts';
 import type { QueueSetup } from '../snapshot/snapshot.ts';
@@ -17,8 +18,10 @@ import type { Workload } from '../workload/workload.ts';
  * its cluster has refused, gets the next epoch.
  */
 export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clusterUID, flavors }: Placed, nowMs: number): AdmissionRecord {
-  const chosen = Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((name) => [resourceOf(name), flavor])));
-  const checks = checksFor(queue.checks ?? [], chosen);
+  // Of several pod sets, the record as a whole names the flavors of the first.
+  const chosen = flavorsByResource(flavors.toReversed());
+  const podSets = podSetsOf(workload, flavors);
+  const checks = checksFor(queue.checks ?? [], new Set(flavors.map(({ flavor }) => flavor)));
   const previous = workload.record;
   const resumes = previous !== undefined && isRecordedOn(previous, { name: cluster, uid: clusterUID }) && !isRefused(previous);
   const epoch = previous === undefined ? firstEpoch(workload, nowMs) : resumes ? previous.epoch : previous.epoch + 1;
@@ -30,6 +33,7 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     ...recordFields(workload.recordedRequests ?? workload.requests),
+    ...omitUndefined({ podSets }),
     ...omitUndefined({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // The template of a copy never changes: a resumed copy keeps the fence with which it was made.
@@ -40,6 +44,17 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     ...omitUndefined({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };
 }
+
+/** What each pod set takes; undefined for one alone. */
+const podSetsOf = ({ podSets }: Workload, flavors: readonly FlavorOption[]): AdmissionRecord['podSets'] =>
+  podSets?.map(({ podSet: name, requests }) => ({
+    name,
+    flavors: flavorsByResource(flavors.filter(({ podSet }) => podSet?.name === name)),
+    ...recordFields(requests),
+  }));
+
+const flavorsByResource = (flavors: readonly FlavorOption[]): Record<string, string> =>
+  Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((name) => [resourceOf(name), flavor])));
 
 /** The kinds of objects that travel with the copy; undefined: none. */
 const carriedKinds = ({ carry = [] }: Workload): AdmissionRecord['carry'] => (carry.length === 0 ? undefined : carry);

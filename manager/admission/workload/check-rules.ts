@@ -6,8 +6,7 @@ export type CheckRule = {
 };
 
 /** Names of the checks for a Job that is admitted to these flavors. */
-export function checksFor(rules: readonly CheckRule[], flavors: Readonly<Record<string, string>>): string[] {
-  const used = new Set(Object.values(flavors));
+export function checksFor(rules: readonly CheckRule[], used: ReadonlySet<string>): string[] {
   const isFor = ({ onFlavors }: CheckRule): boolean => onFlavors.length === 0 || onFlavors.some((flavor) => used.has(flavor));
   return rules
     .filter(isFor)

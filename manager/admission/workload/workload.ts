@@ -15,7 +15,7 @@ import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/n
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { AS_WRITTEN, type PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { Requests } from '../../api/amount.ts';
-import { firstPodOf, requestsOf } from '../../work-kind/pod-sets.ts';
+import { firstPodOf, requestsOf, type PodSet } from '../../work-kind/pod-sets.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
@@ -55,6 +55,8 @@ export type Workload = {
   /** True: the Job is held. False: it must not be held, even if a user suspends it. Undefined: not stated. */
   readonly hold: boolean | undefined;
   readonly nodeWish: NodeWish;
+  /** Its pod sets, where it has several: each gets flavors of its own. `requests` is their sum, and `nodeWish` that of the first. */
+  readonly podSets?: readonly WorkloadPodSet[];
   /** Active and terminating pods in the status, as its cluster reports them. */
   readonly podsTold: number;
   /** Why the recorded cluster has refused the Job for good; undefined if it has not. */
@@ -108,6 +110,9 @@ export type Workload = {
   readonly schedulingHash: string;
 };
 
+/** Pods of one template, as a part of a Workload. */
+export type WorkloadPodSet = { readonly podSet: string; readonly requests: Requests; readonly nodeWish: NodeWish };
+
 export type Untrusted = { readonly reason: UntrustedReason; readonly problem: string };
 /** Why a record does not count; the values of a metric. */
 export const UntrustedReason = {
@@ -155,7 +160,9 @@ export function workloadOf(
   const requests =
     record === undefined || phase === 'Pending' ? asked.requests : stillAsked(podsAtOnce, record, written.requests, asked.requests);
   const needed = kind.podsNeeded(job, record && Number(record.requests['pods'] ?? 0));
-  const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce ? least.pods : undefined;
+  const several = podSets.length > 1 ? podSetsAsked(podSets, job.metadata.namespace, adjustments) : undefined;
+  const isOne = several === undefined;
+  const minPods = isOne && least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce ? least.pods : undefined;
   const nodeWish = nodeWishOf(pod);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   const createdMs = Date.parse(creationTimestamp);
@@ -171,11 +178,12 @@ export function workloadOf(
     createdMs,
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : createdMs,
     requests,
-    podsNeeded: needed < podsAtOnce ? needed : undefined,
+    podsNeeded: isOne && needed < podsAtOnce ? needed : undefined,
     minPods,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,
     nodeWish,
+    ...omitUndefined({ podSets: several }),
     podsTold: active + terminating,
     refusal: record === undefined ? undefined : refusalIn(job, record),
     dispatched: record !== undefined && isDispatched(job.status, record),
@@ -200,7 +208,7 @@ export function workloadOf(
     problem: kind.cache.problem(job) ?? wishProblemOf(kind, job, wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, pod?.priorityClassName, record),
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, pod?.priorityClassName, record, several),
   };
 }
 
@@ -271,9 +279,23 @@ export function schedulingHashOf(
   nodeWish: NodeWish,
   podClass: string | undefined,
   record: AdmissionRecord | undefined,
+  podSets?: readonly WorkloadPodSet[],
 ): string {
   const places = [record?.cluster ?? null, record?.clusterUID ?? null, record?.avoid ?? null];
-  return JSON.stringify([[...requests].toSorted(byName), minPods ?? null, wish, nodeWish.digest, podClass ?? null, ...places]);
+  const apart = podSets === undefined ? [] : [digestOfPodSets(podSets)];
+  return JSON.stringify([[...requests].toSorted(byName), minPods ?? null, wish, nodeWish.digest, podClass ?? null, ...places, ...apart]);
 }
+
+/** Equal for pod sets that ask for the same, in the same order. */
+export const digestOfPodSets = (podSets: readonly WorkloadPodSet[]): string =>
+  JSON.stringify(podSets.map(({ podSet, requests, nodeWish }) => [podSet, [...requests].toSorted(byName), nodeWish.digest]));
+
+/** Each pod set with its requests. Where one cannot be read, `problem` of the whole Workload says so. */
+const podSetsAsked = (podSets: readonly PodSet[], namespace: string, adjustments: PodAdjustments): WorkloadPodSet[] =>
+  podSets.map((podSet) => ({
+    podSet: podSet.name,
+    requests: askedRequests([podSet], namespace, requestsOf([podSet]), adjustments).requests,
+    nodeWish: nodeWishOf(podSet.template.spec),
+  }));
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);

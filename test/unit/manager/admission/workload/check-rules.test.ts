@@ -6,7 +6,7 @@ test('a check without flavors is for all, one with flavors for those that use on
     { name: 'licence', onFlavors: [] },
     { name: 'budget', onFlavors: ['spot', 'reserved'] },
   ];
-  expect(checksFor(rules, { cpu: 'default', memory: 'spot' })).toEqual(['budget', 'licence']);
-  expect(checksFor(rules, { cpu: 'default' })).toEqual(['licence']);
-  expect(checksFor([], { cpu: 'default' })).toEqual([]);
+  expect(checksFor(rules, new Set(['default', 'spot']))).toEqual(['budget', 'licence']);
+  expect(checksFor(rules, new Set(['default']))).toEqual(['licence']);
+  expect(checksFor([], new Set(['default']))).toEqual([]);
 });
