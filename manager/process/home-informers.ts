@@ -76,8 +76,7 @@ export function cachedJob(
   const labels = omitUndefined({ usersLabelsMax });
   if (isFinished(job.status)) return kind.cache.compact(job, labels); // 3
   if (isAdmitted(job)) {
-    delete job.metadata.managedFields;
-    return job; // 2
+    return kind.cache.whole(job); // 2
   }
   const problems = kind.ruleProblems(job, rules);
   return kind.cache.compact(job, problems.length === 0 ? labels : { ...labels, problem: formatProblems(problems) }); // 3

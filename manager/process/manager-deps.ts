@@ -15,7 +15,7 @@ import type { JobRules } from '../api/job-rules.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { CanaryConfig } from '../canary/canary.ts';
 import type { CertificateReader } from '../certificates/certificate-reader.ts';
-import type { ForeignKind } from '../work-kind/work-kind.ts';
+import type { SingleKind } from '../work-kind/work-kind.ts';
 import type { Tracing } from '../work-kind/copy-options.ts';
 import type { KeyValueStore } from '../history/key-value-store.ts';
 import type { NamespaceHistory } from '../history/namespace-history.ts';
@@ -35,7 +35,7 @@ export type ManagerDeps = {
   /** The manager cluster. */
   readonly client: KubeClient;
   /** The kinds of work beside Jobs; absent: none. */
-  readonly kinds?: readonly ForeignKind[];
+  readonly kinds?: readonly SingleKind[];
   /** Connects to a worker cluster. */
   readonly connectCluster: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Where submissions come from; absent: Jobs come through the API alone. */

@@ -12,19 +12,19 @@ import { formatProblems } from '../api/field-problem.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { WORK_KINDS, type WorkKindObject } from '../api/work-kind.ts';
 import { qualifierOf } from '../work-kind/qualified-name.ts';
-import type { ForeignKind } from '../work-kind/work-kind.ts';
+import type { SingleKind } from '../work-kind/work-kind.ts';
 
 /** The kinds of work that one run of the manager takes: they do not change while it runs. */
 export type ReadKinds = {
   /** Those whose objects are taken, beside Jobs. */
-  readonly kinds: readonly ForeignKind[];
+  readonly kinds: readonly SingleKind[];
   readonly read: readonly JudgedKind[];
 };
 
 /** A WorkKind with its kind, or why its objects are not taken. */
 type JudgedKind = {
   readonly object: WorkKindObject;
-  readonly kind?: ForeignKind;
+  readonly kind?: SingleKind;
   readonly refusal?: { readonly reason: string; readonly message: string };
 };
 
@@ -93,7 +93,7 @@ async function judged(deps: WorkKindsDeps, signal: AbortSignal): Promise<readonl
 }
 
 /** The kind that a description says, or why it says none. */
-type Compile = (spec: WorkKindObject['spec']) => ForeignKind | string;
+type Compile = (spec: WorkKindObject['spec']) => SingleKind | string;
 
 async function judge(
   client: KubeClient,

@@ -10,7 +10,7 @@ import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
 import { controllerProblems, namesFromKueue } from '../policy/prepare-job.ts';
 import { qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
-import type { ForeignKind, WorkKind } from '../work-kind/work-kind.ts';
+import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** The fields of an admission.k8s.io/v1 AdmissionReview that concern Jobs. */
@@ -38,7 +38,7 @@ export type AdmissionResponse = {
 };
 
 /** Reads the body of a webhook call, its objects as the manager knows them; a string is its problem. */
-export function readAdmissionReview(body: string, kinds: readonly ForeignKind[] = []): AdmissionRequest | string {
+export function readAdmissionReview(body: string, kinds: readonly SingleKind[] = []): AdmissionRequest | string {
   const review = parseJson(body);
   if (!isJsonObject(review)) return 'the body is not a JSON object';
   if (review['apiVersion'] !== 'admission.k8s.io/v1' || review['kind'] !== 'AdmissionReview')
@@ -51,7 +51,7 @@ export function readAdmissionReview(body: string, kinds: readonly ForeignKind[] 
   const foreign = kinds.find(({ resource: { group, plural } }) => isJsonObject(resource) && resource['group'] === group && resource['resource'] === plural);
   const asRead = (value: unknown): WorkObject | undefined => {
     if (!isJob(value) || foreign === undefined) return isJob(value) ? value : undefined;
-    const read = foreign.form.read(value);
+    const read = foreign.cache.whole(value);
     return { ...read, metadata: { ...read.metadata, name: qualifiedName(qualifierOf(foreign.resource), read.metadata.name ?? '') } };
   };
   const fieldManager = isJsonObject(options) ? options['fieldManager'] : undefined;

@@ -10,7 +10,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { PassedWrite } from '../audit/write-audit.ts';
-import type { ForeignKind, WorkKind } from '../work-kind/work-kind.ts';
+import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import type { WebhookMetrics } from './webhook-metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
@@ -205,7 +205,7 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<str
 /** Answers a review, and returns its outcome. */
 function judge(
   body: string | undefined,
-  kinds: readonly ForeignKind[],
+  kinds: readonly SingleKind[],
   webhook: (request: AdmissionRequest) => AdmissionResponse,
   response: ServerResponse,
 ): 'allowed' | 'refused' | 'error' {

@@ -13,6 +13,8 @@ export type CopyOptions = {
   readonly local: boolean;
   /** Flavors of the admission: their node labels and tolerations go into the pod template. */
   readonly flavors: readonly DeepReadonly<ResourceFlavor>[];
+  /** Flavors by the name of a pod set; a pod set that is absent has {@link flavors}. */
+  readonly podSetFlavors?: ReadonlyMap<string, readonly DeepReadonly<ResourceFlavor>[]>;
   /** The worker stops the copy when the manager is out of reach; absent: true. */
   readonly fenced?: boolean;
   /** Absent: no traces are exported, and containers get the trace context of the Job's submitter, where the Job asks for it. */

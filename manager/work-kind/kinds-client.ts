@@ -4,32 +4,32 @@ import { isConflict } from '../../shared/kube/api-error.ts';
 import type { KubeClient, Patch, WatchEvent, WatchStream, WriteOptions } from '../../shared/kube/client.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { parseQualifiedName, qualifiedName, qualifierOf } from './qualified-name.ts';
-import type { ForeignKind } from './work-kind.ts';
+import type { SingleKind, StoredStatus } from './work-kind.ts';
 
 /** Attempts to merge conditions into a status that changes meanwhile. */
 const CONDITION_TRIES = 5;
 
 /**
  * A client through which the manager knows all kinds of work as objects of one: by names with their resource (`qualified-name.ts`), and in
- * the form of {@link ForeignKind.form}. A call for a Job with such a name goes to the resource that the name says; lists and watches of
+ * the form of {@link CachedForm.whole}. A call for a Job with such a name goes to the resource that the name says; lists and watches of
  * that resource return objects with such names; owner references and Events name them as their API server does. With no further kinds it
  * is the client itself. `cached`: what the caches of the manager have of an object, before the API server is asked.
  */
 export function createKindsClient(
   client: KubeClient,
-  kinds: readonly ForeignKind[],
+  kinds: readonly SingleKind[],
   cached: (key: ObjectKey) => DeepReadonly<WorkObject> | undefined = () => undefined,
 ): KubeClient {
   if (kinds.length === 0) return client;
   const byQualifier = new Map(kinds.map((kind) => [qualifierOf(kind.resource) ?? '', kind]));
-  const kindOfName = (name: string): ForeignKind | undefined => byQualifier.get(parseQualifiedName(name).qualifier ?? '');
+  const kindOfName = (name: string): SingleKind | undefined => byQualifier.get(parseQualifiedName(name).qualifier ?? '');
   /** The kind and the stored key of an object; undefined for objects that are no work, and for Jobs. */
   function placeOf(resource: Resource, { namespace, name }: ObjectKey): Place | undefined {
     const qualified = qualifierOf(resource) === undefined ? kindOfName(name) : byQualifier.get(qualifierOf(resource) ?? '');
     return qualified && { kind: qualified, key: { ...omitUndefined({ namespace }), name: parseQualifiedName(name).name } as ObjectKey };
   }
-  const asRead = (kind: ForeignKind, object: WorkObject): WorkObject => {
-    const read = kind.form.read(object);
+  const asRead = (kind: SingleKind, object: WorkObject): WorkObject => {
+    const read = kind.cache.whole(object);
     return { ...read, metadata: { ...read.metadata, name: qualifiedName(qualifierOf(kind.resource), read.metadata.name) } };
   };
   const asStored = <T extends object>({ kind, key }: Place, object: T): T => {
@@ -72,7 +72,7 @@ export function createKindsClient(
     for (let tries = 1; ; tries++) {
       const present = changed === undefined ? undefined : ((tries === 1 ? cached(qualified) : undefined) ?? (await read()));
       const merged = changed === undefined ? {} : { conditions: mergedConditions(present?.status?.conditions ?? [], changed) };
-      const stored = status === undefined ? {} : kind.form.write({ ...status, ...merged } as DeepReadonly<WorkStatus>);
+      const stored: Partial<StoredStatus> = status === undefined ? {} : kind.home.stored({ ...status, ...merged } as DeepReadonly<WorkStatus>);
       const condition = resourceVersion ?? present?.metadata.resourceVersion;
       try {
         return asRead(kind, await writeBoth(place, { uid, resourceVersion: condition }, changes, stored, options));
@@ -86,7 +86,7 @@ export function createKindsClient(
     { kind, key }: Place,
     condition: { readonly uid: string | undefined; readonly resourceVersion: string | undefined },
     changes: Readonly<Record<string, unknown>>,
-    stored: ReturnType<ForeignKind['form']['write']>,
+    stored: Partial<StoredStatus>,
     options: WriteOptions | undefined,
   ): Promise<WorkObject> {
     const annotations = { ...(changes['annotations'] as Record<string, string> | undefined), ...stored.annotations };
@@ -154,7 +154,7 @@ export function createKindsClient(
   };
 }
 
-type Place = { readonly kind: ForeignKind; readonly key: ObjectKey };
+type Place = { readonly kind: SingleKind; readonly key: ObjectKey };
 type Reference = { readonly apiVersion?: string; readonly kind?: string; readonly name?: string };
 type EventLike = {
   readonly metadata: { readonly name?: string; readonly ownerReferences?: readonly Reference[] };

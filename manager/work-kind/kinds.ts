@@ -1,12 +1,12 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { parseQualifiedName, qualifierOf } from './qualified-name.ts';
-import type { CachedForm, CopyRules, ForeignKind, HomeStatusRules, SingleKind, WorkKind } from './work-kind.ts';
+import type { CachedForm, CopyRules, HomeStatusRules, SingleKind, WorkKind } from './work-kind.ts';
 
 /**
  * Several kinds as one: each question goes to the kind of the object that it names. `jobs` answers for names without a qualifier, and for
  * a kind that is not among the others any more.
  */
-export function createKinds(jobs: SingleKind<Job>, others: readonly ForeignKind[]): WorkKind<Job> {
+export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]): WorkKind<Job> {
   if (others.length === 0) return jobs;
   const kinds = new Map(others.map((kind) => [qualifierOf(kind.resource), kind]));
   // Objects of other kinds go through types that say Job wherever code takes any kind.
@@ -19,6 +19,7 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly ForeignKind[
     (object, ...rest) =>
       method(of(object.metadata.name))(object, ...rest);
   const cache: CachedForm<Job> = {
+    whole: ask(({ cache }) => cache.whole),
     compact: ask(({ cache }) => cache.compact),
     identity: ask(({ cache }) => cache.identity),
     problem: ask(({ cache }) => cache.problem),

@@ -12,6 +12,10 @@ export type PodSet = {
   readonly template: DeepReadonly<PodTemplateSpec>;
   /** Requests of each pod beside those of its containers. */
   readonly perPod?: Requests;
+  /** The least pods with which it may be admitted in part; absent: all. */
+  readonly minCount?: number;
+  /** The field of the template; absent: `spec.template`. */
+  readonly field?: string;
 };
 
 /** The requests of all pods of these sets together. */

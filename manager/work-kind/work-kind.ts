@@ -18,7 +18,7 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   /** The kind of the object of this name, as the manager knows it (`qualified-name.ts`). */
   of(name: string | undefined): SingleKind<O>;
   /** The kinds beside Jobs; empty for one kind alone. */
-  readonly others: readonly ForeignKind[];
+  readonly others: readonly SingleKind[];
   readonly resource: Resource<O>;
   /** The controller that the object names; undefined: the built-in one of its kind. */
   controllerOf(object: DeepReadonly<Unsaved<WorkObject>>): string | undefined;
@@ -78,22 +78,6 @@ export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<
   readonly isFenced: boolean;
 }
 
-/** A kind other than Jobs: its API server does not have its objects in the form in which the manager reads them. */
-export interface ForeignKind extends SingleKind {
-  readonly form: WireForm;
-}
-
-/** How the objects of a kind are stored: where Switchyard's conditions are, and which conditions the manager adds by reading the status. */
-export interface WireForm {
-  /** The object with every condition that counts: those of its status, of Switchyard, and Complete or Failed where its status says so. */
-  read(object: WorkObject): WorkObject;
-  /** A change of the status as the manager writes it, in the fields that the kind stores. Absent parts stay as they are. */
-  write(status: DeepReadonly<WorkStatus>): {
-    readonly status?: Readonly<Record<string, unknown>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-}
-
 type Named = { readonly metadata: { readonly name?: string } };
 
 /** How far an object is, by its status. */
@@ -111,6 +95,8 @@ export type Progress = {
 
 /** The form in which the manager cluster's cache keeps objects. */
 export interface CachedForm<O extends WorkObject = WorkObject> {
+  /** All of an object, of which its copy is created. The object may be changed. */
+  whole(object: O): O;
   /** The fields that decisions read. `usersLabelsMax`: the number of users' labels that are kept. `problem`: why it is refused. */
   compact(object: O, options?: { readonly problem?: string; readonly usersLabelsMax?: number }): O;
   /** An object of another controller, of which nothing is read. */
@@ -191,6 +177,8 @@ export interface HomeStatusRules {
 
 /** {@link HomeStatusRules} of one kind. */
 export interface SingleHomeRules extends HomeStatusRules {
+  /** How a status is stored: where the kind has no conditions, they are in annotations. */
+  stored(status: DeepReadonly<WorkStatus>): StoredStatus;
   hasVerdict(object: DeepReadonly<Pick<WorkObject, 'status'>>): boolean;
   /** A status with its verdict carried out. */
   withTerminal(status: DeepReadonly<WorkStatus> | undefined, nowMs: number): DeepReadonly<WorkStatus> | undefined;
@@ -212,6 +200,9 @@ export type HomeStatusInput<O extends WorkObject = WorkObject> = {
   /** Epoch milliseconds. */
   readonly nowMs: number;
 };
+
+/** `annotations`: absent where the status holds all. An API server stores them by a write of their own: not with the status. */
+export type StoredStatus = { readonly status: DeepReadonly<WorkStatus>; readonly annotations?: Readonly<Record<string, string>> };
 
 export type OwnCondition = {
   readonly type: SwitchyardCondition;

@@ -152,6 +152,8 @@ export const ENDED_PODS_ANNOTATION = 'switchyard.dev/ended-pods';
  * Annotation on the local Job, once it has failed: what the last of its pods that failed ended with, JSON. Written with the final status.
  */
 export const LAST_FAILURE_ANNOTATION = 'switchyard.dev/last-failure';
+/** Annotation on an object at home of a kind whose status has no conditions: those that Switchyard sets, a JSON list. */
+export const STATUS_ANNOTATION = 'switchyard.dev/conditions';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

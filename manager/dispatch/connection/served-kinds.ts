@@ -4,7 +4,7 @@ import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-erro
 import type { ListOptions, ObjectList, ReadClient, WatchClient, WatchStream } from '../../../shared/kube/client.ts';
 import { sleep, type Clock } from '../../../shared/runtime/clock.ts';
 import { qualifierOf } from '../../work-kind/qualified-name.ts';
-import type { ForeignKind } from '../../work-kind/work-kind.ts';
+import type { SingleKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Which kinds of work a worker cluster serves. A kind that it does not have, or that the manager may not list there, has no objects there
@@ -22,7 +22,7 @@ export interface ServedKinds {
 const AGAIN_MS = 60_000;
 
 /** `onChanged` is called when a kind is served, or is no longer. */
-export function createServedKinds(kinds: readonly ForeignKind[], clock: Clock, onChanged: () => void): ServedKinds {
+export function createServedKinds(kinds: readonly SingleKind[], clock: Clock, onChanged: () => void): ServedKinds {
   const isServed = new Map<string, boolean>();
   const qualifiers = kinds.map(({ resource }) => qualifierOf(resource) ?? '').toSorted();
   return {

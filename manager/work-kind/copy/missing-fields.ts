@@ -1,3 +1,4 @@
+import { sameJson } from '../../api/json-diff.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 
 /**
@@ -22,10 +23,19 @@ function missingItems(sent: readonly unknown[], kept: readonly unknown[], path: 
   });
 }
 
+/** True when all of `sent` is there, in the same order; objects may have further fields. */
+export function keeps(sent: unknown, kept: unknown): boolean {
+  if (isNothing(sent)) return isNothing(kept) || isJsonObject(kept);
+  if (Array.isArray(sent))
+    return Array.isArray(kept) && kept.length === sent.length && sent.every((item, index) => keeps(item, kept[index]));
+  if (isJsonObject(sent)) return isJsonObject(kept) && Object.entries(sent).every(([field, value]) => keeps(value, kept[field]));
+  return sameJson(sent, kept);
+}
+
 export const isMissing = (sent: unknown, kept: unknown): boolean => !isNothing(sent) && (kept === undefined || kept === null);
 
 /** Values that API servers omit from storage, because their absence means the same. */
-export function isNothing(value: unknown): boolean {
+function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isJsonObject(value)) return Object.values(value).every(isNothing);
   return value === undefined || value === null || value === '' || value === 0 || value === false;

@@ -27,7 +27,7 @@ function essentialsOfContainer(container: DeepReadonly<Container>): Container {
 }
 
 /** A container without what it runs. */
-export const withoutOrders = ({
+export const withoutCommands = ({
   command: _command,
   args: _args,
   env: _env,

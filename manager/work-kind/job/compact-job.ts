@@ -35,7 +35,7 @@ import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { podReferences, type PodReference } from '../../api/pod-references.ts';
-import { essentialsOfPod, withoutOrders } from '../copy/pod-essentials.ts';
+import { essentialsOfPod, withoutCommands } from '../copy/pod-essentials.ts';
 import { podFenceProblem } from './pod-fence-problem.ts';
 
 const COMPACT = Symbol('compact');
@@ -112,7 +112,7 @@ const NO_REFERENCES: readonly PodReference[] = [];
 export function programOf(job: DeepReadonly<Job>): string {
   if (isCompact(job)) return job[COMPACT].program;
   const { initContainers = [], containers = [], ...pod } = job.spec.template.spec ?? {};
-  return hash('sha256', JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutOrders)]), 'base64url').slice(0, 12);
+  return hash('sha256', JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutCommands)]), 'base64url').slice(0, 12);
 }
 
 /** The fields that decisions read, besides the identity and the status of the Job. */

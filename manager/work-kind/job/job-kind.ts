@@ -26,6 +26,10 @@ import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, withoutPods, 
 const GRACE_PERIOD_SECONDS = 30;
 
 const cache: CachedForm<Job> = {
+  whole: (job: Job): Job => {
+    delete job.metadata.managedFields;
+    return job;
+  },
   compact: compactJob,
   identity: (job: Job): Job => ({
     metadata: identityIn(job),
@@ -74,6 +78,7 @@ const home: SingleHomeRules = {
     const { startTime: _ended, ...status } = job.status ?? {};
     return { ...job, spec: { ...job.spec, suspend: true }, status: { ...status, active: 0, terminating: 0, conditions } };
   },
+  stored: (status) => ({ status }),
   isMinor: (patch) => Object.keys(patch).every((field) => field === 'uncountedTerminatedPods'),
   suspendedConditions: (time) => [
     {

@@ -1,8 +1,7 @@
 import type { DeepReadonly, JobSpec } from '../../../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../../../api/json-value.ts';
 import { MUTABLE_FIELDS } from './remote-job.ts';
-import { sameJson } from '../../../api/json-diff.ts';
-import { isMissing, isNothing, missingBelow } from '../../copy/missing-fields.ts';
+import { isMissing, keeps, missingBelow } from '../../copy/missing-fields.ts';
 
 /**
  * The fields of a Job's spec that an API server has dropped, by its answer to the create. An older server drops unknown fields, and fields
@@ -32,12 +31,3 @@ export function droppedOfOlder(sent: DeepReadonly<JobSpec>, kept: unknown): stri
 // A server that drops podReplacementPolicy may set its default, and then lets no client change it.
 const CARRIED: readonly string[] = ['suspend', ...MUTABLE_FIELDS.filter((field) => field !== 'podReplacementPolicy')];
 const LISTED_MAX = 10;
-
-/** True when all of `sent` is there, in the same order; objects may have further fields. */
-function keeps(sent: unknown, kept: unknown): boolean {
-  if (isNothing(sent)) return isNothing(kept) || isJsonObject(kept);
-  if (Array.isArray(sent))
-    return Array.isArray(kept) && kept.length === sent.length && sent.every((item, index) => keeps(item, kept[index]));
-  if (isJsonObject(sent)) return isJsonObject(kept) && Object.entries(sent).every(([field, value]) => keeps(value, kept[field]));
-  return sameJson(sent, kept);
-}

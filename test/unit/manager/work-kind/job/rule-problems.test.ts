@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_JOB_RULES } from '../../../../../manager/api/job-rules.ts';
-import { PODS_AT_ONCE_MAX, ruleProblems } from '../../../../../manager/work-kind/job/rule-problems.ts';
+import { PODS_AT_ONCE_MAX } from '../../../../../manager/work-kind/pod-set-problems.ts';
+import { ruleProblems } from '../../../../../manager/work-kind/job/rule-problems.ts';
 import type { Job, JobSpec } from '../../../../../shared/api/kubernetes.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
 

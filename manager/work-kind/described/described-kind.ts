@@ -1,0 +1,143 @@
+import { hash } from 'node:crypto';
+import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { FieldProblem } from '../../api/field-problem.ts';
+import type { JobRules } from '../../api/job-rules.ts';
+import { isJsonObject } from '../../api/json-value.ts';
+import { selectorText } from '../copy/selector-text.ts';
+import { claimProblems, namespaceProblems, PODS_AT_ONCE_MAX, requestProblems } from '../pod-set-problems.ts';
+import type { Progress, WorkKind } from '../work-kind.ts';
+import { controllerOf, describedCache, isCompact, referencesOf } from './described-cache.ts';
+import { describedCopies } from './described-copies.ts';
+import { describedHome } from './described-home.ts';
+import type { Description } from './description.ts';
+import { patchOperations, valueAt, withValueAt } from './field-path.ts';
+import { Readings } from './readings.ts';
+import { visibleObject, visibleTemplate } from './visible-object.ts';
+
+const GRACE_PERIOD_SECONDS = 30;
+/** What a cache keeps of a waiting object; as for Jobs. */
+const VISIBLE_BYTES_MAX = 32 * 1024;
+
+/** The kind of work that a description says. It keeps nothing but what it has read of objects that others hold. */
+export function describedKind(description: Description): WorkKind {
+  const readings = new Readings(description);
+  const { resource, suspend, managedBy } = description;
+  const fields = managedBy === undefined ? [] : [{ path: managedBy.path, value: managedBy.home }];
+  const preparation = [{ path: suspend, value: true as unknown }, ...fields];
+  return {
+    resource,
+    controllerOf: (object) => controllerOf(description, object),
+    isSuspended: (object) => valueAt(object, suspend) === true,
+    prepared: (object) => preparation.reduce((all, { path, value }) => withValueAt(all, path, value), object),
+    preparation: (object) => {
+      let present: DeepReadonly<Unsaved<WorkObject>> = object;
+      return preparation.flatMap(({ path, value }) => {
+        if (valueAt(present, path) === value) return [];
+        const operations = patchOperations(present, path, value);
+        present = withValueAt(present, path, value);
+        return operations;
+      });
+    },
+    suspension: (is) => (withValueAt({}, suspend, is) as { readonly spec: Record<string, unknown> }).spec,
+    specProblems: (spec) =>
+      isJsonObject(spec) ? [...readings.of({ metadata: {}, spec }).problems] : [{ field: 'spec', problem: 'is missing' }],
+    ruleProblems: (object, rules) => ruleProblems(description, readings, object, rules),
+    podSets: (object) => readings.of(object).podSets,
+    podsAtOnce: (object) => readings.of(asObject(object)).state.pods,
+    podsNeeded: (object) => readings.of(object).podSets.reduce((sum, { count, finished }) => sum + Math.max(0, count - finished), 0),
+    readyPodsNeeded: (object, admittedPods) => {
+      const { pods, finished } = readings.of(object).state;
+      return Math.max(1, Math.min(pods, admittedPods ?? pods) - finished);
+    },
+    admittedPart: (object, { parallelism }) => admittedPart(readings, object, parallelism),
+    graceSeconds: (object) =>
+      Math.max(
+        0,
+        ...readings.of(object).podSets.map(({ template }) => template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS),
+      ),
+    deadlineSeconds: (object) => readings.of(object).deadlineSeconds,
+    ttlSeconds: (object) => readings.of(object).ttlSeconds,
+    programOf: (object) =>
+      hash(
+        'sha256',
+        JSON.stringify(readings.of(object).podSets.map(({ name, template }) => [name, visibleTemplate(template).spec])),
+        'base64url',
+      ).slice(0, 12),
+    podFenceProblem: () => podFenceProblem(resource.kind),
+    references: (object) => referencesOf(readings, object),
+    podSelector: (object) => selectorText(readings.of(object).podLabels),
+    progress: (object) => progressOf(readings, object),
+    cache: describedCache(description, readings),
+    copies: describedCopies(description, readings),
+    home: describedHome(description, readings),
+  };
+}
+
+const asObject = (object: DeepReadonly<Pick<WorkObject, 'spec'>>): DeepReadonly<Unsaved<WorkObject>> =>
+  'metadata' in object ? (object as DeepReadonly<WorkObject>) : { metadata: {}, spec: object.spec };
+
+/** An operator may start ended containers again, or pods in their place. */
+const podFenceProblem = (kind: string): FieldProblem => ({
+  field: 'kind',
+  problem: `is ${kind}, whose pods have no pod fence: its operator may start others in their place; leave the pod fence out`,
+});
+
+function ruleProblems(
+  { resource: { kind } }: Description,
+  readings: Readings,
+  object: DeepReadonly<Unsaved<WorkObject>>,
+  { bytesMax, resourceClaims, deniedNamespaces }: JobRules,
+): FieldProblem[] {
+  const bytes = bytesOf(object);
+  if (bytes > bytesMax) {
+    const remedy = 'move scripts and data into a ConfigMap or an image, or ask an administrator to raise --max-job-bytes';
+    return [{ field: kind.toLowerCase(), problem: `has ${bytes} bytes as JSON, and at most ${bytesMax} are taken; ${remedy}` }];
+  }
+  const { podSets, templates, problems, state } = readings.of(object);
+  const visible = bytes > VISIBLE_BYTES_MAX ? bytesOf(isCompact(object) ? object : visibleObject(object, templates)) : 0;
+  if (visible > VISIBLE_BYTES_MAX) {
+    const what = 'what expressions see of it: all but long texts, and what containers do';
+    return [
+      { field: kind.toLowerCase(), problem: `says ${visible} bytes, and at most ${VISIBLE_BYTES_MAX} are taken (${what}); say less` },
+    ];
+  }
+  if (problems.length > 0) return [...namespaceProblems(object, deniedNamespaces, kind), ...problems];
+  return [
+    ...namespaceProblems(object, deniedNamespaces, kind),
+    ...(state.pods > PODS_AT_ONCE_MAX
+      ? [{ field: 'spec', problem: `asks for ${state.pods} pods at once, and at most ${PODS_AT_ONCE_MAX} are taken; split the ${kind}` }]
+      : []),
+    ...podSets.flatMap((podSet) => requestProblems([podSet], podSet.field ?? 'spec')),
+    ...podSets.flatMap((podSet) => claimProblems([podSet], resourceClaims, podSet.field ?? 'spec', kind)).slice(0, 1),
+  ];
+}
+
+/** Bytes of the JSON, without what API servers add: managedFields and the status. */
+function bytesOf({ status: _status, ...object }: DeepReadonly<Unsaved<WorkObject>>): number {
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return Buffer.byteLength(JSON.stringify({ ...object, metadata }));
+}
+
+/** With fewer pods in the pod set that may have fewer; as it is where none may have so few. */
+function admittedPart(readings: Readings, object: DeepReadonly<WorkObject>, pods: number | undefined): DeepReadonly<WorkObject> {
+  const { podSets, state } = readings.of(object);
+  if (pods === undefined || state.pods <= pods) return object;
+  const surplus = state.pods - pods;
+  const elastic = podSets.find(({ count, minCount, countPath }) => countPath !== undefined && count - surplus >= (minCount ?? count));
+  return elastic?.countPath === undefined ? object : withValueAt(object, elastic.countPath, elastic.count - surplus);
+}
+
+/** Which of its pods run, its status does not say: from its start to its end all of them count. */
+function progressOf(readings: Readings, object: DeepReadonly<Pick<WorkObject, 'status'>>): Progress {
+  const { suspended, started, ready, atRest, end, startTime, completionTime, pods, finished } = readings.stateOf(object);
+  const runs = started && end === undefined && !(suspended && atRest);
+  return {
+    startTime,
+    completionTime,
+    active: runs ? Math.max(0, pods - finished) : 0,
+    terminating: 0,
+    ready: ready && end === undefined ? Math.max(0, pods - finished) : 0,
+    succeeded: finished,
+    failed: 0,
+  };
+}
