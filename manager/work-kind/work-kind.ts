@@ -1,4 +1,4 @@
-import type { DeepReadonly, JobCondition, Unsaved, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, JobCondition, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import type { JobRules } from '../api/job-rules.ts';
@@ -74,6 +74,8 @@ export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<
   progress(object: DeepReadonly<Pick<WorkObject, 'status'>>): Progress;
   readonly copies: SingleCopyRules;
   readonly home: SingleHomeRules;
+  /** The label selector of the pods of a copy that may be gone, by its key; undefined: their labels are not known. */
+  podsOf(copy: ObjectKey): string | undefined;
   /** Whether the worker stops copies of this kind when the manager is out of reach. */
   readonly isFenced: boolean;
 }

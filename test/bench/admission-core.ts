@@ -50,6 +50,7 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   nodeShapes: undefined,
   servedNamespaces: undefined,
   priorityClasses: undefined,
+  workKinds: [],
   capacity: parseRequests({ cpu }),
 });
 

@@ -221,9 +221,9 @@ const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   missingNodes(workload, cluster) === undefined;
 
 /** How many pods fit on the nodes of the empty cluster, if not all. */
-function missingNodes({ requests, podSets = [{ requests }] }: Workload, { nodeShapes }: ClusterState): string | undefined {
+function missingNodes({ requests, podSets }: Workload, { nodeShapes }: ClusterState): string | undefined {
   if (nodeShapes === undefined) return undefined;
-  for (const each of podSets) {
+  for (const each of podSets ?? [{ requests }]) {
     const pods = each.requests.get('pods') ?? 0;
     const fitting = podsOnEmptyNodes(each.requests, nodeShapes);
     if (fitting < pods) return `${fitting} of ${pods} pods fit on its nodes, even when these are empty`;

@@ -126,7 +126,7 @@ export function quotaToReserve(
   { node, preemption }: QueueSetup,
   flavors: readonly Pick<FlavorOption, 'mode' | 'charges' | 'borrowing' | 'podSet'>[],
   usage: Usage,
-): Charge[] {
+): readonly Charge[] {
   const charges = chargesOf(flavors);
   if (flavors.every(({ mode }) => mode === 'Fit')) return charges;
   if (preemption.reclaimWithinCohort === 'Any') return [];

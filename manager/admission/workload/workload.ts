@@ -13,6 +13,7 @@ import { unmetPodFence } from '../../api/unmet-wishes.ts';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { AS_WRITTEN, type PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { Requests } from '../../api/amount.ts';
 import { firstPodOf, requestsOf, type PodSet } from '../../work-kind/pod-sets.ts';

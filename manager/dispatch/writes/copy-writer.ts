@@ -3,7 +3,6 @@ import { podIdentity } from '../../../shared/api/copy-identity.ts';
 import { logTailsName } from '../../../shared/api/log-tails.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
-  JOB_NAME_LABEL,
   MANAGER_FIELD_MANAGER,
   ORIGIN_LABEL,
   RESUMED_FROM_ANNOTATION,
@@ -243,7 +242,9 @@ export function createCopyWriter(options: {
     });
 
   async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
-    const selectors = { labelSelector: `${JOB_NAME_LABEL}=${name}`, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+    const labelSelector = kind.of(name).podsOf({ namespace, name });
+    const selectors = { ...omitUndefined({ labelSelector }), fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+    const isNamedByLabels = labelSelector !== undefined && kind.of(name) !== kind.of(undefined);
     let continueToken: string | undefined;
     for (let page = 0; page < PODS_PAGES_MAX; page++) {
       const options = { namespace, ...selectors, limit: PODS_PAGE, ...omitUndefined({ continueToken }) };
@@ -251,7 +252,11 @@ export function createCopyWriter(options: {
         if (!isForbidden(error)) throw error;
         throw new DispatchRefused(podsUnseen(namespace), error);
       });
-      const own = pods.items.filter((pod) => podIdentity(pod.spec)?.originUid === originUid);
+      // Not every operator keeps the environment of a template in its pods.
+      const own = pods.items.filter(({ spec }) => {
+        const identity = podIdentity(spec);
+        return identity === undefined ? isNamedByLabels : identity.originUid === originUid;
+      });
       continueToken = pods.continueToken;
       if (own.length > 0 || continueToken === undefined || continueToken === '') return own.map((pod) => pod.metadata.name);
     }

@@ -31,7 +31,7 @@ import { keeps, missingBelow } from '../copy/missing-fields.ts';
 import { conditionsOf } from '../copy/remote-conditions.ts';
 import { copyIdentity, copyName, variablesOf, type CopyIdentity } from '../copy-marks.ts';
 import type { CopyOptions } from '../copy-options.ts';
-import type { CopyRules } from '../work-kind.ts';
+import type { SingleCopyRules } from '../work-kind.ts';
 import { kindsOwn, verdict } from './described-conditions.ts';
 import type { Description } from './description.ts';
 import { type FieldPath, valueAt, withoutField, withValueAt } from './field-path.ts';
@@ -40,7 +40,7 @@ import { isCompact } from './described-cache.ts';
 import { visibleObject } from './visible-object.ts';
 
 /** Copies of a described kind on worker clusters. */
-export function describedCopies(description: Description, readings: Readings): CopyRules {
+export function describedCopies(description: Description, readings: Readings): SingleCopyRules {
   const isSuspended = (object: DeepReadonly<Unsaved<WorkObject>>): boolean => valueAt(object, description.suspend) === true;
   const suspendedSince = ({ status }: DeepReadonly<WorkObject>): string | undefined => {
     const { suspendedCondition: type } = description.state;

@@ -1,6 +1,6 @@
 import type { DeepReadonly, JobCondition, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { findCondition, finishedCondition, isFinished } from '../../../shared/kube/conditions.ts';
-import type { HomeStatusInput, HomeStatusRules } from '../work-kind.ts';
+import type { HomeStatusInput, SingleHomeRules } from '../work-kind.ts';
 import { condition, copyOf, isSwitchyards, kindsOwn, storedApart, withOwn } from './described-conditions.ts';
 import type { Description } from './description.ts';
 import { valueAt, withValueAt } from './field-path.ts';
@@ -10,7 +10,7 @@ import type { Readings } from './readings.ts';
  * The status of objects of a described kind on the manager cluster: that of the copy as it is, with conditions that the manager reads of
  * every kind: Complete or Failed once its description sees its end, Suspended, and Switchyard's own.
  */
-export function describedHome(description: Description, readings: Readings): HomeStatusRules {
+export function describedHome(description: Description, readings: Readings): SingleHomeRules {
   const { kind } = description.resource;
   const of = (input: HomeStatusInput): WorkStatus => statusOf(description, readings, input);
   return {

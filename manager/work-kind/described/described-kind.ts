@@ -5,7 +5,7 @@ import type { JobRules } from '../../api/job-rules.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { selectorText } from '../copy/selector-text.ts';
 import { claimProblems, namespaceProblems, PODS_AT_ONCE_MAX, requestProblems } from '../pod-set-problems.ts';
-import type { Progress, WorkKind } from '../work-kind.ts';
+import type { Progress, SingleKind } from '../work-kind.ts';
 import { controllerOf, describedCache, isCompact, referencesOf } from './described-cache.ts';
 import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
@@ -19,12 +19,16 @@ const GRACE_PERIOD_SECONDS = 30;
 const VISIBLE_BYTES_MAX = 32 * 1024;
 
 /** The kind of work that a description says. It keeps nothing but what it has read of objects that others hold. */
-export function describedKind(description: Description): WorkKind {
+export function describedKind(description: Description): SingleKind {
   const readings = new Readings(description);
   const { resource, suspend, managedBy } = description;
   const fields = managedBy === undefined ? [] : [{ path: managedBy.path, value: managedBy.home }];
   const preparation = [{ path: suspend, value: true as unknown }, ...fields];
-  return {
+  const kind: SingleKind = {
+    of: () => kind,
+    others: [],
+    isFenced: false,
+    podsOf: ({ namespace = '', name }) => selectorText(readings.of({ metadata: { namespace, name }, spec: {} }).podLabels),
     resource,
     controllerOf: (object) => controllerOf(description, object),
     isSuspended: (object) => valueAt(object, suspend) === true,
@@ -71,6 +75,7 @@ export function describedKind(description: Description): WorkKind {
     copies: describedCopies(description, readings),
     home: describedHome(description, readings),
   };
+  return kind;
 }
 
 const asObject = (object: DeepReadonly<Pick<WorkObject, 'spec'>>): DeepReadonly<Unsaved<WorkObject>> =>

@@ -4,6 +4,7 @@ import type { DeepReadonly, PodTemplateSpec, Unsaved, WorkObject } from '../../.
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import type { PodSet } from '../pod-sets.ts';
+import { parseQualifiedName } from '../qualified-name.ts';
 import type { Description, PodSetDescription } from './description.ts';
 import { evaluated, type Expression } from './expression.ts';
 import { ENTRIES_MAX, type Entry, entriesAt, type FieldPath, parsePath, pathText, valueAt } from './field-path.ts';
@@ -117,7 +118,9 @@ const entryVariables = ({ value, key, path, parentPath }: Entry): Variables => (
 });
 
 /** `conditions`: by type. `trueConditions`: the types of those that are true. */
-export function variablesOf({ metadata, spec, status }: DeepReadonly<Unsaved<WorkObject>>): Variables {
+export function variablesOf({ metadata: known, spec, status }: DeepReadonly<Unsaved<WorkObject>>): Variables {
+  // Expressions see the name that the API server knows.
+  const metadata = known.name === undefined ? known : { ...known, name: parseQualifiedName(known.name).name };
   const seen = toCelValue({ metadata, spec: spec ?? {}, ...(isJsonObject(status) ? { status } : {}) }) as Record<string, unknown>;
   const said = isJsonObject(seen['status']) ? seen['status'] : {};
   const conditions = Array.isArray(said['conditions']) ? said['conditions'].filter(isJsonObject) : [];

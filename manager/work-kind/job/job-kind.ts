@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { JOB_NAME_LABEL, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withReferences } from '../../api/pod-references.ts';
@@ -125,6 +125,7 @@ export const JOB_KIND: SingleKind<Job> = {
   references: referencesOfJob,
   podSelector,
   progress: progressOf,
+  podsOf: ({ name }) => `${JOB_NAME_LABEL}=${name}`,
   isFenced: true,
   cache,
   copies,

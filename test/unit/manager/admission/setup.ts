@@ -64,6 +64,7 @@ export const aCluster = (
   nodeShapes: undefined,
   servedNamespaces: undefined,
   priorityClasses: undefined,
+  workKinds: [],
   ...parts,
   capacity: parseRequests(parts.capacity),
 });

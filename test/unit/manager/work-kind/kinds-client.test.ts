@@ -5,24 +5,26 @@ import { CONFIG_MAPS, EVENTS, JOBS, type Resource } from '../../../../shared/api
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import type { KubeClient, WatchEvent } from '../../../../shared/kube/client.ts';
 import { createKindsClient } from '../../../../manager/work-kind/kinds-client.ts';
-import type { ForeignKind } from '../../../../manager/work-kind/work-kind.ts';
+import type { SingleKind } from '../../../../manager/work-kind/work-kind.ts';
 
 const JOB_SETS: Resource<WorkObject> = { group: 'jobset.x-k8s.io', version: 'v1alpha2', plural: 'jobsets', kind: 'JobSet', namespaced: true };
 const CONDITIONS = 'test/conditions';
 /** Its conditions are in an annotation. */
 const kind = {
   resource: JOB_SETS,
-  form: {
-    read: (object: WorkObject): WorkObject => {
+  cache: {
+    whole: (object: WorkObject): WorkObject => {
       const conditions = JSON.parse(object.metadata.annotations?.[CONDITIONS] ?? '[]') as JobCondition[];
       return { ...object, status: { ...object.status, conditions } };
     },
-    write: ({ conditions, ...status }: DeepReadonly<WorkStatus>) => ({
+  },
+  home: {
+    stored: ({ conditions, ...status }: DeepReadonly<WorkStatus>) => ({
       status,
       ...(conditions === undefined ? {} : { annotations: { [CONDITIONS]: JSON.stringify(conditions) } }),
     }),
   },
-} as unknown as ForeignKind;
+} as unknown as SingleKind;
 const NAME = 'jobsets.jobset.x-k8s.io:train';
 const KEY: ObjectKey = { namespace: 'team', name: NAME };
 const stored = (more: object = {}): WorkObject =>

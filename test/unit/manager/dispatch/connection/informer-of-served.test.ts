@@ -85,7 +85,7 @@ afterEach(async () => {
 test('a namespace that is refused holds up no other, and is taken in when it may be read', async () => {
   await start('a');
   await informer.waitForSync();
-  const served = servedBy(informer, NAMED);
+  const served = servedBy(informer, [informer], NAMED);
   expect([informer.hasSynced(), informer.unreadable(), changes]).toEqual([true, ['a'], ['a']]);
   expect([informer.isKnown('a'), informer.isKnown('b'), informer.isKnown('c')]).toEqual([false, true, false]);
   expect(informer.list().map(({ metadata }) => metadata.namespace)).toEqual(['b']);
@@ -108,7 +108,7 @@ test('a namespace that is refused holds up no other, and is taken in when it may
 
 test('what was there last stays, and is told of as unlisted, when a namespace that was known is refused', async () => {
   await start();
-  const served = servedBy(informer, NAMED);
+  const served = servedBy(informer, [informer], NAMED);
   expect([served.unlisted(), served.unreadable()]).toEqual([[], []]);
   forbidden.add('a');
   // A watch that is open ends after some minutes, and is not opened again.
@@ -127,6 +127,6 @@ test('none that may be read is no cache at all', async () => {
 test('a cluster without a list of namespaces has none that is refused', async () => {
   await start();
   const all = createInformer({ client: cluster.client, resource: JOBS, clock, random: seededRandom(1), log: silentLogger });
-  const served = servedBy(all, undefined);
+  const served = servedBy(all, [all], undefined);
   expect([served.unreadable(), served.unlisted(), served.isKnown('a'), [...served.versions().keys()]]).toEqual([[], [], false, ['']]);
 });

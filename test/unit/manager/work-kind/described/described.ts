@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { WorkKindObject, WorkKindSpec } from '../../../../../manager/api/work-kind.ts';
 import { compileDescription, type Description } from '../../../../../manager/work-kind/described/description.ts';
 import { describedKind } from '../../../../../manager/work-kind/described/described-kind.ts';
-import type { WorkKind } from '../../../../../manager/work-kind/work-kind.ts';
+import type { SingleKind } from '../../../../../manager/work-kind/work-kind.ts';
 import type { WorkObject, WorkStatus } from '../../../../../shared/api/kubernetes.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../../../../charts/switchyard-manager/files/kinds');
@@ -28,7 +28,7 @@ export function compiled(spec: WorkKindSpec): Description {
   return result.description;
 }
 
-export const shippedKind = (kind: string): WorkKind => {
+export const shippedKind = (kind: string): SingleKind => {
   const description = SHIPPED.get(kind);
   if (description === undefined) throw new Error(`no ${kind} is described`);
   return describedKind(compiled(description.spec));
@@ -105,4 +105,4 @@ export const aCrew = (changes: { readonly spec?: object; readonly status?: WorkS
   ...(changes.status === undefined ? {} : { status: changes.status }),
 });
 
-export const aCrewKind = (): WorkKind => describedKind(compiled(CREW_SPEC));
+export const aCrewKind = (): SingleKind => describedKind(compiled(CREW_SPEC));
