@@ -65,6 +65,7 @@ type ManagerParts = Partial<
     | 'dashboard'
     | 'carryNamespaces'
     | 'recordKeySecret'
+    | 'kinds'
   >
 >;
 
