@@ -76,7 +76,7 @@ export function place(
  * Whether a placement found earlier in the cycle is still valid: the room may be taken, or a probe of the same shape may have gone there.
  */
 export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, usage, shapes }: Surroundings, nowMs: number): boolean {
-  const state = clusters.find(({ name }) => name === cluster);
+  const state = usage.tableOf(clusters).named(cluster);
   if (state === undefined || state.closed !== undefined || !mayGoNow(workload, state, shapes, nowMs)) return false;
   for (const [resource, amount] of workload.requests) if (amount > ZERO && amount > freeOn(state, usage, resource)) return false;
   return true;
@@ -139,26 +139,69 @@ export function leastMissing(
 /** A cluster that accepts a Workload and could hold it when empty, with the best flavors that it offers. */
 export type Taker = Candidate & { readonly state: ClusterState };
 
-/** All takers, in the order of {@link place}; those with room go before those without, of which the smallest shortage goes first. */
-export function takers(
+/** Takers whose flavors are equally good. They are found on demand, because a decision mostly needs one of many. */
+export type EqualTakers = {
+  readonly flavors: readonly FlavorOption[];
+  /** The first with room in the order of {@link place}, or the one with this name if it has room; undefined if none has. */
+  readonly withRoom: (preferred: string | undefined) => Taker | undefined;
+  /** All of them, in the order of {@link place}; those with room go before those without, of which the smallest shortage goes first. */
+  readonly all: () => readonly Taker[];
+};
+
+/** All takers, the better flavors first. */
+export function takersByFlavors(
   workload: Workload,
   groups: OptionGroups,
-  snapshot: Surroundings,
+  { clusters, usage, shapes }: Surroundings,
   nowMs: number,
   policy: PlacementPolicy,
-): readonly Taker[] {
-  const { clusters, usage, shapes } = snapshot;
+): readonly EqualTakers[] {
   const table = usage.tableOf(clusters);
   const rooms = roomsFor(workload, table, usage, policy, true);
   const flavorsOn = offersOf(groups, table, 'most');
-  const found: Taker[] = [];
+  const found: { readonly flavors: readonly FlavorOption[]; readonly places: { readonly state: ClusterState; readonly room: number }[] }[] =
+    [];
   for (const [index, state] of clusters.entries()) {
     const room = rooms[index] ?? NO_ROOM;
     const flavors = state.closed === undefined && room !== NO_ROOM ? flavorsOn(index) : undefined;
-    if (flavors === undefined || !mayGoNow(workload, state, shapes, nowMs)) continue;
-    found.push({ cluster: state.name, clusterUID: state.uid, state, flavors, resumes: resumesOn(workload, state), room });
+    if (flavors === undefined) continue;
+    const equals = found.find((each) => each.flavors === flavors || compareFlavors(each.flavors, flavors) === 0);
+    if (equals === undefined) found.push({ flavors, places: [{ state, room }] });
+    else equals.places.push({ state, room });
   }
-  return found.sort(compareTakers);
+  const mayTake = (state: ClusterState): boolean => mayGoNow(workload, state, shapes, nowMs);
+  return found
+    .sort((a, b) => compareFlavors(a.flavors, b.flavors))
+    .map(({ flavors, places }) => {
+      const takerOn = ({ state, room }: (typeof places)[number]): Taker => ({
+        cluster: state.name,
+        clusterUID: state.uid,
+        state,
+        flavors,
+        resumes: resumesOn(workload, state),
+        room,
+      });
+      return {
+        flavors,
+        withRoom: (preferred) => {
+          let best: Taker | undefined;
+          for (const place of places) {
+            const { state, room } = place;
+            if (room < 0) continue;
+            if (state.name === preferred && mayTake(state)) return takerOn(place);
+            if (best !== undefined && !isBetter(state, resumesOn(workload, state), room, best.state, best.resumes, best.room, false))
+              continue;
+            if (mayTake(state)) best = takerOn(place);
+          }
+          return best;
+        },
+        all: () =>
+          places
+            .filter(({ state }) => mayTake(state))
+            .map(takerOn)
+            .sort(compareTakers),
+      };
+    });
 }
 
 type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pick<ShapesOfCycle, 'of'> };
@@ -268,10 +311,8 @@ type Candidate = {
   readonly room: number;
 };
 
-/** Negative if `a` goes first. */
+/** Compares takers with equally good flavors. Negative if `a` goes first. */
 function compareTakers(a: Taker, b: Taker): number {
-  const byFlavor = compareFlavors(a.flavors, b.flavors);
-  if (byFlavor !== 0) return byFlavor;
   const fits = Number(b.room >= 0) - Number(a.room >= 0);
   if (a.resumes === b.resumes && fits !== 0) return fits;
   return isBetter(a.state, a.resumes, a.room, b.state, b.resumes, b.room, false) ? -1 : 1;

@@ -1,5 +1,5 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, shareOf, type Share } from './fair-sharing.ts';
+import { compareShares, shareOf, sharesIn, type Share } from './fair-sharing.ts';
 import type { FairCandidate, FairSearch } from './fair-preemption.ts';
 import { addUsage, wouldBorrow, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
@@ -38,10 +38,11 @@ function heaviestChildren(usage: Usage): (cohort: QuotaNode) => readonly Heavy[]
 }
 
 function twoHeaviest(cohort: QuotaNode, usage: Usage): readonly Heavy[] {
+  const shares = usage.derived(sharesIn);
   let first: Heavy | undefined;
   let second: Heavy | undefined;
   for (const node of cohort.children) {
-    const share = shareOf(node, usage);
+    const share = shares(node);
     if (first === undefined || compareShares(share, first.share) > 0) [first, second] = [{ node, share }, first];
     else if (second === undefined || compareShares(share, second.share) > 0) second = { node, share };
   }

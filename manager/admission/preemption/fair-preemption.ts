@@ -1,5 +1,5 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, isBorrowing, shareOf, weightedShare, type Share } from './fair-sharing.ts';
+import { compareShares, isBorrowing, shareOf, sharesIn, weightedShare, type Share } from './fair-sharing.ts';
 import { FairStrategy } from '../fair-sharing/fair-strategy.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
 import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
@@ -16,8 +16,10 @@ export type FairSearch<C extends FairCandidate> = {
   readonly preemptor: { readonly queue: QuotaNode; readonly charges: readonly Charge[] };
   /** What the preemptor requests and cannot have. If it stays within its own quota of all of these, it reclaims, whatever the shares. */
   readonly contested: Iterable<FlavorResource>;
-  /** Candidates, those of one ClusterQueue in the order in which they are preempted. */
-  readonly candidates: readonly C[];
+  /** Candidates of a ClusterQueue, in the order in which they are preempted: looked for only where its share asks for that. */
+  readonly candidatesOf: (queue: QuotaNode) => readonly C[];
+  /** Orders candidates of ClusterQueues with equal shares. Negative if `a` goes first. */
+  readonly compare: (a: C, b: C) => number;
   /** The first strategy considers all candidates, the second those that the first has passed over. */
   readonly strategies: readonly FairStrategy[];
   /** The current usage; not changed. */
@@ -48,7 +50,10 @@ type State<C> = {
   readonly shared: Usage;
   /** Usage without the preemptor and without the victims. */
   readonly rest: Usage;
-  readonly shares: Map<string, Share>;
+  /** Shares of nodes whose usage the preemptor or a victim has changed; undefined until they are needed. */
+  readonly shares: Map<string, Share | undefined>;
+  /** Shares before any change. */
+  readonly sharesBefore: (node: QuotaNode) => Share;
   readonly above: ReadonlySet<QuotaNode>;
   victims: FairVictim<C>[];
 };
@@ -56,13 +61,15 @@ type State<C> = {
 function stateOf<C extends FairCandidate>({ preemptor, usage }: FairSearch<C>): State<C> {
   const shared = usage.fork();
   for (const [key, amount] of preemptor.charges) addUsage(preemptor.queue, shared, key, amount);
-  return { shared, rest: usage.fork(), shares: new Map(), above: new Set(pathAbove(preemptor.queue)), victims: [] };
+  const above = pathAbove(preemptor.queue);
+  const shares = new Map([preemptor.queue, ...above].map(({ id }) => [id, undefined]));
+  return { shared, rest: usage.fork(), shares, sharesBefore: usage.derived(sharesIn), above: new Set(above), victims: [] };
 }
 
 /** Chooses candidates by the first strategy until the preemptor fits. */
 function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, strategy: FairStrategy): { fits: boolean; spared: C[] } {
   const { preemptor } = search;
-  const targets = createTargets(search, state, search.candidates);
+  const targets = createTargets(search, state, search);
   const takesBackItsOwn = [...search.contested].every((key) => !wouldBorrow(preemptor.queue, state.shared, key, ZERO));
   const passedOver: C[] = [];
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
@@ -94,7 +101,12 @@ function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C
 
 /** The second strategy considers the first candidate of each ClusterQueue that was passed over, and ignores what the candidate holds. */
 function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, passedOver: readonly C[]): boolean {
-  const targets = createTargets(search, state, passedOver);
+  const byQueue = Map.groupBy(passedOver, ({ queue }) => queue);
+  const places = new Map(passedOver.map((candidate, place) => [candidate, place]));
+  const targets = createTargets(search, state, {
+    candidatesOf: (queue) => byQueue.get(queue) ?? [],
+    compare: (a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0),
+  });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
     const candidate = target.pop();
     target.drop();
@@ -118,7 +130,7 @@ function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: 
 function take<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, candidate: C, rule: FairRule): void {
   search.remove(state.shared, candidate);
   search.remove(state.rest, candidate);
-  for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.delete(node.id);
+  for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.set(node.id, undefined);
   state.victims.push({ candidate, rule });
 }
 
@@ -135,9 +147,10 @@ function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, victim
   return needed;
 }
 
-function shareIn<C>({ shares, shared }: State<C>, node: QuotaNode): Share {
+function shareIn<C>({ shares, shared, sharesBefore }: State<C>, node: QuotaNode): Share {
   const known = shares.get(node.id);
   if (known !== undefined) return known;
+  if (!shares.has(node.id)) return sharesBefore(node);
   const share = shareOf(node, shared);
   shares.set(node.id, share);
   return share;
@@ -171,46 +184,47 @@ type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean; drop
 function createTargets<C extends FairCandidate>(
   search: FairSearch<C>,
   state: State<C>,
-  candidates: readonly C[],
+  { candidatesOf, compare }: Pick<FairSearch<C>, 'candidatesOf' | 'compare'>,
 ): { next(): Target<C> | undefined } {
   const own = search.preemptor.queue;
-  const waiting = new Map<QuotaNode, { readonly candidate: C; readonly place: number }[]>();
-  const children = new Map<QuotaNode, Set<QuotaNode>>();
-  for (const [place, candidate] of candidates.entries()) {
-    const { queue } = candidate;
-    const known = waiting.get(queue);
-    if (known !== undefined) known.push({ candidate, place });
-    else waiting.set(queue, [{ candidate, place }]);
-    for (let node = queue; node.parent !== undefined; node = node.parent) {
-      const siblings = children.get(node.parent) ?? new Set();
-      children.set(node.parent, siblings.add(node));
-    }
-  }
-  for (const list of waiting.values()) list.reverse();
-
-  const prune = (node: QuotaNode): void => {
-    children.get(node.parent ?? node)?.delete(node);
-    waiting.delete(node);
+  /** Remaining candidates of the ClusterQueues that were looked at, the first last. */
+  const waiting = new Map<QuotaNode, C[]>();
+  const pruned = new Set<QuotaNode>();
+  const waitingIn = (queue: QuotaNode): C[] => {
+    const known = waiting.get(queue) ?? candidatesOf(queue).toReversed();
+    waiting.set(queue, known);
+    return known;
   };
-  const targetOf = (queue: QuotaNode): Target<C> => ({
+  const prune = (node: QuotaNode): void => void pruned.add(node);
+  const targetOf = (queue: QuotaNode, list: C[]): Target<C> => ({
     queue,
     pop: () => {
-      const next = waiting.get(queue)?.pop();
+      const next = list.pop();
       if (next === undefined) throw new Error(`${queue.id} has no candidates left`);
-      if (waiting.get(queue)?.length === 0) prune(queue);
-      return next.candidate;
+      if (list.length === 0) prune(queue);
+      return next;
     },
-    isEmpty: () => !waiting.has(queue),
+    isEmpty: () => list.length === 0,
     drop: () => prune(queue),
   });
-  /** The place of the node's first remaining candidate. */
-  const placeOf = (node: QuotaNode): number =>
-    waiting.get(node)?.at(-1)?.place ?? Math.min(...[...(children.get(node) ?? [])].map(placeOf));
+  const isQueue = ({ clusterQueue }: QuotaNode): boolean => clusterQueue !== undefined;
+  /** The first remaining candidate of a node. */
+  const firstOf = (node: QuotaNode): C | undefined => {
+    if (pruned.has(node)) return undefined;
+    if (isQueue(node)) return waitingIn(node).at(-1);
+    let first: C | undefined;
+    for (const child of node.children) {
+      const candidate = firstOf(child);
+      if (candidate !== undefined && (first === undefined || compare(candidate, first) < 0)) first = candidate;
+    }
+    return first;
+  };
 
   /** The child with the highest share. Among equals Cohorts go first, because a child of theirs may have a higher share. */
   const heaviestOf = (cohort: QuotaNode): QuotaNode | undefined => {
     let heaviest: { readonly node: QuotaNode; readonly share: Share } | undefined;
-    for (const node of children.get(cohort) ?? []) {
+    for (const node of cohort.children) {
+      if (pruned.has(node)) continue;
       const share = shareIn(state, node);
       // A node that borrows nothing is skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates.
       if (!isBorrowing(share) && node !== own && !state.above.has(node)) {
@@ -223,25 +237,26 @@ function createTargets<C extends FairCandidate>(
     return heaviest?.node;
   };
   const goesFirst = (a: QuotaNode, b: QuotaNode): boolean => {
-    const [aIsQueue, bIsQueue] = [waiting.has(a), waiting.has(b)];
-    return aIsQueue === bIsQueue ? placeOf(a) < placeOf(b) : bIsQueue;
+    if (isQueue(a) !== isQueue(b)) return isQueue(b);
+    const [first, other] = [firstOf(a), firstOf(b)];
+    return first !== undefined && (other === undefined || compare(first, other) < 0);
   };
 
   let root = own;
   while (root.parent !== undefined) root = root.parent;
   return {
     next: () => {
-      let node: QuotaNode = root;
-      while (!waiting.has(node)) {
-        const heaviest = heaviestOf(node);
-        if (heaviest !== undefined) node = heaviest;
-        else if (node === root) return undefined;
-        else {
-          prune(node);
-          node = root;
+      let node = root;
+      while (!pruned.has(root)) {
+        if (isQueue(node)) {
+          const list = waitingIn(node);
+          if (list.length > 0) return targetOf(node, list);
         }
+        const heaviest = heaviestOf(node);
+        if (heaviest === undefined) prune(node);
+        node = heaviest ?? root;
       }
-      return targetOf(node);
+      return undefined;
     },
   };
 }

@@ -46,6 +46,16 @@ export function shareOf(node: QuotaNode, usage: Usage): Share {
 
 const NOTHING: ReadonlySet<FlavorResource> = new Set();
 
+/** The shares of nodes in a usage, each worked out once; for {@link Usage.derived}. */
+export function sharesIn(usage: Usage): (node: QuotaNode) => Share {
+  const shares = new Map<string, Share>();
+  return (node) => {
+    const share = shares.get(node.id) ?? shareOf(node, usage);
+    shares.set(node.id, share);
+    return share;
+  };
+}
+
 /** The share of a ClusterQueue, or of a Cohort above it, after these charges to the ClusterQueue. */
 export function shareAfter(node: QuotaNode, queue: QuotaNode, usage: Usage, charges: readonly Charge[]): Share {
   const after = usage.fork();

@@ -15,7 +15,8 @@ export type FairVictimSearch = Pick<
     readonly takeAway: (admitted: Admitted, usage: FairSearch<Candidate>['usage']) => void;
     readonly putBack: (admitted: Admitted, usage: FairSearch<Candidate>['usage']) => void;
   };
-type Candidate = FairCandidate & { readonly admitted: Admitted };
+/** `turn`: the Workload whose place it has among those of other ClusterQueues. */
+type Candidate = FairCandidate & { readonly admitted: Admitted; readonly turn: Admitted };
 
 /** The victims of a preemptor with fair sharing; undefined if no set suffices. */
 export function findFairVictims(search: FairVictimSearch): readonly { readonly admitted: Admitted; readonly rule: FairRule }[] | undefined {
@@ -25,7 +26,8 @@ export function findFairVictims(search: FairVictimSearch): readonly { readonly a
   const victims = fairPreemption<Candidate>({
     preemptor: { queue: node, charges },
     contested,
-    candidates: candidatesOf(search),
+    candidatesOf: (queue) => candidatesOf(search, queue),
+    compare: (a, b) => compareCandidates(a, b, node),
     strategies,
     usage,
     fits,
@@ -39,41 +41,33 @@ const displacesItsOwn = ({ preemptor, admitted }: FairVictimSearch): boolean =>
   preemptor.queue.preemption.withinClusterQueue !== 'Never' && admitted.holdsAny(preemptor.queue.name, highestInQueue(preemptor));
 
 /**
- * Candidates for fair sharing: Workloads of the preemptor's ClusterQueue as its policy allows, and those of all queues in the tree that
- * borrow what is contested, as reclaimWithinCohort allows. A shorter way in the tree gives no advantage, and borrowWithinCohort does not
- * apply. The order, which decides between ClusterQueues of equal share, is Kueue's: Workloads that leave anyway, then other ClusterQueues,
- * then the preemptor's own; within each compareAdmitted, and within one ClusterQueue the usage of its LocalQueues if it asks for that.
+ * Candidates for fair sharing in one ClusterQueue: of the preemptor's own as its policy allows, and of another one in the tree that borrows
+ * what is contested, as reclaimWithinCohort allows. A shorter way in the tree gives no advantage, and borrowWithinCohort does not apply.
+ * They are in the order of compareAdmitted, or of the usage of its LocalQueues if it asks for that.
  */
-function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster, localQueueUsage }: FairVictimSearch): Candidate[] {
-  const own = preemptor.queue.node;
-  const found: Candidate[] = [];
-  const collect = (node: QuotaNode): void => {
-    for (const child of node.children) collect(child);
-    const { clusterQueue } = node;
-    if (clusterQueue === undefined) return;
-    const isOwn = node === own;
-    if (!isOwn && !isBorrowingAny(node, usage, contested)) return;
-    for (const each of cluster === undefined ? admitted.of(clusterQueue) : admitted.on(clusterQueue, cluster)) {
-      const isAllowed = isOwn ? eligibilityInQueue(preemptor, each) !== undefined : mayReclaimFrom(preemptor, each);
-      if (isAllowed && helps(each, isOwn)) found.push({ queue: node, charges: each.charges, admitted: each });
-    }
-  };
-  collect(preemptor.queue.preemption.reclaimWithinCohort === 'Never' ? own : rootOf(own));
-  found.sort(
-    (a, b) =>
-      Number(b.admitted.leaving) - Number(a.admitted.leaving) ||
-      Number(a.queue === own) - Number(b.queue === own) ||
-      compareAdmitted(a.admitted, b.admitted),
+function candidatesOf(
+  { preemptor, contested, usage, admitted, helps, cluster, localQueueUsage }: FairVictimSearch,
+  queue: QuotaNode,
+): readonly Candidate[] {
+  const { node: own, preemption } = preemptor.queue;
+  const { clusterQueue = '' } = queue;
+  const isOwn = queue === own;
+  if (!isOwn && (preemption.reclaimWithinCohort === 'Never' || !isBorrowingAny(queue, usage, contested))) return [];
+  const list = cluster === undefined ? admitted.of(clusterQueue) : admitted.on(clusterQueue, cluster);
+  const allowed = list.filter(
+    (each) => (isOwn ? eligibilityInQueue(preemptor, each) !== undefined : mayReclaimFrom(preemptor, each)) && helps(each, isOwn),
   );
-  if (localQueueUsage === undefined) return found;
-  const turns = new Map(
-    [...Map.groupBy(found, ({ queue }) => queue)].map(([queue, theirs]) => {
-      const byAdmitted = new Map(theirs.map((each) => [each.admitted, each]));
-      const ordered = mostUsedFirst([...byAdmitted.keys()], localQueueUsage);
-      return [queue, ordered.flatMap((each) => byAdmitted.get(each) ?? []).values()] as const;
-    }),
-  );
-  return found.map((each) => turns.get(each.queue)?.next().value ?? each);
+  return mostUsedFirst(allowed, localQueueUsage).map((each, place) => ({
+    queue,
+    charges: each.charges,
+    admitted: each,
+    turn: allowed[place] ?? each,
+  }));
 }
 
-const rootOf = (node: QuotaNode): QuotaNode => (node.parent === undefined ? node : rootOf(node.parent));
+/**
+ * The order of candidates of ClusterQueues with equal shares is Kueue's: Workloads that leave anyway, then other ClusterQueues, then the
+ * preemptor's own; within each compareAdmitted.
+ */
+const compareCandidates = ({ turn: a, queue }: Candidate, { turn: b, queue: other }: Candidate, own: QuotaNode): number =>
+  Number(b.leaving) - Number(a.leaving) || Number(queue === own) - Number(other === own) || compareAdmitted(a, b);

@@ -55,9 +55,9 @@ export class InadmissibleQueues {
   }
 
   /** A claim has ended. A Workload that did not fit before does not fit by that, but some Workloads were not nominated because of it. */
-  claimEnded(root: string | undefined): void {
-    if (root !== undefined) this.#freedRoots.add(root);
-    this.#isRoomFreed = true;
+  claimEnded(root: string, heldRoom: boolean): void {
+    this.#freedRoots.add(root);
+    this.#isRoomFreed ||= heldRoom;
   }
 
   /** Drops recorded failures of a ClusterQueue if capacity has become free since its last visit. */

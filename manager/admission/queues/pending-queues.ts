@@ -84,8 +84,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     (a, b) => (a.rank === undefined || b.rank === undefined ? 0 : compareNominated(a.rank, b.rank)) || (a.name < b.name ? -1 : 1),
   );
   const parked = new InadmissibleQueues();
-  /** ClusterQueues of which a claim of another queue has blocked a Workload. */
-  const behindOthers = new Set<PendingQueue>();
+  /** ClusterQueues of which claims of other queues have blocked a Workload, by what they have taken from it. */
+  const behindOthers = { quota: new Set<PendingQueue>(), cluster: new Set<PendingQueue>() };
   const rootOf = (clusterQueue: string): string => queues.get(clusterQueue)?.seen?.root ?? clusterQueue;
   const endedClaims: ClaimOfHead[] = [];
   let revisionMs: number | undefined;
@@ -94,14 +94,23 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   /** Capacity of claims that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   const followEndedClaims = (): void => {
     if (endedClaims.length === 0) return;
-    const ended = new Set(endedClaims.splice(0).map(({ clusterQueue }) => clusterQueue));
+    const all = endedClaims.splice(0);
+    const ended = new Set(all.map(({ clusterQueue }) => clusterQueue));
     const roots = new Set([...ended].map(rootOf));
-    for (const root of roots) parked.claimEnded(root);
-    for (const queue of behindOthers) {
-      // Its own claim has never blocked it.
-      if (ended.size === 1 && ended.has(queue.name)) continue;
-      behindOthers.delete(queue);
+    const heldRoom = all.some(({ claim: { holds } }) => holds !== 'Quota');
+    for (const root of roots) parked.claimEnded(root, heldRoom);
+    /** Its own claim has never blocked a ClusterQueue. */
+    const concerns = (queue: PendingQueue): boolean => ended.size > 1 || !ended.has(queue.name);
+    for (const queue of [...behindOthers.quota, ...behindOthers.cluster]) {
+      if (!roots.has(rootOf(queue.name)) || !concerns(queue)) continue;
+      for (const queues of Object.values(behindOthers)) queues.delete(queue);
       forgive(queue, isBehindOthers);
+    }
+    // Other trees do not share the quota, only the room.
+    for (const queue of heldRoom ? behindOthers.cluster : []) {
+      if (!concerns(queue)) continue;
+      behindOthers.cluster.delete(queue);
+      forgive(queue, (inadmissibility) => isBehindOthers(inadmissibility) && inadmissibility.waitsFor === 'cluster');
     }
     for (const root of roots) placeNextClaim(root);
     // The next one may be expected to start first where the reservation has ended.
@@ -315,7 +324,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const { queue } = entry;
       entry.class.fail(queued, inadmissibility);
       if (queue.first() === queued) queue.considered = queued;
-      if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
+      const { waitsFor } = inadmissibility;
+      if (isBehindOthers(inadmissibility) && waitsFor !== 'setup') behindOthers[waitsFor].add(queue);
       const { claim, retryAtMs } = inadmissibility;
       awaiting.delete(queue);
       if (claim !== undefined) claims.set({ clusterQueue: queue.name, queued, claim });

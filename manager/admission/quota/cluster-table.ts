@@ -10,6 +10,7 @@ export class ClusterTable {
   readonly scratch: Float64Array;
   readonly #capacities = new Map<string, readonly Amount[]>();
   #kinds: readonly number[] | undefined;
+  #byName: ReadonlyMap<string, ClusterState> | undefined;
 
   constructor(clusters: readonly ClusterState[], rowOf: (cluster: string) => number) {
     this.clusters = clusters;
@@ -24,6 +25,11 @@ export class ClusterTable {
     const found = this.clusters.map((cluster) => capacityOf(cluster, resource));
     this.#capacities.set(resource, found);
     return found;
+  }
+
+  named(name: string): ClusterState | undefined {
+    this.#byName ??= new Map(this.clusters.map((each) => [each.name, each]));
+    return this.#byName.get(name);
   }
 
   /** A number per cluster, from 0, equal for clusters with the same labels: these offer the same flavors. */

@@ -151,7 +151,7 @@ function placementNow(cycle: Cycle, fit: Fit): Placed | undefined {
   const placement = placementLeft(cycle, fit);
   if (placement === undefined || cycle.displaced.size === 0) return placement;
   const { workload } = fit.head.queued;
-  const state = cycle.snapshot.clusters.find(({ name }) => name === placement.cluster);
+  const state = cycle.snapshot.usage.tableOf(cycle.snapshot.clusters).named(placement.cluster);
   const isFree =
     hasQuota(fit.queue, cycle.unclaimed, placement.flavors) &&
     state !== undefined &&

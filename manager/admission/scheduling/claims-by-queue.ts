@@ -47,13 +47,12 @@ export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
  * ClusterQueue's cohort tree. `onEnd` is called for each claim that no longer holds what it held.
  */
 export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, onEnd: (entry: ClaimOfHead) => void): ClaimsByQueue {
-  const byQueue = new Map<string, ClaimOfHead>();
+  const byQueue = new Map<string, Ordered>();
   /** The last decided claim of each ClusterQueue that held less than was decided. */
   const excessive = new Map<string, ClaimOfHead>();
-  let ordered: ClaimOfHead[] = [];
-  /** Claims that hold something, by ClusterQueue, in order. */
-  let holding: ReadonlyMap<string, ClaimOfHead> = new Map();
-  let inOrder: readonly ClaimOfHead[] = [];
+  const ordered: Ordered[] = [];
+  /** Claims that hold something, in order; undefined until they are needed. */
+  let inOrder: readonly ClaimOfHead[] | undefined;
   const parts = new WeakMap<ClaimOfHead, Map<Part, ClaimOfHead>>();
   /** The claim that holds only a part of what its head claims: the same object as long as the claim stays the same. */
   const partOf = (entry: ClaimOfHead, holds: Part): ClaimOfHead => {
@@ -62,22 +61,46 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
     parts.set(entry, known.set(holds, part));
     return part;
   };
+  let held = holdingOf(ordered, partOf);
 
+  const all = (): readonly ClaimOfHead[] => (inOrder ??= [...held.byQueue.values()]);
   const holdAnew = (): void => {
-    const before = holding;
-    holding = holdingOf(ordered, rootOf, partOf);
-    inOrder = [...holding.values()];
-    for (const [clusterQueue, held] of before) {
-      const now = holding.get(clusterQueue);
-      if (now !== held && !stillHolds(held, now)) onEnd(held);
+    const before = held;
+    held = holdingOf(ordered, partOf);
+    inOrder = undefined;
+    for (const [clusterQueue, entry] of before.byQueue) {
+      const now = held.byQueue.get(clusterQueue);
+      if (now !== entry && !stillHolds(entry, now)) onEnd(entry);
     }
   };
-  const remove = (clusterQueue: string): ClaimOfHead | undefined => {
-    const entry = byQueue.get(clusterQueue);
-    if (entry === undefined) return undefined;
+  const remove = (clusterQueue: string): Ordered | undefined => {
+    const place = byQueue.get(clusterQueue);
+    if (place === undefined) return undefined;
     byQueue.delete(clusterQueue);
-    ordered = ordered.filter((each) => each !== entry);
-    return entry;
+    ordered.splice(ordered.indexOf(place), 1);
+    return place;
+  };
+  const put = (place: Ordered): void => {
+    byQueue.set(place.entry.clusterQueue, place);
+    ordered.splice(placeOf(ordered, place.entry), 0, place);
+  };
+  /** Whether the claim of a place holds nothing, so that no other claim depends on it. */
+  const isIdle = ({ entry, root }: Ordered): boolean => {
+    const { cluster, start, preempts } = entry.claim;
+    if (start !== undefined || preempts === true) return false;
+    const [last, first] = [held.lastInTree.get(root), held.onCluster.get(cluster)];
+    return last !== undefined && compareClaims(last, entry) < 0 && first !== undefined && compareClaims(first, entry) < 0;
+  };
+  /** Replaces a claim by one of the same place in order, tree and cluster: it holds what the one before it held. */
+  const renew = (place: Ordered, entry: ClaimOfHead): void => {
+    const before = held.byQueue.get(entry.clusterQueue);
+    place.entry = entry;
+    if (before === undefined) return;
+    const { holds } = before.claim;
+    const now = holds === 'Quota' || holds === 'Room' ? partOf(entry, holds) : entry;
+    held.byQueue.set(entry.clusterQueue, now);
+    inOrder = undefined;
+    if (!stillHolds(before, now)) onEnd(before);
   };
   const set = (decided: ClaimOfHead): void => {
     const {
@@ -85,16 +108,20 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
       ...head
     } = decided;
     const entry: ClaimOfHead = { ...head, claim };
-    remove(entry.clusterQueue);
-    byQueue.set(entry.clusterQueue, entry);
-    const place = ordered.findIndex((each) => compareClaims(entry, each) < 0);
-    ordered.splice(place < 0 ? ordered.length : place, 0, entry);
-    holdAnew();
+    const place: Ordered = { entry, root: rootOf(entry.clusterQueue) };
+    const known = byQueue.get(entry.clusterQueue);
+    if (known?.root === place.root && isInPlaceOf(entry, known.entry)) renew(known, entry);
+    else {
+      const wasIdle = known === undefined || isIdle(known);
+      remove(entry.clusterQueue);
+      put(place);
+      if (!wasIdle || !isIdle(place)) holdAnew();
+    }
     // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds. They are nominated again
     // once, or two heads could block each other in turns without end.
     const { clusterQueue } = entry;
     const before = excessive.get(clusterQueue);
-    if (stillHolds(decided, holding.get(clusterQueue))) excessive.delete(clusterQueue);
+    if (stillHolds(decided, held.byQueue.get(clusterQueue))) excessive.delete(clusterQueue);
     else {
       excessive.set(clusterQueue, decided);
       if (before === undefined || !stillHolds(before, decided)) onEnd(decided);
@@ -105,7 +132,7 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
   return {
     set,
     updateBorrowing: ({ of, versionOf }) => {
-      for (const standing of inOrder) {
+      for (const standing of all()) {
         const version = versionOf(standing);
         if (borrowingAt.get(standing.claim) === version) continue;
         const borrowing = of(standing);
@@ -114,65 +141,93 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
       }
     },
     delete: (clusterQueue) => {
-      const entry = remove(clusterQueue);
+      const place = byQueue.get(clusterQueue);
       excessive.delete(clusterQueue);
-      if (entry !== undefined) holdAnew();
-      return entry;
+      if (place === undefined) return undefined;
+      const wasIdle = isIdle(place);
+      remove(clusterQueue);
+      if (!wasIdle) holdAnew();
+      return place.entry;
     },
-    get: (clusterQueue) => byQueue.get(clusterQueue),
-    all: () => inOrder,
-    firstIdle: () => ordered.find(({ clusterQueue, claim }) => claim.start !== undefined && !holding.has(clusterQueue)),
+    get: (clusterQueue) => byQueue.get(clusterQueue)?.entry,
+    all,
+    firstIdle: () =>
+      ordered.find(({ entry: { clusterQueue, claim } }) => claim.start !== undefined && !held.byQueue.has(clusterQueue))?.entry,
     hasPlaceFor: ({ clusterQueue, queued }, borrowing, root) => {
       if (byQueue.has(clusterQueue)) return true;
-      let places = CLAIMS_PER_TREE_MAX;
-      for (const each of ordered) {
-        if (each.claim.preempts === true || each.claim.start !== undefined || rootOf(each.clusterQueue) !== root) continue;
-        if (compareNominated({ head: queued, borrowing }, { head: each.queued, borrowing: each.claim.borrowing }) < 0) return true;
-        if (--places === 0) return false;
-      }
-      return true;
+      const last = held.lastInTree.get(root);
+      return (
+        last === undefined || compareNominated({ head: queued, borrowing }, { head: last.queued, borrowing: last.claim.borrowing }) < 0
+      );
     },
   };
 }
 
 type Part = 'Quota' | 'Room';
+/** A claim, and the root of its cohort tree. */
+type Ordered = { entry: ClaimOfHead; readonly root: string };
+/** What claims hold. */
+type Held = {
+  /** Claims that hold something, by ClusterQueue, in order. */
+  readonly byQueue: Map<string, ClaimOfHead>;
+  /** The last claim that holds quota of a tree in which no more may. */
+  readonly lastInTree: ReadonlyMap<string, ClaimOfHead>;
+  /** The claim that holds room on a cluster. */
+  readonly onCluster: ReadonlyMap<string, ClaimOfHead>;
+};
 
-/** The claims that hold something, each with what it holds. `ordered`: all claims in order. */
-function holdingOf(
-  ordered: readonly ClaimOfHead[],
-  rootOf: (clusterQueue: string) => string,
-  partOf: (entry: ClaimOfHead, holds: Part) => ClaimOfHead,
-): ReadonlyMap<string, ClaimOfHead> {
-  const holding = new Map<string, ClaimOfHead>();
+/** The first place whose claim comes after this one. */
+function placeOf(ordered: readonly Ordered[], entry: ClaimOfHead): number {
+  let [low, high] = [0, ordered.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = ordered[middle];
+    if (other !== undefined && compareClaims(entry, other.entry) < 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** What each claim holds. `ordered`: all claims in order. */
+function holdingOf(ordered: readonly Ordered[], partOf: (entry: ClaimOfHead, holds: Part) => ClaimOfHead): Held {
+  const byQueue = new Map<string, ClaimOfHead>();
   const inTree = new Map<string, number>();
-  const clusters = new Set<string>();
+  const lastInTree = new Map<string, ClaimOfHead>();
+  const onCluster = new Map<string, ClaimOfHead>();
   const reserving = new Set<string>();
   const reserved = new Set<string>();
-  for (const entry of ordered) {
+  for (const { entry, root } of ordered) {
     const { clusterQueue, claim } = entry;
     if (claim.preempts === true) {
-      holding.set(clusterQueue, entry);
+      byQueue.set(clusterQueue, entry);
       continue;
     }
-    const root = rootOf(clusterQueue);
     if (claim.start !== undefined) {
       // A second reservation on clusters that the first may also use would leave both of them empty.
-      if (reserving.has(root) || clusters.has(claim.cluster) || claim.start.clusters.some((each) => reserved.has(each))) continue;
+      if (reserving.has(root) || onCluster.has(claim.cluster) || claim.start.clusters.some((each) => reserved.has(each))) continue;
       reserving.add(root);
       reserved.add(claim.cluster);
-      clusters.add(claim.cluster);
-      holding.set(clusterQueue, entry);
+      onCluster.set(claim.cluster, entry);
+      byQueue.set(clusterQueue, entry);
       continue;
     }
     const before = inTree.get(root) ?? 0;
-    inTree.set(root, before + 1);
+    if (before < CLAIMS_PER_TREE_MAX) inTree.set(root, before + 1);
+    if (before === CLAIMS_PER_TREE_MAX - 1) lastInTree.set(root, entry);
     const quota = before < CLAIMS_PER_TREE_MAX;
-    const room = !clusters.has(claim.cluster);
-    if (room) clusters.add(claim.cluster);
-    if (quota || room) holding.set(clusterQueue, quota && room ? entry : partOf(entry, quota ? 'Quota' : 'Room'));
+    const room = !onCluster.has(claim.cluster);
+    if (room) onCluster.set(claim.cluster, entry);
+    if (quota || room) byQueue.set(clusterQueue, quota && room ? entry : partOf(entry, quota ? 'Quota' : 'Room'));
   }
-  return holding;
+  return { byQueue, lastInTree, onCluster };
 }
+
+/** Whether a claim without expected start takes the place of another one in order, and what it holds. */
+const isInPlaceOf = (entry: ClaimOfHead, before: ClaimOfHead): boolean =>
+  entry.claim.start === undefined &&
+  before.claim.start === undefined &&
+  entry.claim.cluster === before.claim.cluster &&
+  compareClaims(entry, before) === 0;
 
 /** Whether a claim holds all that it held before. */
 function stillHolds({ queued, claim: before }: ClaimOfHead, after: ClaimOfHead | undefined): boolean {

@@ -4,7 +4,7 @@ import { chargesOf, type Charge, type FlavorOption } from '../flavors/flavor-ass
 import { charge, discharge, type Holding } from '../flavors/holding.ts';
 import { expectedStartMs, keptOf, reservationAt, type ExpectedStart } from './expected-start.ts';
 import type { ReservingHead } from './nominate.ts';
-import { leastMissing, takers, type Taker } from '../flavors/placement.ts';
+import { leastMissing, takersByFlavors, type Taker } from '../flavors/placement.ts';
 import { borrowingReach, nominalQuota } from '../quota/quota-tree.ts';
 import type { QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 import type { ClaimOfHead } from './claims-by-queue.ts';
@@ -44,7 +44,7 @@ function reservedBy(
 ): Claimed | undefined {
   const { workload } = head.queued;
   let best: { readonly taker: Taker; readonly atMs: number } | undefined;
-  const all = takers(workload, groups, snapshot, nowMs, queue.placement);
+  const all = takersByFlavors(workload, groups, snapshot, nowMs, queue.placement).flatMap((equals) => equals.all());
   for (const taker of all) {
     const isClaimed = taker.cluster === head.claim?.cluster;
     const beforeMs = best === undefined ? undefined : isClaimed ? best.atMs + 1 : best.atMs;

@@ -47,7 +47,7 @@ function withNominatedFlavors(queues: Cycle['snapshot']['queues'], { head, queue
 function isStillGood(cycle: Cycle, { head, queue, placement, victims }: Preemptive): boolean {
   if (victims.some(({ admitted }) => cycle.displaced.has(admitted.reservation.workload.key))) return false;
   const usage = usageWithout(victims, cycle.snapshot);
-  const state = cycle.snapshot.clusters.find(({ name }) => name === placement.cluster);
+  const state = cycle.snapshot.usage.tableOf(cycle.snapshot.clusters).named(placement.cluster);
   return state !== undefined && hasQuota(queue, usage, placement.flavors) && shortagesOn(state, head.queued.workload, usage).length === 0;
 }
 

@@ -2,7 +2,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { ZERO } from '../../api/amount.ts';
 import type { Claim, Head } from './decision.ts';
 import { chargesOf, type FlavorOption, type OptionGroups, type PreemptionOracle } from '../flavors/flavor-assigner.ts';
-import { takers, type Placed, type Taker } from '../flavors/placement.ts';
+import { takersByFlavors, type EqualTakers, type Placed, type Taker } from '../flavors/placement.ts';
 import { findVictims, fewestPreemptions, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from '../preemption/preemption.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
 import type { Preemptor } from '../preemption/preemption-rules.ts';
@@ -37,28 +37,26 @@ export function planPreemption(
   const { workload, priority } = head.queued;
   const preemptor: Preemptor = { workload, priority, queue };
   const world = worldOf(snapshot);
-  const sorted = takers(workload, groups, snapshot, nowMs, queue.placement);
-  const kept = keptPlan(sorted, head, queue, world);
-  for (const equals of byFlavors(sorted)) {
-    const { flavors } = equals[0];
+  const choices = takersByFlavors(workload, groups, snapshot, nowMs, queue.placement);
+  const kept = keptPlan(choices, head, queue, world);
+  for (const { flavors, withRoom, all } of choices) {
     const charges = chargesOf(flavors);
-    const withRoom = equals.filter(({ state }) => shortagesOn(state, workload, snapshot.usage).length === 0);
-    const [roomy] = withRoom;
+    const roomy = withRoom(head.claim?.cluster);
     // The Workload fits without preemption.
     if (roomy !== undefined && flavors.every(({ mode }) => mode === 'Fit')) return undefined;
     if (kept !== undefined) {
-      if (equals.includes(kept.taker)) return planOf(kept.taker, kept.victims, queue, world);
+      if (isSameChoice(kept.taker.flavors, flavors)) return planOf(kept.taker, kept.victims, queue, world);
       continue;
     }
     const found =
       roomy === undefined
         ? fewestPreemptions(
-            claimedFirst(equals, head).map((taker) => ({
+            claimedFirst(all(), head).map((taker) => ({
               taker,
               victims: findVictims({ preemptor, charges, cluster: taker.state }, world),
             })),
           )
-        : { taker: claimedFirst(withRoom, head)[0] ?? roomy, victims: findVictims({ preemptor, charges, cluster: undefined }, world) };
+        : { taker: roomy, victims: findVictims({ preemptor, charges, cluster: undefined }, world) };
     if (found?.victims === undefined) continue;
     return planOf(found.taker, found.victims, queue, world);
   }
@@ -81,9 +79,16 @@ type KeptPlan = { readonly taker: Taker; readonly victims: readonly Victim[] };
  * The plan behind the claim of a preemptor, without the victims that have stopped since; undefined if it has none, if a victim stays after
  * all, or if the preemptor no longer fits.
  */
-function keptPlan(sorted: readonly Taker[], { claim, queued }: Head, { node }: QueueSetup, world: PreemptionWorld): KeptPlan | undefined {
+function keptPlan(
+  choices: readonly EqualTakers[],
+  { claim, queued }: Head,
+  { node }: QueueSetup,
+  world: PreemptionWorld,
+): KeptPlan | undefined {
   if (claim?.victims === undefined) return undefined;
-  const taker = sorted.find(({ cluster, flavors }) => cluster === claim.cluster && hasFlavorsOf(claim, flavors));
+  const taker = choices
+    .flatMap((equals) => equals.all())
+    .find(({ cluster, flavors }) => cluster === claim.cluster && hasFlavorsOf(claim, flavors));
   const victims = claim.victims.flatMap(({ admitted, rule }): Victim[] => {
     const now = world.admitted.get(admitted.reservation.workload.key);
     return now === undefined ? [] : [{ admitted: now, rule }];
@@ -117,7 +122,7 @@ export function preemptionOracle(snapshot: Snapshot, head: Head, queue: QueueSet
 
 /** Workloads on an unreachable cluster cannot be shown to have stopped, so preemption never waits for them. */
 function worldOf({ usage, admitted, nodes, clusters, fairSharing, localQueueUsage }: Snapshot): PreemptionWorld {
-  const reached = new Map(clusters.map(({ name, connected, lost }) => [name, { connected, lost }]));
+  const table = usage.tableOf(clusters);
   return {
     usage,
     admitted,
@@ -125,21 +130,10 @@ function worldOf({ usage, admitted, nodes, clusters, fairSharing, localQueueUsag
     fairSharing,
     localQueueUsage,
     mayStop: ({ reservation, leaving }) => {
-      const cluster = reached.get(reservation.record.cluster);
+      const cluster = table.named(reservation.record.cluster);
       return cluster !== undefined && (leaving ? !cluster.lost : cluster.connected);
     },
   };
-}
-
-/** Takers grouped by equal flavors, the better flavors first; within a group, the better clusters first. */
-function byFlavors(sorted: readonly Taker[]): readonly (readonly [Taker, ...Taker[]])[] {
-  const lists: [Taker, ...Taker[]][] = [];
-  for (const taker of sorted) {
-    const last = lists.at(-1);
-    if (last !== undefined && isSameChoice(last[0].flavors, taker.flavors)) last.push(taker);
-    else lists.push([taker]);
-  }
-  return lists;
 }
 
 const isSameChoice = (a: readonly FlavorOption[], b: readonly FlavorOption[]): boolean =>

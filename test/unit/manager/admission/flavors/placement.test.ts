@@ -8,7 +8,7 @@ import {
   formatVerdicts,
   couldEverBePlaced,
   leastMissing,
-  takers,
+  takersByFlavors,
   place as placeAmong,
   type Placement,
 } from '../../../../../manager/admission/flavors/placement.ts';
@@ -259,16 +259,19 @@ describe('placing a Workload where clusters are filled', () => {
 
   test('a preemptor looks at clusters with room first, in the same order, and then at the smallest shortage', () => {
     const clusters = [ten('a'), ten('b'), ten('c'), ten('d', { preference: 1 }), ten('e', { preference: 2 })];
-    const order = (policy: PlacementPolicy) =>
-      takers(
+    const takers = (policy: PlacementPolicy) =>
+      takersByFlavors(
         aWorkload('x', { cpu: '4' }),
         anywhere,
         { clusters, usage: busy({ a: '9', b: '2', c: '5', d: '1', e: '8' }), shapes: createShapeAvoidance() },
         NOW,
         policy,
-      ).map(({ cluster }) => cluster);
+      );
+    const order = (policy: PlacementPolicy) => takers(policy).flatMap(({ all }) => all().map(({ cluster }) => cluster));
+    const withRoom = (preferred?: string) => takers('LeastRoom').map((equals) => equals.withRoom(preferred)?.cluster);
     expect(order('LeastRoom')).toEqual(['d', 'c', 'b', 'e', 'a']);
     expect(order('MostRoom')).toEqual(['d', 'b', 'c', 'e', 'a']);
+    expect([withRoom(), withRoom('b'), withRoom('a')]).toEqual([['d'], ['b'], ['d']]);
   });
 });
 

@@ -40,7 +40,8 @@ function searchIn(
   return {
     preemptor: { queue: own, charges: asked },
     contested: [CPU],
-    candidates: jobs.filter((job) => job.queue !== own),
+    candidatesOf: (node) => jobs.filter((job) => job.queue === node && job.queue !== own),
+    compare: (x, y) => jobs.indexOf(x) - jobs.indexOf(y),
     strategies,
     usage,
     remove: (from, job) => {
@@ -100,7 +101,9 @@ describe('whether anybody elsewhere may go', () => {
       ['d', 1],
     );
     expect(hasNoVictimElsewhere(search)).toBe(true);
-    search.restore(search.usage, { queue: search.candidates[0]?.queue ?? search.preemptor.queue, charges: charges({ cpu: 5 }) });
+    const { queue } = search.preemptor;
+    const other = queue.parent?.children.find(({ clusterQueue }) => clusterQueue === 'c');
+    search.restore(search.usage, { queue: other ?? queue, charges: charges({ cpu: 5 }) });
     expect(hasNoVictimElsewhere(search)).toBe(false);
   });
 });

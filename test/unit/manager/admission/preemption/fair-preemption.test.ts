@@ -49,7 +49,8 @@ function search({ tree, running, wants, strategies = BOTH, within = 'LowerPriori
     victims: fairPreemption<Job>({
       preemptor: { queue: own, charges: asked },
       contested: [CPU],
-      candidates,
+      candidatesOf: (node) => candidates.filter((job) => job.queue === node),
+      compare: (a, b) => candidates.indexOf(a) - candidates.indexOf(b),
       strategies,
       usage,
       remove,
