@@ -14,6 +14,8 @@ import {
   OVERRIDE_CONDITIONS,
   OVERRIDE_WEBHOOK,
   RESOURCE_RULES,
+  UNLABELLED_CONDITIONS,
+  UNLABELLED_WEBHOOK,
 } from '../manager/policy/webhook-conditions.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
@@ -27,6 +29,7 @@ export const policyFile = (): string =>
       resourceRules: RESOURCE_RULES,
       hasQueueLabel: HAS_QUEUE_LABEL,
       matchConditions: MATCH_CONDITIONS,
+      unlabelled: { webhook: UNLABELLED_WEBHOOK, matchConditions: UNLABELLED_CONDITIONS },
       override: { webhook: OVERRIDE_WEBHOOK, matchConditions: OVERRIDE_CONDITIONS },
       variables: CEL_VARIABLES,
       policies: POLICY_PARTS,

@@ -34,7 +34,10 @@ export type AdmissionRecord = {
   readonly epoch: number;
   /** When the Job was last admitted, RFC 3339. */
   readonly since: string;
-  /** The charge, unless `charged` says otherwise, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
+  /**
+   * The charge, unless `charged` says otherwise, and the most that its copy may run: quantities that all its pods request together, `pods`
+   * being their number.
+   */
   readonly requests: Readonly<Record<string, string>>;
   /** What its ClusterQueue charges for that, where it transforms resources. Absent: `requests`. */
   readonly charged?: Readonly<Record<string, string>>;

@@ -1,11 +1,13 @@
 import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
+  ORIGIN_LABEL,
   OVERRIDE_FIELD_MANAGER,
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
-import { inlined, isManagedBy, quoted, withIdentities } from './cel-variables.ts';
+import { inlined, isManagedBy, listed, quoted, specHas, withIdentities } from './cel-variables.ts';
 import { JOB_PARTS, SEEN_PARTS } from './job-parts.ts';
 import type { Identities } from './writer.ts';
 import { anyChangedWhen, type Place } from './write-rule.ts';
@@ -45,6 +47,17 @@ export type ObjectSelector = typeof HAS_QUEUE_LABEL;
  */
 export const objectSelectorOf = (kind: WebhookKind, kueueQueueLabel = false): ObjectSelector | undefined =>
   kind === 'Mutating' && !kueueQueueLabel ? HAS_QUEUE_LABEL : undefined;
+
+/**
+ * The webhook that gives Jobs without a queue the default one, in namespaces that the administrator selects. Kueue's Jobs and copies are
+ * left alone, and so are Jobs with an empty queue label, which is how users exempt one.
+ */
+export const UNLABELLED_WEBHOOK = {
+  name: 'unlabelled.switchyard.dev',
+  objectSelector: {
+    matchExpressions: [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL].map((key) => ({ key, operator: 'DoesNotExist' })),
+  },
+} as const;
 
 /** Changed names are tested here; rules of fields are used as they are. */
 const CHANGES_JUDGED_PARTS = [
@@ -126,6 +139,14 @@ export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondit
     `!(${OVERRIDDEN})`,
   ),
 };
+
+/** Jobs of other controllers, of the manager, and of Kubernetes' own namespaces are none of its business, whatever the selector says. */
+export const UNLABELLED_CONDITIONS: readonly MatchCondition[] = inOrder(
+  'may-be-managed',
+  "!request.namespace.startsWith('kube-')",
+  `!(${specHas('object', 'managedBy')}) || object.spec.managedBy in ${listed([BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME])}`,
+  `!(${BY_THE_MANAGER})`,
+);
 
 /** The match conditions of an installation, which accepts Kueue's label or does not. */
 export const matchConditions = (kind: WebhookKind, identities: Identities, kueueQueueLabel = false): readonly MatchCondition[] =>

@@ -1,5 +1,12 @@
 import type { WorkObject } from '../../shared/api/kubernetes.ts';
-import { ACTS_ANNOTATION, CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
+import { deniedBy, SYSTEM_NAMESPACES } from '../../shared/api/denied-namespaces.ts';
+import {
+  ACTS_ANNOTATION,
+  CREATED_BY_ANNOTATION,
+  DEFAULT_LOCAL_QUEUE,
+  KUEUE_QUEUE_NAME_LABEL,
+  QUEUE_NAME_LABEL,
+} from '../../shared/api/names.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { changeInWords, jobChanges } from '../audit/job-changes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
@@ -86,14 +93,34 @@ export function mutate(kind: WorkKind, request: AdmissionRequest, rules: JobRule
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
   const words = namesFromKueue(object, rules);
-  if (isCopy(kind, object) || (queueNameOf(object) === undefined && words.length === 0) || controllerProblems(kind, object).length > 0)
-    return { uid, allowed: true };
-  const operations = [
+  if (queueNameOf(object) === undefined && words.length === 0) return { uid, allowed: true };
+  return prepare(kind, request, object, [
     // Where Switchyard's name is absent, Kueue's is there, and so the map exists.
     ...words.map(({ place, name, value }) => ({ op: 'add', path: pathOf(place, name), value })),
-    ...creatorOperations(request.userInfo.username, object),
-    ...kind.preparation(object),
-  ];
+  ]);
+}
+
+/**
+ * Prepares a new Job without a queue for the manager, with the default LocalQueue, as Kueue's manageJobsWithoutQueueName does. API servers
+ * ask this in the namespaces that the administrator selects. A Job that names a queue has passed `mutate`, and may be called with an older
+ * state of it.
+ */
+export function mutateUnlabelled(kind: WorkKind, request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
+  const { uid, object } = request;
+  if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
+  const { namespace, labels } = object.metadata;
+  const isNamed = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL].some((name) => labels?.[name] !== undefined);
+  if (isNamed || deniedBy([...SYSTEM_NAMESPACES, ...rules.deniedNamespaces], namespace) !== undefined) return { uid, allowed: true };
+  const label =
+    labels === undefined
+      ? { op: 'add', path: '/metadata/labels', value: { [QUEUE_NAME_LABEL]: DEFAULT_LOCAL_QUEUE } }
+      : { op: 'add', path: pathOf('labels', QUEUE_NAME_LABEL), value: DEFAULT_LOCAL_QUEUE };
+  return prepare(kind, request, object, [label]);
+}
+
+function prepare(kind: WorkKind, { uid, userInfo }: AdmissionRequest, object: WorkObject, names: readonly object[]): AdmissionResponse {
+  if (isCopy(kind, object) || controllerProblems(kind, object).length > 0) return { uid, allowed: true };
+  const operations = [...names, ...creatorOperations(userInfo.username, object), ...kind.preparation(object)];
   return operations.length === 0 ? { uid, allowed: true } : patched(uid, operations);
 }
 

@@ -16,6 +16,7 @@ import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,
   mutate,
+  mutateUnlabelled,
   noteOverride,
   readAdmissionReview,
   validate,
@@ -41,7 +42,10 @@ export type WebhookDeps = {
 
 type Webhook = (request: AdmissionRequest, address: string | undefined) => AdmissionResponse;
 
-/** The admission webhooks for Jobs: `/mutate` and `/validate`, and `/override`, which records users who bypass the policies. */
+/**
+ * The admission webhooks for Jobs: `/mutate` and `/validate`, `/mutate-unlabelled` for Jobs without a queue, and `/override`, which records
+ * users who bypass the policies.
+ */
 export interface WebhookServer {
   /** Answers one request; for tests and other servers than {@link listen}. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -92,6 +96,7 @@ export function createWebhookServer({
 }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, Webhook>> = {
     '/mutate': (request) => mutate(kind, request, rules),
+    '/mutate-unlabelled': (request) => mutateUnlabelled(kind, request, rules),
     '/override': (request) => noteOverride(request, clock.now()),
     '/validate': (request, address) => {
       const { userInfo, fieldManager, object: job, oldObject: oldJob } = request;

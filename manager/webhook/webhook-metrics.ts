@@ -8,11 +8,11 @@ export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 export function createWebhookMetrics(registers: Registry[]) {
   const requests = new Counter({
     name: 'switchyard_webhook_requests_total',
-    help: 'Reviews that an API server asked the webhooks for (mutate, validate, override), by outcome: allowed, refused, or error, where none could be given.',
+    help: 'Reviews that an API server asked the webhooks for (mutate, mutate-unlabelled, validate, override), by outcome: allowed, refused, or error, where none could be given.',
     labelNames: ['webhook', 'outcome'],
     registers,
   });
-  fromZero(requests, { webhook: ['mutate', 'validate', 'override'], outcome: ['allowed', 'refused', 'error'] });
+  fromZero(requests, { webhook: ['mutate', 'mutate-unlabelled', 'validate', 'override'], outcome: ['allowed', 'refused', 'error'] });
   return {
     requests,
     duration: new Histogram({

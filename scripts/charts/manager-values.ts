@@ -263,6 +263,9 @@ export const MANAGER_VALUES: ChartValue = group('', {
       300,
     ),
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
+    managedNamespaceSelector: kubernetesObject(
+      'A label selector of Kubernetes for the namespaces whose Jobs are managed without a queue label: they go to the LocalQueue `default` of their namespace. Empty: none. Never the namespace of the release, `kube-*`, or those that are excluded or denied.',
+    ),
     tls: group('', {
       existingSecret: text(
         "A kubernetes.io/tls Secret with the webhook's certificate. Empty: a Deployment NAME-certificates, with an account of its own, makes one, renews it and has the webhook configurations trust it (docs/security.md).",

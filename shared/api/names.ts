@@ -16,6 +16,8 @@ export const BUILT_IN_JOB_CONTROLLER_NAME = 'kubernetes.io/job-controller';
 
 /** Label on a user's Job: the LocalQueue it is submitted to. */
 export const QUEUE_NAME_LABEL = 'switchyard.dev/queue-name';
+/** The LocalQueue of a Job that names none, in a namespace whose Jobs are managed all the same. Kueue's name for it. */
+export const DEFAULT_LOCAL_QUEUE = 'default';
 /** Kueue's spelling of the queue label, accepted as an alias. */
 export const KUEUE_QUEUE_NAME_LABEL = 'kueue.x-k8s.io/queue-name';
 

@@ -55,6 +55,21 @@ describe('the priority of a Job', () => {
     expect(await orderOf(4)).toEqual(['urgent', 'high', 'plain', 'nightly']);
   });
 
+  test('is that of the WorkloadPriorityClass default where it states none, also if that comes later than the Job', async () => {
+    await world.queue('main', { cpu: '1' });
+    await setPriorityClass('high', 1000);
+    await workloadClass('nightly', -10);
+    await world.job('nightly', { labels: { [PRIORITY_CLASS_LABEL]: 'nightly' } });
+    await world.job('itself', { annotations: { [PRIORITY_ANNOTATION]: '-15' } });
+    await world.job('plain');
+    await world.settle(1_000);
+    await workloadClass('default', -20);
+    await world.job('high', { spec: pod('high') });
+    await world.settle(1_000);
+    await world.cluster('eu-1');
+    expect(await orderOf(4)).toEqual(['nightly', 'itself', 'plain', 'high']);
+  });
+
   test('waits for a class that does not exist, and follows one that changes', async () => {
     await world.queue('main', { cpu: '1' });
     await world.job('plain');

@@ -25,7 +25,7 @@ import {
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../shared/api/names.ts';
-import { JOBS, type Resource } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -60,7 +60,7 @@ beforeAll(async () => {
   });
   server = await hooks.listen('127.0.0.1:0');
   cluster = await startCluster(systemClock, []);
-  const rendered = renderChart('manager', 'config.kueueQueueLabel=true');
+  const rendered = renderChart('manager', 'config.kueueQueueLabel=true', 'webhook.managedNamespaceSelector.matchLabels.managed=all');
   for (const object of ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'].flatMap((kind) => ofKind(rendered, kind))) {
     // Of the policies the one that warns: the others have tests of their own, and these here are about what the webhooks refuse.
     if (!object.metadata.name.endsWith('-override')) continue;
@@ -103,6 +103,42 @@ test.each([QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL])('a Job with the label %s i
   const { metadata, spec } = await create(`queued-by-${label.split('.')[0]}`, { [label]: 'batch' });
   expect(spec).toMatchObject({ suspend: true, managedBy: MANAGER_CONTROLLER_NAME });
   expect(metadata.labels).toEqual({ [label]: 'batch', [QUEUE_NAME_LABEL]: 'batch' });
+});
+
+test('a Job without a queue is the manager’s own in a namespace that is chosen for it, and nobody’s elsewhere', async () => {
+  for (const [name, labels] of [
+    ['chosen', { managed: 'all' }],
+    ['other', {}],
+    ['kube-chosen', { managed: 'all' }],
+  ] as const)
+    await cluster.client.create(NAMESPACES, { metadata: { name, labels } });
+  const { metadata, spec } = await create('without', { team: 'a' }, 'chosen');
+  expect(metadata.labels).toEqual({ team: 'a', [QUEUE_NAME_LABEL]: 'default' });
+  expect(spec).toMatchObject({ suspend: true, managedBy: MANAGER_CONTROLLER_NAME });
+  expect((await create('named', { [QUEUE_NAME_LABEL]: 'batch' }, 'chosen')).metadata.labels).toEqual({ [QUEUE_NAME_LABEL]: 'batch' });
+  expect((await create('kueues', { [KUEUE_QUEUE_NAME_LABEL]: 'batch' }, 'chosen')).metadata.labels).toMatchObject({
+    [QUEUE_NAME_LABEL]: 'batch',
+  });
+  for (const [namespace, labels] of [
+    ['chosen', { [QUEUE_NAME_LABEL]: '' }],
+    ['other', {}],
+    ['kube-chosen', {}],
+  ] as const) {
+    const job = await create('left-alone', labels, namespace);
+    expect(job.metadata.labels?.[QUEUE_NAME_LABEL] ?? '').toBe('');
+    expect(job.spec.managedBy).toBeUndefined();
+    expect(job.spec.suspend ?? false).toBe(false);
+  }
+});
+
+test('a Job without a queue waits for the manager in a chosen namespace alone', async () => {
+  await server.close();
+  try {
+    await expect(create('while-away', {}, 'chosen')).rejects.toThrow(/unlabelled.switchyard.dev/);
+    await create('while-away', {}, 'other');
+  } finally {
+    server = await hooks.listen(server.url.replace('https://', ''));
+  }
 });
 
 test('a Job says who created it, also where its manifest names another', async () => {

@@ -67,8 +67,9 @@ export type ResolvedPriority =
  *
  * 1. The WorkloadPriorityClass that its label names.
  * 2. The number of its annotation, within the bounds of the LocalQueue; without bounds at most 0.
- * 3. The PriorityClass of its pods. Any user may name a system class, so system classes do not count.
- * 4. The cluster's default, or 0.
+ * 3. The WorkloadPriorityClass {@link DEFAULT_CLASS}, if it exists. In Kueue, too, it goes before classes of pods (KEP-10765).
+ * 4. The PriorityClass of its pods. Any user may name a system class, so system classes do not count.
+ * 5. The cluster's default, or 0.
  */
 export function resolvePriority(
   { workloadClass, annotated, podClass }: PriorityWish,
@@ -77,9 +78,14 @@ export function resolvePriority(
 ): ResolvedPriority {
   if (workloadClass !== undefined) return ofClass('workload priority class', workloadClass, workload); // 1
   if (annotated !== undefined) return withinBounds(annotated, bounds); // 2
-  if (podClass !== undefined && !podClass.startsWith('system-')) return ofClass('priority class', podClass, pod); // 3
-  return { kind: 'Priority', value: fallback }; // 4
+  const byDefault = workload.get(DEFAULT_CLASS);
+  if (byDefault !== undefined) return { kind: 'Priority', value: byDefault }; // 3
+  if (podClass !== undefined && !podClass.startsWith('system-')) return ofClass('priority class', podClass, pod); // 4
+  return { kind: 'Priority', value: fallback }; // 5
 }
+
+/** The WorkloadPriorityClass of Jobs that state no priority. There is one at most, because it is known by its name. */
+const DEFAULT_CLASS = 'default';
 
 function ofClass(kind: string, name: string, classes: ReadonlyMap<string, number>): ResolvedPriority {
   const value = classes.get(name);

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeepReadonly, Job, KubeObject, Lease } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject, LabelSelector, Lease } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import type { LocalQueue } from '../../api/local-queue.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
-import { HAS_QUEUE_LABEL } from '../../policy/webhook-conditions.ts';
+import { HAS_QUEUE_LABEL, UNLABELLED_WEBHOOK } from '../../policy/webhook-conditions.ts';
 import { note, ok, versionCheck, wrong, type Check } from '../checks.ts';
 import { thresholdOf, type SeenAlert } from './alerts.ts';
 
@@ -173,6 +173,25 @@ export const authoritiesOf = (configurations: readonly WebhookConfiguration[]): 
         .toString()
         .match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [],
   );
+
+/** The namespaces whose Jobs are managed without a queue label; undefined: there are none. */
+export function unlabelledIn(configurations: readonly WebhookConfiguration[]): DeepReadonly<LabelSelector> | undefined {
+  const [webhook] = configurations.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === UNLABELLED_WEBHOOK.name));
+  // The API server has checked it.
+  return webhook?.namespaceSelector as DeepReadonly<LabelSelector> | undefined;
+}
+
+/** Jobs that name no queue, in such namespaces. */
+export function judgeUnlabelledJobs(jobs: readonly DeepReadonly<Job>[]): Check {
+  const unmanaged = jobs.filter(({ spec: { managedBy }, status }) => managedBy === undefined && !isFinished(status));
+  const [first] = unmanaged;
+  if (first === undefined) return ok('jobs without a queue', 'none in the namespaces whose Jobs are managed without a label');
+  return note(
+    'jobs without a queue',
+    `${unmanaged.length} in namespaces whose Jobs are managed without a label ${unmanaged.length === 1 ? 'runs' : 'run'} on this cluster, such as ${first.metadata.namespace}/${first.metadata.name}`,
+    'they were created before, or while no manager answered, and spec.managedBy is immutable; delete them, and submit them again',
+  );
+}
 
 export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
   const unseen = labelled.filter(({ spec, status }) => spec.managedBy !== MANAGER_CONTROLLER_NAME && !isFinished(status));

@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, LEASES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, LEASES, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { KubeClient, ListOptions } from '../../../shared/kube/client.ts';
+import { matchesLabelSelector, requirementsOf } from '../../../shared/kube/selectors.ts';
 import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { LOCAL_QUEUES } from '../../api/local-queue.ts';
@@ -27,8 +28,10 @@ import {
   judgeDefinitions,
   judgeManager,
   judgeQueues,
+  judgeUnlabelledJobs,
   judgeUnseenJobs,
   judgeWebhooks,
+  unlabelledIn,
   type Definition,
   type WebhookConfiguration,
 } from './judgements.ts';
@@ -55,6 +58,7 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
         queues(client),
         clusters(client, session.now),
         jobs(client, session.now),
+        unlabelled(client),
         redis(config.redis, session.now),
       ])
     )
@@ -264,6 +268,23 @@ const jobs = (client: KubeClient, now: () => number): Promise<readonly Check[]> 
     ...judgeWaiting(labelled, now()),
     judgeDeletions(labelled, now()),
   ]);
+
+/** Who manages Jobs without a queue label in chosen namespaces wants to know of those that are not managed there. */
+const unlabelled = (client: KubeClient): Promise<readonly Check[]> =>
+  judged('mutating webhook', client, admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'), {}, async (configurations) => {
+    const selector = unlabelledIn(configurations);
+    if (selector === undefined) return [];
+    const requirements = requirementsOf(selector);
+    return judged('namespaces', client, NAMESPACES, {}, async (namespaces) => {
+      const chosen = new Set(
+        namespaces.filter(({ metadata }) => matchesLabelSelector(requirements, metadata.labels)).map(({ metadata }) => metadata.name),
+      );
+      const labelSelector = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL].map((label) => `!${label}`).join();
+      return judged('jobs', client, JOBS, { labelSelector }, (found) =>
+        judgeUnlabelledJobs(found.filter(({ metadata }) => chosen.has(metadata.namespace))),
+      );
+    });
+  });
 
 /** Of these there is nothing to see on the manager cluster. */
 const elsewhere = (): Check =>

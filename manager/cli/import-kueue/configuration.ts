@@ -50,10 +50,14 @@ const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
   'resources.deviceClassMappings': () =>
     lost('no quota counts device claims; the flag --resource-claims decides about Jobs that have some'),
   manageJobsWithoutQueueName: (value) =>
-    value === true ? lost('a Job without a queue label is left to Kubernetes; label Jobs with switchyard.dev/queue-name') : undefined,
-  managedJobsNamespaceSelector: () =>
-    lost(
-      'namespaces are chosen by spec.namespaceSelector of ClusterQueues and, by name, by the flag --denied-namespaces (kube-* by default)',
+    value === true
+      ? note(
+          'choose the namespaces by webhook.managedNamespaceSelector of the chart switchyard-manager: Jobs without a queue label go to the LocalQueue default there, and wait where there is none',
+        )
+      : undefined,
+  managedJobsNamespaceSelector: (value) =>
+    note(
+      `set webhook.managedNamespaceSelector of the chart switchyard-manager to ${JSON.stringify(value)}: it chooses whose Jobs without a queue label are managed. Jobs with the label are managed in every namespace but those of --denied-namespaces`,
     ),
   'integrations.frameworks': (value) => {
     const others = (Array.isArray(value) ? value : []).filter((framework) => framework !== 'batch/job');

@@ -2,7 +2,7 @@ import { Errors } from 'typebox/value';
 import { isJsonObject } from '../../api/json-value.ts';
 import type { KindDefinition } from '../../api/kind-definition.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
-import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.ts';
+import { DEFAULT_LOCAL_QUEUE, SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.ts';
 import { carry, type FieldSchema, type LeftBehind } from './carry.ts';
 import { configurationFindings, queueDefaults } from './configuration.ts';
 import { isConfiguration, ManifestError, type Manifest } from './documents.ts';
@@ -101,6 +101,18 @@ function notesOn(kind: string, object: string, own: Readonly<Record<string, unkn
       object,
       field: 'spec.admissionChecksStrategy',
       says: 'has Jobs wait until controllers have told them, by conditions, that they may run (docs/admission-checks.md); controllers of Kueue’s checks tell Workloads. Checks that only dispatch are left out where their AdmissionCheck is read along',
+    });
+  if (kind === 'WorkloadPriorityClass' && object.endsWith(' default'))
+    flags.push({
+      kind: 'Note',
+      object,
+      says: 'is the class of Jobs that state no priority; in Kueue it is that where the feature gate WorkloadPriorityClassDefaulting is on',
+    });
+  if (kind === 'LocalQueue' && object.endsWith(`/${DEFAULT_LOCAL_QUEUE}`))
+    flags.push({
+      kind: 'Note',
+      object,
+      says: 'takes Jobs without a queue label where webhook.managedNamespaceSelector of the chart selects the namespace; in Kueue it does wherever it is',
     });
   if (kind !== 'ClusterQueue' || spec['namespaceSelector'] !== undefined) return flags;
   return [

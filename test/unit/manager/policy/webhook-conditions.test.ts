@@ -1,6 +1,6 @@
 /** Who waits for the manager, and who never does. */
 import { describe, expect, test } from 'vitest';
-import { matchConditions, RESOURCE_RULES } from '../../../../manager/policy/webhook-conditions.ts';
+import { matchConditions, ofInstallation, RESOURCE_RULES, UNLABELLED_CONDITIONS } from '../../../../manager/policy/webhook-conditions.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
   KUEUE_QUEUE_NAME_LABEL,
@@ -54,6 +54,22 @@ describe('a new Job', () => {
     expect(prepares(true, { team: 'a' })).toBe(false);
     expect(judges(undefined, plain(kueues))).toBe(false);
     expect(judges(plain(kueues), plain())).toBe(false);
+  });
+
+  test('without a queue waits for the manager only where nobody else is to manage it', () => {
+    const isAsked = (object: Job, username = 'alice', fieldManager = 'kubectl'): boolean =>
+      matches(ofInstallation(UNLABELLED_CONDITIONS, IDENTITIES), { subresource: '', object, oldObject: undefined, username, fieldManager });
+    const managedBy = (controller: string): Job => {
+      const job = plain();
+      return { ...job, spec: { ...job.spec, managedBy: controller } };
+    };
+    expect(isAsked(plain())).toBe(true);
+    expect(isAsked(managedBy('kubernetes.io/job-controller'))).toBe(true);
+    expect(isAsked(managedBy('switchyard.dev/manager'))).toBe(true);
+    expect(isAsked(managedBy(WORKER_CONTROLLER_NAME))).toBe(false);
+    expect(isAsked(plain(), 'manager', MANAGER_FIELD_MANAGER)).toBe(false);
+    expect(isAsked({ ...plain(), metadata: { ...plain().metadata, namespace: 'kube-system' } })).toBe(false);
+    expect(isAsked({ metadata: { name: 'bare', namespace: 'team' }, spec: {} } as Job)).toBe(true);
   });
 
   test('with a managed spec and no queue is judged', () => {

@@ -3,6 +3,7 @@ import { DEFAULT_JOB_RULES, type JobRules } from '../../../../manager/api/job-ru
 import {
   admissionReviewOf,
   mutate,
+  mutateUnlabelled,
   readAdmissionReview,
   validate,
   type AdmissionRequest,
@@ -15,6 +16,7 @@ import {
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
   ORIGIN_LABEL,
+  QUEUE_NAME_LABEL,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -225,5 +227,45 @@ describe('a write is judged', () => {
       reason: 'Invalid',
       message: expect.stringMatching(/^metadata\.annotations.*; spec\.suspend: /),
     });
+  });
+});
+
+describe('a new Job without a queue, in a namespace whose Jobs are managed all the same', () => {
+  const unlabelled = (object: Job, parts: Partial<AdmissionRequest> = {}, rules?: JobRules): unknown => {
+    const { allowed, patch } = mutateUnlabelled(JOB_KIND, aRequest({ object, ...parts }), rules);
+    expect(allowed).toBe(true);
+    return patch === undefined ? undefined : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown);
+  };
+  const withLabels = (labels: Record<string, string> | undefined, namespace = 'team'): Job => {
+    const job = bare({ metadata: { namespace, labels: labels ?? {} } });
+    if (labels === undefined) delete job.metadata.labels;
+    return job;
+  };
+  const PREPARED = [
+    NOTED,
+    { op: 'add', path: '/spec/suspend', value: true },
+    { op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME },
+  ];
+
+  test('gets the LocalQueue default, and is prepared like any other', () => {
+    const added = { op: 'add', path: '/metadata/labels/switchyard.dev~1queue-name', value: 'default' };
+    expect(unlabelled(withLabels({ team: 'a' }))).toEqual([added, ...PREPARED]);
+    expect(unlabelled(withLabels(undefined))).toEqual([
+      { op: 'add', path: '/metadata/labels', value: { [QUEUE_NAME_LABEL]: 'default' } },
+      ...PREPARED,
+    ]);
+  });
+
+  test.each<[string, Job, Partial<AdmissionRequest>?, JobRules?]>([
+    ['it names a queue', withLabels({ [QUEUE_NAME_LABEL]: 'batch' })],
+    ['its queue label is empty, which exempts it', withLabels({ [QUEUE_NAME_LABEL]: '' })],
+    ['it is Kueue’s', withLabels({ [KUEUE_QUEUE_NAME_LABEL]: 'batch' })],
+    ['it is a copy', withLabels({ [ORIGIN_LABEL]: 'other' })],
+    ['it is of another controller', { ...withLabels({}), spec: { ...withLabels({}).spec, managedBy: 'example.com/other' } }],
+    ['its namespace is one of Kubernetes itself', withLabels({}, 'kube-system'), {}, { ...DEFAULT_JOB_RULES, deniedNamespaces: [] }],
+    ['its namespace is denied', withLabels({}, 'vault-1'), {}, { ...DEFAULT_JOB_RULES, deniedNamespaces: ['vault-*'] }],
+    ['it is not new', withLabels({}), { operation: 'UPDATE' }],
+  ])('is left alone if %s', (_why, object, parts, rules) => {
+    expect(unlabelled(object, parts, rules)).toBeUndefined();
   });
 });

@@ -51,6 +51,17 @@ describe('the priority of a Job is', () => {
     expect(resolved({ annotated: -6 }, bounds)).toMatch(/^PriorityNotAllowed/);
   });
 
+  test('that of the WorkloadPriorityClass default, if there is one and the Job states none, whatever the class of its pods', () => {
+    const classes = priorityClassesOf([aClass('default', 30), aClass('nightly', -10)], [aClass('high', 1000), aClass('low', -1, true)]);
+    expect(resolved({}, undefined, classes)).toBe(30);
+    expect(resolved({ podClass: 'high' }, undefined, classes)).toBe(30);
+    expect(resolved({ podClass: 'gone' }, undefined, classes)).toBe(30);
+    expect(resolved({ workloadClass: 'nightly' }, undefined, classes)).toBe(-10);
+    expect(resolved({ annotated: -3, podClass: 'high' }, undefined, classes)).toBe(-3);
+    const without = priorityClassesOf([], [aClass('default', 9), aClass('low', -1, true)]);
+    expect(resolved({}, undefined, without)).toBe(-1);
+  });
+
   test('that of the class of its pods, unless that is the system’s', () => {
     expect(resolved({ podClass: 'high' })).toBe(1000);
     expect(resolved({ podClass: 'nightly' })).toBe('PriorityClassNotFound: priority class nightly does not exist');

@@ -8,8 +8,10 @@ import {
   judgeDefinitions,
   judgeManager,
   judgeQueues,
+  judgeUnlabelledJobs,
   judgeUnseenJobs,
   judgeWebhooks,
+  unlabelledIn,
   type Definition,
   type Webhook,
   type WebhookConfiguration,
@@ -125,6 +127,24 @@ test('Jobs that no webhook has seen are counted', () => {
     result: 'wrong',
     found: expect.stringMatching(/^1 with the label .* is not .* team\/sum$/),
   });
+});
+
+test('Jobs without a queue that run at home, in namespaces whose Jobs are managed all the same, are told', () => {
+  const home = aHomeJob({ metadata: { namespace: 'team', name: 'sum', labels: {} } });
+  delete home.spec.managedBy;
+  expect(judgeUnlabelledJobs([home, aHomeJob()])).toMatchObject({
+    result: 'note',
+    found: expect.stringMatching(/^1 in namespaces .* runs on this cluster, such as team\/sum$/),
+  });
+  expect(judgeUnlabelledJobs([{ ...home, status: { conditions: [condition('Complete', 'True', '')] } } as never])).toMatchObject({
+    result: 'ok',
+  });
+  const [configuration] = ofKind(
+    renderChart('manager', 'webhook.managedNamespaceSelector.matchLabels.a=b'),
+    'MutatingWebhookConfiguration',
+  );
+  expect(unlabelledIn([configuration as unknown as WebhookConfiguration])).toMatchObject({ matchLabels: { a: 'b' } });
+  expect(unlabelledIn(ofKind(renderChart('manager'), 'MutatingWebhookConfiguration') as unknown as WebhookConfiguration[])).toBeUndefined();
 });
 
 describe('queues', () => {

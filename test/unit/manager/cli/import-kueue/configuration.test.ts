@@ -41,7 +41,11 @@ describe('of a configuration of Kueue', () => {
     [{ manageJobsWithoutQueueName: false, integrations: { frameworks: ['batch/job'] } }, []],
     [
       { manageJobsWithoutQueueName: true, managedJobsNamespaceSelector: {}, integrations: { frameworks: ['batch/job', 'pod'] } },
-      [/^Lost manageJobsWithoutQueueName: /, /^Lost managedJobsNamespaceSelector: /, /only batch\/job is dispatched, not pod$/],
+      [
+        /^Note manageJobsWithoutQueueName: .*webhook.managedNamespaceSelector/,
+        /^Note managedJobsNamespaceSelector: .* to \{\}: /,
+        /only batch\/job is dispatched, not pod$/,
+      ],
     ],
     [{ webhook: { port: 9443 }, featureGates: { TopologyAwareScheduling: true } }, [/^Note webhook: /, /^Lost featureGates: .*Topology/]],
     [{ multiKueue: { workerLostTimeout: '10m', gcInterval: '1m' } }, [/--worker-lost-timeout=10m /]],
