@@ -10,7 +10,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { readWorkerAccess } from '../../manager/dispatch/token/worker-access.ts';
 import { workerAnnotations, workerLeaseName } from '../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_LABEL } from '../../shared/api/names.ts';
-import { LEASES, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { LEASES, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
@@ -182,16 +182,23 @@ test('a cluster whose worker runs all Jobs joins as such, and not as one whose w
   presences.push(await announceWorker(west, cli.world.clock));
 });
 
-test('a cluster that leaves with --worker-context leaves nothing behind there', { timeout: LIMIT_MS }, async () => {
+test('a cluster that leaves with --worker-context leaves nothing behind there, and needs no list of namespaces for it', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const west = cli.world.client('west');
+  for (const name of ['one', 'two']) await west.create(NAMESPACES, { metadata: { name } });
+  const joined = await cli.run(['clusters', 'join', 'west', '--carry-namespaces', 'one,two'], { kubeconfig });
+  expect(joined).toMatchObject({ code: 0 });
   const { code, stdout } = await cli.run(['clusters', 'leave', 'west', '--yes', '--worker-context', 'west', '-o', 'json'], { kubeconfig });
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({ cluster: 'west', result: 'left', accountDeleted: true });
-  const west = cli.world.client('west');
+  const carryNamespaces = ['one', 'two'];
+  expect(JSON.parse(stdout)).toEqual({ cluster: 'west', result: 'left', accountDeleted: true, carryNamespaces, left: [] });
   for (const [group, plural] of [
     ['', 'serviceaccounts'],
     ['rbac.authorization.k8s.io', 'clusterroles'],
     ['rbac.authorization.k8s.io', 'clusterrolebindings'],
     ['rbac.authorization.k8s.io', 'roles'],
+    ['rbac.authorization.k8s.io', 'rolebindings'],
     ['admissionregistration.k8s.io', 'validatingadmissionpolicies'],
     ['admissionregistration.k8s.io', 'validatingadmissionpolicybindings'],
   ] as const) {

@@ -29,11 +29,14 @@ export type Rule = {
 
 const RBAC = 'rbac.authorization.k8s.io';
 const rbac = (kind: string, plural: string, namespaced: boolean): Resource => ({ group: RBAC, version: 'v1', plural, kind, namespaced });
-const ROLES = rbac('Role', 'roles', true);
-const ROLE_BINDINGS = rbac('RoleBinding', 'rolebindings', true);
+export const ROLES = rbac('Role', 'roles', true);
+export const ROLE_BINDINGS = rbac('RoleBinding', 'rolebindings', true);
 const CLUSTER_ROLES = rbac('ClusterRole', 'clusterroles', false);
 const CLUSTER_ROLE_BINDINGS = rbac('ClusterRoleBinding', 'clusterrolebindings', false);
 export const SERVICE_ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
+
+/** What the names of Role and RoleBinding for objects of copies end with, after the name of the account. */
+export const CARRY_SUFFIX = '-carry' as const;
 
 const WORK: readonly Rule[] = [
   { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
@@ -61,7 +64,7 @@ export function rulesOf({
   liveLogs,
 }: AccessWish): readonly {
   readonly where: string;
-  readonly name: '' | '-leases' | '-token' | '-carry';
+  readonly name: '' | '-leases' | '-token' | typeof CARRY_SUFFIX;
   readonly rules: readonly Rule[];
 }[] {
   // Beside managers of an earlier release, which look for them there alone, the worker puts them beside copies.
@@ -86,7 +89,7 @@ export function rulesOf({
       rules: [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [name], verbs: ['create'] }],
     },
     ...servedNamespaces.map((where) => ({ where, name: '' as const, rules: work })),
-    ...carryNamespaces.map((where) => ({ where, name: '-carry' as const, rules: CARRIED })),
+    ...carryNamespaces.map((where) => ({ where, name: CARRY_SUFFIX, rules: CARRIED })),
   ];
 }
 

@@ -18,6 +18,7 @@ import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { accessObjects } from './access-rights.ts';
 import { accountPolicy } from './account-policy.ts';
+import { removeCarryGrants, type RemovedCarryGrants } from './remove-carry-grants.ts';
 
 export type LeaveConfig = ClusterChoice & {
   readonly name: string;
@@ -44,12 +45,16 @@ export const runLeave = (config: LeaveConfig, session: Session): Promise<number>
     if (code !== ExitCode.Done) return code;
     const { kubeconfigSecretRef: secret } = cluster.spec;
     if (secret !== undefined) await removed(client, SECRETS, { namespace: secret.namespace, name: secret.name });
-    const isAccountGone = await removeAccount(config, cluster);
+    const grants = await removeAccount(config, cluster);
+    const { removed: carryNamespaces = [], left = [] } = grants ?? {};
     const lines = [
       `${plain(name)} has left`,
-      ...(isAccountGone ? [] : ['The account of the manager is still there; --worker-context deletes it, too.']),
+      ...(grants === undefined ? ['The account of the manager is still there; --worker-context deletes it, too.'] : []),
+      ...(carryNamespaces.length === 0 ? [] : [`Removed the rights of --carry-namespaces in ${carryNamespaces.map(plain).join(', ')}.`]),
+      ...left.map(({ why, command }) => `Not removed: ${plain(why)}. To remove it: ${plain(command)}`),
     ];
-    await report(session, config.output, { lines, value: { cluster: name, result: 'left', accountDeleted: isAccountGone } });
+    const value = { cluster: name, result: 'left', accountDeleted: grants !== undefined, carryNamespaces, left };
+    await report(session, config.output, { lines, value });
     return ExitCode.Done;
   });
 
@@ -76,9 +81,9 @@ async function untilGone(
 }
 
 /** Where nobody says how the cluster is reached, the account stays; its token ends by itself. */
-async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Promise<boolean> {
+async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Promise<RemovedCarryGrants | undefined> {
   const { 'worker-context': context, 'account-namespace': namespace } = config;
-  if (context === undefined) return false;
+  if (context === undefined) return undefined;
   const wish = {
     namespace,
     name: 'switchyard-manager-access',
@@ -88,17 +93,18 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
     carryNamespaces: [],
     liveLogs: false,
   };
-  await withCluster(
+  return withCluster(
     { kubeconfig: config['worker-kubeconfig'] ?? config.kubeconfig, context },
     async ({ client }) => {
+      const grants = await removeCarryGrants(client, wish, context);
       const policy = accountPolicy({ ...wish, jobController: spec.jobController ?? WORKER_CONTROLLER_NAME, deniedNamespaces: [] });
       // An API server that has no such policies answers as one that has none of this name.
       for (const { resource, object } of [...policy.toReversed(), ...accessObjects(wish)])
         await removed(client, resource, { namespace: object.metadata.namespace ?? '', name: object.metadata.name });
+      return grants;
     },
     `the cluster of context ${context}`,
   );
-  return true;
 }
 
 async function removed(client: KubeClient, resource: Resource, key: ObjectKey): Promise<void> {

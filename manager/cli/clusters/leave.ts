@@ -5,7 +5,11 @@ import { command } from '../command.ts';
 const FLAGS = {
   ...CLUSTER_FLAGS,
   ...FORM_FLAG,
-  'worker-context': { value: 'CONTEXT', about: 'context of the cluster: the account of the manager there is deleted, too', parse: text },
+  'worker-context': {
+    value: 'CONTEXT',
+    about: 'context of the cluster: the account of the manager there is deleted, too, with its rights of --carry-namespaces',
+    parse: text,
+  },
   'worker-kubeconfig': { value: 'FILE', about: 'kubeconfig that has it; default: the same', parse: text },
   'account-namespace': { value: 'NAME', fallback: 'switchyard', about: 'namespace there of that account', parse: text },
   timeout: {
