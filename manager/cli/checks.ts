@@ -30,9 +30,21 @@ export const wrong = (check: string, found: string, remedy: string, alert?: stri
   ...omitUndefined({ alert }),
 });
 
-/** A line each, the remedy below, and the runbook. */
+/** What is wrong before what is not, each in the order in which they were given: causes are looked at before what follows from them. */
+export const wrongFirst = (checks: readonly Check[]): Check[] =>
+  checks.toSorted((a, b) => Number(b.result === 'wrong') - Number(a.result === 'wrong'));
+
+/** A line each, the remedy below, and the runbook; all in one line where lines have no end, so that `grep` and `head` show the remedy. */
 export function checkLines(checks: readonly Check[], { width, colours }: { readonly width: number; readonly colours: boolean }): string[] {
   const room = Math.max(0, ...checks.map(({ check }) => plain(check).length));
+  if (width === Infinity)
+    return checks.map(({ check, result, found, remedy, alert }) =>
+      [
+        `${result.padEnd(5)}  ${plain(check).padEnd(room)}  ${plain(found)}`,
+        ...(remedy === undefined ? [] : [`-> ${plain(remedy)}`]),
+        ...(alert === undefined ? [] : [`(runbook: docs/runbooks/${alert}.md)`]),
+      ].join('  '),
+    );
   return checks.flatMap(({ check, result, found, remedy, alert }) => {
     const indent = `${result.padEnd(5)}  `.length;
     const [first = '', ...rest] = wrapHanging(plain(found), width - indent - room - 2, 2);

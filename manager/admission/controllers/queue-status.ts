@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, ObjectKey } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, KubeObject, ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import type { Resource } from '../../../shared/api/resources.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
@@ -8,6 +8,7 @@ import type { StatusClient } from '../../../shared/kube/client.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import type { Lister } from '../../../shared/kube/indexer.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
+import { MATCHES_NOTHING, matchesLabelSelector } from '../../../shared/kube/selectors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
@@ -26,7 +27,7 @@ import type { PendingQueues } from '../queues/pending-queues.ts';
 import { countsOf, NONE, type Counts } from './admission-state.ts';
 import { createQueueGauges, type QueueGauges } from './queue-gauges.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from '../quota/quota-tree.ts';
-import type { QueueingSetup } from '../snapshot/snapshot.ts';
+import { notSelected, type QueueingSetup } from '../snapshot/snapshot.ts';
 import type { Usage } from '../quota/usage.ts';
 
 export type QueueStatusDeps = {
@@ -102,7 +103,7 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
     for (const queue of informers.localQueues.list()) {
       if (!(await mayGoOn())) return;
       const count = counts.localQueues.get(`${queue.metadata.namespace}/${queue.metadata.name}`) ?? NONE;
-      const conditions = [activeCondition(problemOfLocalQueue(queue.spec.clusterQueue, setup), queue.status?.conditions ?? [], nowMs)];
+      const conditions = [activeCondition(problemOfLocalQueue(queue, setup), queue.status?.conditions ?? [], nowMs)];
       const next: LocalQueueStatus = {
         pendingWorkloads: count.pending,
         admittedWorkloads: count.admitted,
@@ -156,12 +157,20 @@ function problemOfQueue(name: string, setup: QueueingSetup): Problem {
   const queue = setup.queues.get(name);
   if (queue === undefined)
     return setup.inactive.get(name) ?? { reason: 'Unknown', message: 'the cluster queue has not been looked at yet' };
-  return queue.stopPolicy === 'None' ? undefined : { reason: 'Stopped', message: `stopPolicy is ${queue.stopPolicy}` };
+  if (queue.stopPolicy !== 'None') return { reason: 'Stopped', message: `stopPolicy is ${queue.stopPolicy}` };
+  return queue.namespaces === MATCHES_NOTHING
+    ? { reason: 'NoNamespaceSelected', message: 'spec.namespaceSelector is absent, which selects no namespace; {} selects all' }
+    : undefined;
 }
 
-function problemOfLocalQueue(clusterQueue: string, setup: QueueingSetup): Problem {
-  if (setup.tree.clusterQueues.has(clusterQueue) || setup.tree.cycles.has(clusterQueue)) return problemOfQueue(clusterQueue, setup);
-  return { reason: 'ClusterQueueNotFound', message: `cluster queue ${clusterQueue} does not exist` };
+function problemOfLocalQueue({ metadata: { namespace }, spec: { clusterQueue } }: DeepReadonly<LocalQueue>, setup: QueueingSetup): Problem {
+  if (!setup.tree.clusterQueues.has(clusterQueue) && !setup.tree.cycles.has(clusterQueue))
+    return { reason: 'ClusterQueueNotFound', message: `cluster queue ${clusterQueue} does not exist` };
+  const queue = setup.queues.get(clusterQueue);
+  const problem = problemOfQueue(clusterQueue, setup);
+  if (problem !== undefined || queue === undefined || matchesLabelSelector(queue.namespaces, setup.namespaces.get(namespace)))
+    return problem;
+  return { reason: 'NamespaceNotAllowed', message: notSelected(queue, namespace) };
 }
 
 function activeCondition(problem: Problem, present: readonly Condition[], nowMs: number): Condition {

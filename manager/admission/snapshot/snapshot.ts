@@ -1,6 +1,6 @@
 import type { DeepReadonly, Namespace } from '../../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
-import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../../shared/kube/selectors.ts';
+import { MATCHES_NOTHING, matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../../shared/kube/selectors.ts';
 import { repellingTaint, type Taint } from '../../../shared/kube/taints.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { chargeName } from '../../api/amount.ts';
@@ -277,6 +277,12 @@ function queueSetup(
 /** The ClusterQueue of a pending Workload, its priority there, and the kinds of objects that travel with it. */
 export type Route = { readonly queue: QueueSetup; readonly priority: number; readonly carry: readonly CarriedKind[] };
 
+/** Why a ClusterQueue admits no Jobs of this namespace. */
+export const notSelected = ({ name, namespaces }: QueueSetup, namespace: string): string =>
+  namespaces === MATCHES_NOTHING
+    ? `cluster queue ${name} selects no namespace: its spec.namespaceSelector is absent; {} selects all`
+    : `the namespaceSelector of cluster queue ${name} does not select namespace ${namespace}`;
+
 /** The route of a pending Workload, or why it joins no queue. */
 export function routeOf(workload: Workload, setup: QueueingSetup, classes: PriorityClasses): Route | InadmissibleReason {
   if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
@@ -305,7 +311,7 @@ export function routeOf(workload: Workload, setup: QueueingSetup, classes: Prior
   if (!matchesLabelSelector(queue.namespaces, setup.namespaces.get(workload.namespace))) {
     return {
       reason: QuotaReservedReason.NamespaceNotAllowed,
-      message: `the namespaceSelector of cluster queue ${queue.name} does not select namespace ${workload.namespace}`,
+      message: notSelected(queue, workload.namespace),
     };
   }
   const priority = resolvePriority(workload.priorityWish, classes, local.priorityBounds);

@@ -14,9 +14,13 @@ export const DOCTOR = command({
   words: 'doctor',
   summary: 'look for what is wrong with an installation, and say what to do about it',
   about:
-    'Reads, and changes nothing: version and clock of the manager cluster, releases of Helm that ended half way, Deployments and why their pods are not ready, the manager’s election and its rights, the definitions, webhooks and policies and what they cover, queues, worker clusters and their conditions, Jobs that no webhook has ' +
-    'seen, that nobody manages or that wait too long, and when certificates and tokens end; and, where flags or variables say where it is, the Redis that carries submissions: whether it ' +
-    'takes a write (a key of the manager’s that lasts a minute), as whom, its role and version, what it does when its memory runs short, whether it keeps what it took, how full it is. What is wrong names its alert, and so its runbook (docs/runbooks); what you may not read is said, and is no failure.',
+    'Reads, and changes nothing. What is wrong comes first, and a cause before its consequences, so that the first line is where to begin: ' +
+    'version and clock of the manager cluster, releases of Helm that ended half way, the definitions, Deployments and why their pods are not ready ' +
+    '(images, nodes, missing Secrets), the manager’s election and its rights, webhooks and policies and what they cover, Redis, worker clusters and ' +
+    'their conditions, queues that admit nothing, Jobs that no webhook has seen, that nobody manages or that wait too long, and when certificates and ' +
+    'tokens end. Where flags or variables say where Redis is, doctor asks it, too: whether it takes a write (a key of the manager’s that lasts a ' +
+    'minute), as whom, its role and version, what it does when its memory runs short, whether it keeps what it took, how full it is. Each problem has its remedy and ' +
+    'names its alert, and so its runbook (docs/runbooks). What you may not read is reported, and is no failure. Where output is not a terminal, each check is one line.',
   flags: FLAGS,
   exitCodes: { 1: 'something is wrong' },
   examples: ['doctor', 'doctor --redis-url redis://redis:6379', 'doctor -o json'],

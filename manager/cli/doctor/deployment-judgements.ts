@@ -6,7 +6,12 @@ export type Deployment = KubeObject & {
   readonly spec: {
     readonly replicas?: number;
     readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> };
-    readonly template: { readonly spec: { readonly containers: readonly { readonly name: string; readonly image?: string }[] } };
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly name: string; readonly image?: string; readonly env?: readonly Variable[] }[];
+        readonly volumes?: readonly Volume[];
+      };
+    };
   };
   readonly status?: {
     readonly readyReplicas?: number;
@@ -14,11 +19,52 @@ export type Deployment = KubeObject & {
   };
 };
 
+type Named = { readonly name?: string; readonly optional?: boolean };
+type Variable = { readonly valueFrom?: { readonly secretKeyRef?: Named; readonly configMapKeyRef?: Named } };
+type Volume = {
+  readonly secret?: { readonly secretName?: string; readonly optional?: boolean };
+  readonly configMap?: Named;
+  readonly projected?: { readonly sources?: readonly { readonly secret?: Named; readonly configMap?: Named }[] };
+};
+
+/** A Secret or ConfigMap without which the pods of a Deployment do not start. */
+export type Reference = { readonly kind: 'Secret' | 'ConfigMap'; readonly name: string };
+
+/** Kubernetes makes it in each namespace. */
+const CLUSTER_AUTHORITY = 'kube-root-ca.crt';
+
+export function referencesOf({ spec }: Deployment): Reference[] {
+  const { containers, volumes = [] } = spec.template.spec;
+  const variables = containers.flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom ?? []));
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
+  const named = (kind: Reference['kind'], all: readonly (Named | undefined)[]): Reference[] =>
+    all.flatMap((each) =>
+      each?.name === undefined || each.optional === true || each.name === CLUSTER_AUTHORITY ? [] : [{ kind, name: each.name }],
+    );
+  const secrets = volumes.map(({ secret }) => secret && { ...secret, ...(secret.secretName && { name: secret.secretName }) });
+  return [
+    ...named('Secret', [...secrets, ...sources.map(({ secret }) => secret), ...variables.map(({ secretKeyRef }) => secretKeyRef)]),
+    ...named('ConfigMap', [
+      ...volumes.map(({ configMap }) => configMap),
+      ...sources.map(({ configMap }) => configMap),
+      ...variables.map(({ configMapKeyRef }) => configMapKeyRef),
+    ]),
+  ];
+}
+
 /** The chart calls the container so, whatever the release is called. */
 export const isOfManager = ({ spec }: Deployment): boolean => spec.template.spec.containers[0]?.name === 'manager';
 
-/** How a Deployment of the charts is, and why where its pods are not ready; `pods` are those of its namespace. */
-export function judgeDeployment(deployment: Deployment, pods: readonly DeepReadonly<Pod>[], nowMs: number): Check {
+/**
+ * How a Deployment of the charts is, and why where its pods are not ready; `pods` are those of its namespace, `missing` is what its pods
+ * refer to and what does not exist.
+ */
+export function judgeDeployment(
+  deployment: Deployment,
+  pods: readonly DeepReadonly<Pod>[],
+  nowMs: number,
+  missing: readonly Reference[] = [],
+): Check {
   const { metadata, spec, status } = deployment;
   const check = `deployment ${metadata.name}`;
   const [wanted, ready] = [spec.replicas ?? 1, status?.readyReplicas ?? 0];
@@ -26,7 +72,7 @@ export function judgeDeployment(deployment: Deployment, pods: readonly DeepReado
   const at = `-n ${metadata.namespace}`;
   if (wanted === 0) return wrong(check, 'is scaled to 0', `kubectl ${at} scale deployment/${metadata.name} --replicas=2`);
   const count = `${ready}/${wanted} ready`;
-  const trouble = troubleOf(deployment, pods);
+  const trouble = missing[0] === undefined ? troubleOf(deployment, pods) : absenceOf(missing[0], at);
   if (ready >= wanted)
     return trouble === undefined ? ok(check, `${count}, image ${image}`) : note(check, `${count}, but ${trouble.found}`, trouble.remedy);
   if (trouble !== undefined) return (ready === 0 ? wrong : note)(check, `${count}, image ${image}: ${trouble.found}`, trouble.remedy);
@@ -39,6 +85,11 @@ export function judgeDeployment(deployment: Deployment, pods: readonly DeepReado
 
 /** Neither a manager nor a worker takes longer for its first answer to a probe. */
 const STARTING_MS = 60_000;
+
+const absenceOf = ({ kind, name }: Reference, at: string): Trouble => ({
+  found: `${kind} ${name}, which its pods need, does not exist`,
+  remedy: `kubectl ${at} create ${kind === 'Secret' ? 'secret generic' : 'configmap'} ${name} with the keys that the README of the chart names, or helm upgrade with another value`,
+});
 
 type Trouble = { readonly found: string; readonly remedy: string };
 

@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DeepReadonly, Job, KubeObject, LabelSelector, Lease } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
-import type { ClusterQueue } from '../../api/cluster-queue.ts';
-import type { LocalQueue } from '../../api/local-queue.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { HAS_QUEUE_LABEL, UNLABELLED_WEBHOOK } from '../../policy/webhook-conditions.ts';
 import { note, ok, versionCheck, wrong, type Check } from '../checks.ts';
@@ -15,9 +13,15 @@ export type Definition = KubeObject & {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 };
 
-/** `wanted` are the names of CustomResourceDefinitions, such as workerclusters.switchyard.dev. */
-export function judgeDefinitions(found: readonly Definition[], wanted: readonly string[]): Check {
+/** `wanted` are the names of CustomResourceDefinitions, such as workerclusters.switchyard.dev; a cluster with a worker alone needs none. */
+export function judgeDefinitions(found: readonly Definition[], wanted: readonly string[], hasWorkerAlone = false): Check {
   const missing = wanted.filter((name) => !found.some(({ metadata }) => metadata.name === name));
+  if (missing.length === wanted.length && hasWorkerAlone)
+    return note(
+      'definitions',
+      'none: this is a worker cluster, which needs none',
+      '--context NAME of the manager cluster looks at the rest of the installation',
+    );
   if (missing.length > 0)
     return wrong(
       'definitions',
@@ -93,6 +97,15 @@ const WEBHOOK_NAME = 'jobs.switchyard.dev';
 
 const webhooksOf = (configurations: readonly WebhookConfiguration[]): Webhook[] =>
   configurations.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === WEBHOOK_NAME));
+
+/** That the Service which our webhook calls is not there. */
+export const judgeServiceAbsence = (service: string): Check =>
+  wrong(
+    'webhook service',
+    `Service ${service}, which the webhook calls, does not exist: Jobs with a queue cannot be created`,
+    'helm upgrade switchyard-manager makes it anew; where nothing is installed any more, delete the webhook configurations (docs/uninstall.md)',
+    'SwitchyardWebhookFailing',
+  );
 
 /** NAMESPACE/NAME of the Service that our webhook calls; undefined: it calls a URL, or there is no such webhook. */
 export function calledService(configurations: readonly WebhookConfiguration[]): string | undefined {
@@ -203,40 +216,6 @@ export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
     'they were made while no webhook looked; delete them, and submit them again',
     'SwitchyardWebhookNotCovering',
   );
-}
-
-export function judgeQueues(clusterQueues: readonly ClusterQueue[], localQueues: readonly LocalQueue[]): Check[] {
-  if (clusterQueues.length === 0)
-    return [
-      note('queues', 'there is no ClusterQueue: nothing is admitted', 'kubectl apply -f examples/queues.yaml, or switchyard import kueue'),
-    ];
-  const inactive = clusterQueues.flatMap(({ metadata, status }) => {
-    const active = findCondition(status?.conditions, 'Active');
-    return active?.status === 'False'
-      ? [wrong(`queue ${metadata.name}`, active.message, `kubectl describe clusterqueue ${metadata.name}`)]
-      : [];
-  });
-  const names = new Set(clusterQueues.map(({ metadata }) => metadata.name));
-  const lost = localQueues
-    .filter(({ spec }) => !names.has(spec.clusterQueue))
-    .map(({ metadata, spec }) =>
-      wrong(
-        `queue ${metadata.namespace}/${metadata.name}`,
-        `its ClusterQueue ${spec.clusterQueue} does not exist`,
-        'make it, or make this LocalQueue anew with another one',
-      ),
-    );
-  const bad = [...inactive, ...lost];
-  if (bad.length > 0) return bad;
-  return [
-    localQueues.length === 0
-      ? note(
-          'queues',
-          `${clusterQueues.length} ClusterQueues, and no LocalQueue to submit to`,
-          'make a LocalQueue in each namespace that submits Jobs',
-        )
-      : ok('queues', `${clusterQueues.length} ClusterQueues, ${localQueues.length} LocalQueues, all active`),
-  ];
 }
 
 export function judgeClusters(clusters: readonly WorkerCluster[], nowMs: number): Check[] {

@@ -10,9 +10,10 @@ import { matchesLabelSelector, requirementsOf } from '../../../shared/kube/selec
 import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { LOCAL_QUEUES } from '../../api/local-queue.ts';
+import { RESOURCE_FLAVORS } from '../../api/resource-flavor.ts';
 import { SUBMISSION_QUEUES } from '../../api/submission-queue.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
-import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, type Check } from '../checks.ts';
+import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, wrongFirst, type Check } from '../checks.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import type { Rule } from '../clusters/access-rights.ts';
@@ -27,7 +28,7 @@ import {
   judgeClusters,
   judgeDefinitions,
   judgeManager,
-  judgeQueues,
+  judgeServiceAbsence,
   judgeUnlabelledJobs,
   judgeUnseenJobs,
   judgeWebhooks,
@@ -36,7 +37,8 @@ import {
   type WebhookConfiguration,
 } from './judgements.ts';
 import { judgeRedisFound } from './redis-judgements.ts';
-import { lookAtPrograms } from './look-at-programs.ts';
+import { listed, lookAtPrograms, type Programs } from './look-at-programs.ts';
+import { judgeQueues } from './queue-judgements.ts';
 import { UNSEEN_ALERTS } from './alerts.ts';
 import { judgeCertificates, judgeTokens, tokenLife, type TokenLife } from './expiry-judgements.ts';
 import { judgeDeletions, judgeStuckQueues, judgeSubmissionQueues, judgeUnmanaged, judgeWaiting } from './waiting-judgements.ts';
@@ -49,21 +51,23 @@ export type DoctorConfig = ClusterChoice & {
 
 export const runDoctor = (config: DoctorConfig, session: Session): Promise<number> =>
   withCluster(config, async ({ client }) => {
-    const checks = (
-      await Promise.all([
-        versionAndClock(client, session.now),
-        manager(client, config['manager-namespace'], session.now),
-        definitions(client),
-        webhooks(client, session.now),
-        queues(client),
-        clusters(client, session.now),
-        jobs(client, session.now),
-        unlabelled(client),
-        redis(config.redis, session.now),
-      ])
-    )
-      .flat()
-      .concat(elsewhere());
+    const namespace = config['manager-namespace'];
+    const programs = lookAtPrograms(client, namespace, session.now());
+    // Causes stand before what follows from them.
+    const looked = await Promise.all([
+      versionAndClock(client, session.now),
+      programs.then(({ releases }) => releases),
+      programs.then(({ hasWorkerAlone }) => definitions(client, hasWorkerAlone)),
+      programs.then(({ deployments }) => deployments),
+      programs.then((found) => manager(client, namespace, session.now, found)),
+      webhooks(client, session.now),
+      redis(config.redis, session.now),
+      clusters(client, session.now),
+      queues(client),
+      jobs(client, session.now),
+      unlabelled(client),
+    ]);
+    const checks = wrongFirst([...looked.flat(), elsewhere()]);
     const fine = areFine(checks);
     await report(session, config.output, { lines: checkLines(checks, session.output), value: { fine, checks } });
     return fine ? ExitCode.Done : ExitCode.Failed;
@@ -126,23 +130,28 @@ async function versionAndClock(client: KubeClient, now: () => number): Promise<C
   ];
 }
 
-const definitions = (client: KubeClient): Promise<readonly Check[]> => {
+const definitions = (client: KubeClient, hasWorkerAlone: boolean): Promise<readonly Check[]> => {
   const wanted = SWITCHYARD_KINDS.map(({ resource }) => `${resource.plural}.${resource.group}`);
-  return judged('definitions', client, CUSTOM_RESOURCE_DEFINITIONS as Resource<Definition>, {}, (found) => judgeDefinitions(found, wanted));
+  return judged('definitions', client, CUSTOM_RESOURCE_DEFINITIONS as Resource<Definition>, {}, (found) =>
+    judgeDefinitions(found, wanted, hasWorkerAlone),
+  );
 };
 
 /** A Lease that nobody renews follows from a Deployment without pods, and is not said again. */
-async function manager(client: KubeClient, namespace: string, now: () => number): Promise<readonly Check[]> {
-  const { checks, isManagerDown, absence } = await lookAtPrograms(client, namespace, now());
-  if (isManagerDown) return checks;
-  const election = await judged('manager', client, LEASES, { namespace }, async (leases) => {
+async function manager(
+  client: KubeClient,
+  namespace: string,
+  now: () => number,
+  { isManagerDown, absence }: Programs,
+): Promise<readonly Check[]> {
+  if (isManagerDown) return [];
+  return judged('manager', client, LEASES, { namespace }, async (leases) => {
     const check = judgeManager(leases, namespace, now());
     const absent = check.result === 'ok' ? undefined : await absence(await serviceOfWebhook(client));
     const lease = leases.find(({ metadata }) => metadata.name.endsWith('switchyard-manager'));
     if (lease === undefined) return [absent ?? check];
     return [...(absent === undefined ? [] : [absent]), check, await managerRights(client, namespace, lease.metadata.name)];
   });
-  return [...checks, ...election];
 }
 
 /** NAMESPACE/NAME of what our webhook calls; undefined: it calls a URL, or there is none to be seen. */
@@ -214,7 +223,22 @@ async function webhooks(client: KubeClient, now: () => number): Promise<readonly
       judgeWebhooks('validating', found, hasPolicy),
     ),
   ]);
-  return [...mutating, ...validating, ...judgeCertificates(endings, now()), ...unread];
+  return [...mutating, ...validating, ...(await webhookService(client)), ...judgeCertificates(endings, now()), ...unread];
+}
+
+const SERVICES: Resource<KubeObject> = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
+
+async function webhookService(client: KubeClient): Promise<Check[]> {
+  const called = await serviceOfWebhook(client);
+  if (called === undefined) return [];
+  const [namespace = '', name = ''] = called.split('/');
+  try {
+    await client.get(SERVICES, { namespace, name });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.code !== 403 && error.code !== 404)) throw error;
+    return error.code === 404 ? [judgeServiceAbsence(called)] : [];
+  }
 }
 
 /** When each certificate of a bundle ends; what is no certificate is the API server's to refuse. */
@@ -228,7 +252,10 @@ const notAfter = (pem: string): number[] => {
 
 const queues = (client: KubeClient): Promise<readonly Check[]> =>
   judged('queues', client, CLUSTER_QUEUES, {}, async (clusterQueues) => [
-    ...(await judged('queues', client, LOCAL_QUEUES, {}, (localQueues) => judgeQueues(clusterQueues, localQueues))),
+    ...(await judged('queues', client, LOCAL_QUEUES, {}, async (localQueues) => {
+      const [flavors, found] = await Promise.all([listed(client, RESOURCE_FLAVORS, {}), listed(client, WORKER_CLUSTERS, {})]);
+      return judgeQueues({ clusterQueues, localQueues, flavors, clusters: found });
+    })),
     ...judgeStuckQueues(clusterQueues),
     ...(await judged('submissions', client, SUBMISSION_QUEUES, {}, judgeSubmissionQueues)),
   ]);

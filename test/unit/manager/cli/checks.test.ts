@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong } from '../../../../manager/cli/checks.ts';
+import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, wrongFirst } from '../../../../manager/cli/checks.ts';
 
 test('checks stand below one another, with remedies below them, and fit the terminal', () => {
   const checks = [
@@ -16,6 +16,16 @@ test('checks stand below one another, with remedies below them, and fit the term
   expect(areFine(checks)).toBe(false);
   expect(areFine([ok('a', 'b'), note('c', 'd', 'e')])).toBe(true);
   expect(checkLines([ok('a', 'b')], { width: 60, colours: true })[0]).toBe('\u001b[32mok\u001b[39m     a  b');
+});
+
+test('what is wrong stands first, and in one line with its remedy where lines have no end', () => {
+  const checks = wrongFirst([note('a', 'b', 'c'), wrong('d', 'e', 'f', 'G'), ok('h', 'i'), wrong('jj', 'k', 'l')]);
+  expect(checkLines(checks, { width: Infinity, colours: false })).toEqual([
+    'wrong  d   e  -> f  (runbook: docs/runbooks/G.md)',
+    'wrong  jj  k  -> l',
+    'note   a   b  -> c',
+    'ok     h   i',
+  ]);
 });
 
 describe('clocks', () => {

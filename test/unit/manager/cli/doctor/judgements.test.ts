@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterQueue } from '../../../../../manager/api/cluster-queue.ts';
-import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
 import { HAS_QUEUE_LABEL } from '../../../../../manager/policy/webhook-conditions.ts';
 import {
   judgeClusters,
   judgeDefinitions,
   judgeManager,
-  judgeQueues,
   judgeUnlabelledJobs,
   judgeUnseenJobs,
   judgeWebhooks,
@@ -40,6 +37,11 @@ describe('definitions', () => {
     [[crd('a', 'True'), crd('b', 'False')], 'wrong', 'not served: b'],
   ])('%#', (found, result, words) => {
     expect(judgeDefinitions(found, ['a', 'b'])).toMatchObject({ result, found: expect.stringContaining(words) });
+  });
+
+  test('are not missed on a worker cluster, and are where one of them is there', () => {
+    expect(judgeDefinitions([], ['a', 'b'], true)).toMatchObject({ result: 'note', remedy: expect.stringContaining('--context') });
+    expect(judgeDefinitions([crd('a', 'True')], ['a', 'b'], true)).toMatchObject({ result: 'wrong' });
   });
 });
 
@@ -145,35 +147,6 @@ test('Jobs without a queue that run at home, in namespaces whose Jobs are manage
   );
   expect(unlabelledIn([configuration as unknown as WebhookConfiguration])).toMatchObject({ matchLabels: { a: 'b' } });
   expect(unlabelledIn(ofKind(renderChart('manager'), 'MutatingWebhookConfiguration') as unknown as WebhookConfiguration[])).toBeUndefined();
-});
-
-describe('queues', () => {
-  const clusterQueue = (name: string, active = 'True'): ClusterQueue =>
-    ({
-      metadata: meta(name),
-      spec: {},
-      status: { conditions: [condition('Active', active, 'flavor x is not there')] },
-    }) as unknown as ClusterQueue;
-  const localQueue = (name: string, of: string): LocalQueue =>
-    ({ metadata: meta(name), spec: { clusterQueue: of } }) as unknown as LocalQueue;
-  test.each<[string, ClusterQueue[], LocalQueue[], [string, string][]]>([
-    ['fine', [clusterQueue('a')], [localQueue('q', 'a')], [['ok', '1 ClusterQueues, 1 LocalQueues']]],
-    ['none', [], [], [['note', 'there is no ClusterQueue']]],
-    ['nowhere to submit', [clusterQueue('a')], [], [['note', 'no LocalQueue']]],
-    [
-      'inactive, and lost',
-      [clusterQueue('a', 'False')],
-      [localQueue('q', 'b')],
-      [
-        ['wrong', 'flavor x is not there'],
-        ['wrong', 'ClusterQueue b does not exist'],
-      ],
-    ],
-  ])('%s', (_name, clusterQueues, localQueues, expected) => {
-    expect(judgeQueues(clusterQueues, localQueues)).toMatchObject(
-      expected.map(([result, words]) => ({ result, found: expect.stringContaining(words) })),
-    );
-  });
 });
 
 describe('clusters', () => {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Check } from '../../../../../manager/cli/checks.ts';
-import { judgeAbsence, judgeDeployment, type Deployment } from '../../../../../manager/cli/doctor/deployment-judgements.ts';
+import { judgeAbsence, judgeDeployment, referencesOf, type Deployment } from '../../../../../manager/cli/doctor/deployment-judgements.ts';
 import { judgeReleases, releaseOf } from '../../../../../manager/cli/doctor/release-judgements.ts';
 import { runDoctor } from '../../../../../manager/cli/doctor/run.ts';
 import type { Pod } from '../../../../../shared/api/kubernetes.ts';
@@ -100,6 +100,38 @@ describe('a Deployment', () => {
       result,
       found: expect.stringMatching(found),
       remedy: expect.stringMatching(remedy),
+    });
+  });
+
+  test('waits for Secrets and ConfigMaps that its pods need, and not for those that may be absent', () => {
+    const template = {
+      spec: {
+        containers: [
+          {
+            name: 'manager',
+            env: [{ valueFrom: { secretKeyRef: { name: 'a' } } }, { valueFrom: { configMapKeyRef: { name: 'b', optional: true } } }],
+          },
+        ],
+        volumes: [
+          { secret: { secretName: 'c' } },
+          { secret: { secretName: 'd', optional: true } },
+          { configMap: { name: 'e' } },
+          { projected: { sources: [{ secret: { name: 'f' } }, { configMap: { name: 'g' } }, {}] } },
+        ],
+      },
+    };
+    const each = { ...deployment(0), spec: { ...deployment(0).spec, template } } as Deployment;
+    expect(referencesOf(each).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      'Secret c',
+      'Secret f',
+      'Secret a',
+      'ConfigMap e',
+      'ConfigMap g',
+    ]);
+    expect(judgeDeployment(each, [pod(waiting('ContainerCreating'))], NOW, [{ kind: 'Secret', name: 'c' }])).toMatchObject({
+      result: 'wrong',
+      found: expect.stringContaining('Secret c, which its pods need, does not exist'),
+      remedy: expect.stringContaining('create secret generic c'),
     });
   });
 
@@ -226,8 +258,7 @@ describe('doctor', () => {
         );
     }
     const checks = await doctor();
-    const installation = checks.filter(({ check }) => !['version', 'clock', 'you'].includes(check));
-    expect(installation.slice(0, 2)).toMatchObject([
+    expect(checks.slice(0, 2)).toMatchObject([
       { check: 'deployment test-switchyard-manager', result: 'wrong', found: expect.stringContaining('ImagePullBackOff: Back-off') },
       { check: 'deployment test-switchyard-worker', result: 'wrong', remedy: expect.stringContaining('image.repository') },
     ]);
@@ -258,7 +289,7 @@ describe('doctor', () => {
         ),
       },
     });
-    const checks = (await doctor()).slice(3, 5);
+    const checks = (await doctor()).slice(0, 2);
     expect(checks).toMatchObject([
       { check: 'release r', result: 'wrong' },
       { check: 'manager', result: 'wrong', found: expect.stringContaining('switchyard/test-switchyard-manager') },
