@@ -23,6 +23,7 @@ export const headValues = (programs: string): Record<string, ChartValue> => ({
   replicaCount: wholeNumber(
     `How many ${programs} run. With more than one, one leads and the others stand by (leader election is always on).`,
     2,
+    1,
   ),
   image: group('', {
     repository: text('Where the image of both programs is. What npm run image builds goes there.', 'ghcr.io/switchyard/switchyard', {

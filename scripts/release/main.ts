@@ -12,7 +12,7 @@ import { changesOf, released, type Release, VERSIONED_FILES, versionProblem } fr
 
 const HELP = `npm run release -- --version VERSION [FLAGS]
 
-Makes what a release consists of, in a folder of its own: the package (npm pack), both charts, a bill of materials, the changes, and SHA256SUMS of all.
+Makes what a release consists of, in a folder of its own: the package (npm pack), both charts, install.yaml and install-worker.yaml, a bill of materials, the changes, and SHA256SUMS of all.
 The same commit gives the same bytes. Then it writes the version into the sources, where these do not say it yet, for you to commit and tag,
 and prints the commands that publish.
 
@@ -23,6 +23,8 @@ and prints the commands that publish.
   --publish            runs the commands that publish: helm push, and cosign where it is installed. The image is pushed before, by npm run image`;
 const EXIT_USAGE = 2;
 const ROOT = path.join(import.meta.dirname, '..', '..');
+/** They say the version of the charts. */
+const MANIFESTS = 'scripts/generate-install-manifests.ts';
 const CHARTS = ['switchyard-manager', 'switchyard-worker'];
 
 process.exitCode = main();
@@ -51,7 +53,10 @@ function main(): number {
   const isTagged = before === release.version && changesOf(readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'), before) !== '';
   const into = path.resolve(flags.into ?? path.join(ROOT, 'release', release.version));
   make(release, epoch, into, isTagged);
-  if (!flags['dry-run'] && !isTagged) for (const file of VERSIONED_FILES) writeReleased(ROOT, file, release);
+  if (!flags['dry-run'] && !isTagged) {
+    for (const file of VERSIONED_FILES) writeReleased(ROOT, file, release);
+    execFileSync(process.execPath, [MANIFESTS], { cwd: ROOT });
+  }
   return publish(publishingSteps({ ...release, registry: flags.registry, files: readdirSync(into) }), into, flags.publish);
 }
 
@@ -73,12 +78,14 @@ function make(release: Release, epoch: number, into: string, isTagged: boolean):
     // 2. The package. npm gives all files of an archive the same time by itself.
     run(process.execPath, '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts');
     run('npm', 'pack', '--ignore-scripts', '--silent', '--pack-destination', into);
-    // 3. The charts.
+    // 3. The charts, and what they render without values.
     for (const chart of CHARTS) {
       run('helm', 'package', path.join('charts', chart), '--destination', into);
       const file = path.join(into, `${chart}-${release.version}.tgz`);
       writeFileSync(file, gzipSync(withFixedTimes(gunzipSync(readFileSync(file)), epoch), { level: 9 }));
     }
+    run(process.execPath, MANIFESTS);
+    for (const file of ['install.yaml', 'install-worker.yaml']) cpSync(path.join(staging, 'charts', file), path.join(into, file));
     // 4. What they are made of, and what has changed.
     run(process.execPath, 'scripts/sbom.ts', '--output', path.join(into, 'sbom.cdx.json'));
     settle(path.join(into, 'sbom.cdx.json'), epoch);

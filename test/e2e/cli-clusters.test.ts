@@ -138,7 +138,7 @@ test('the same command again renews the token; another name for the same cluster
   const twice = await cli.run(['clusters', 'join', 'west', '--name', 'other'], { kubeconfig });
   expect(twice.code).toBe(1);
   expect(twice.stdout).toMatch(
-    /^wrong {2}cluster +it has joined as west \(kube-system [-\w]+\)  -> write --name west to renew its token, or have it leave first$/m,
+    /^wrong {2}cluster +it has joined as west \(kube-system [-\w]+\) {2}-> write --name west to renew its token, or have it leave first$/m,
   );
   const itself = await cli.run(['clusters', 'join', 'home', '--name', 'self'], { kubeconfig });
   expect(itself).toMatchObject({ code: 1, stdout: expect.stringContaining('it is the manager cluster itself') });

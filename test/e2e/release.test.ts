@@ -39,6 +39,8 @@ test.runIf(isSlow)(
     expect(readdirSync(one).toSorted()).toEqual([
       'CHANGES.md',
       'SHA256SUMS',
+      'install-worker.yaml',
+      'install.yaml',
       'sbom.cdx.json',
       'switchyard-9.9.9.tgz',
       'switchyard-manager-9.9.9.tgz',
@@ -50,6 +52,7 @@ test.runIf(isSlow)(
       expect(helm('show', 'chart', path.join(one, `switchyard-${chart}-9.9.9.tgz`))).toMatch(
         /^appVersion: "?9\.9\.9"?[\s\S]*^version: 9\.9\.9$/m,
       );
+    expect(readFileSync(path.join(one, 'install.yaml'), 'utf8')).toContain('switchyard:9.9.9"\n');
     expect(
       execFileSync('tar', ['-xOzf', path.join(one, 'switchyard-9.9.9.tgz'), 'package/dist/package.json'], { encoding: 'utf8' }),
     ).toContain('"9.9.9"');

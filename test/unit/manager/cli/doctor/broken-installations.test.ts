@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runDoctor } from '../../../../../manager/cli/doctor/run.ts';
 import type { KubeObject } from '../../../../../shared/api/kubernetes.ts';
-import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
+import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
 import type { Resource } from '../../../../../shared/api/resources.ts';
 import { createControlPlane } from '../../../../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../../../../shared/kube/client.ts';
