@@ -25,6 +25,7 @@ import { MANAGER_PROGRAM, type DecisionLogConfig, type ManagerConfig } from './c
 import { createAuditFile, type AuditFile } from './audit/audit-file.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createDecisionLogFile, type DecisionLogFile } from './process/decision-log-file.ts';
+import type { OpenDashboard } from './http/dashboard-routes.ts';
 import { serveDashboard } from './http/serve-dashboard.ts';
 import { serveSubmissions } from './http/serve-submissions.ts';
 import { createManager } from './manager.ts';
@@ -152,12 +153,12 @@ async function runManager(
     ...(traces && { tracing: { ...traces, ratio: settings.tracing.traceRatio, pods: settings.tracing.pods } }),
     serveApi:
       api &&
-      (({ portOf, history: shown, uidOf, metrics }: ServedApi) =>
+      (({ portOf, open, history: shown, uidOf, metrics }: ServedApi) =>
         serveSubmissions(api.address, {
           ...(api.tls && { tls: certificates.of('api', api.tls) }),
           portOf,
           metrics,
-          ...omitUndefined({ history: shown }),
+          ...omitUndefined({ open, history: shown }),
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
           // Like that of the metrics it has a limit of its own.
@@ -166,25 +167,28 @@ async function runManager(
           clock,
           log,
         })),
+    // The API serves the same views.
     dashboard:
-      dashboard &&
+      (dashboard ?? api) &&
       ((metrics: ApiMetrics) => ({
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
-        ...omitUndefined({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
-        actions: dashboard.actions,
+        ...omitUndefined({ proxy: dashboard?.proxy, traceUrl: dashboard?.traceUrl }),
+        actions: dashboard?.actions ?? false,
         audit,
-        // With limits of their own: whoever looks keeps no Job waiting.
-        ...(dashboard.liveLogs && { liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster } }),
-        serve: (open) =>
-          serveDashboard(dashboard.address, {
-            ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),
-            open,
-            audit: audit && { door: 'dashboard', log: audit },
-            pageFolder: PAGE_FOLDER,
-            metrics,
-            clock,
-            log,
-          }),
+        // With limits of their own: users who look keep no Job waiting.
+        ...(dashboard?.liveLogs === true && { liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster } }),
+        ...(dashboard && {
+          serve: (open: OpenDashboard) =>
+            serveDashboard(dashboard.address, {
+              ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),
+              open,
+              audit: audit && { door: 'dashboard', log: audit },
+              pageFolder: PAGE_FOLDER,
+              metrics,
+              clock,
+              log,
+            }),
+        }),
       })),
     registry,
     clock,

@@ -229,6 +229,7 @@ export function createManager(given: ManagerDeps): Manager {
     if (signal.aborted) return;
     const server = await deps.serveApi({
       portOf: (namespace, queue) => doors?.of(namespace, queue),
+      open: dashboard?.open,
       history: deps.history && createNamespaceHistory(createHistory(deps.history.store), identities),
       uidOf: (namespace) => identities.of(namespace)?.uid,
       metrics: metrics.api,

@@ -2,6 +2,7 @@ import { ApiError } from '../../shared/kube/api-error.ts';
 import { connectionFailure } from '../../shared/kube/connection-failure.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { UnusableAnswer } from '../../shared/kube/unusable-answer.ts';
+import { FlagError } from '../../shared/runtime/flags.ts';
 import { CommandError } from './command-error.ts';
 import { ExitCode } from './exit-codes.ts';
 
@@ -10,7 +11,7 @@ import { ExitCode } from './exit-codes.ts';
  * is no trouble of a cluster is given back as it is.
  */
 export function troubleWith(which: string, server: string, error: unknown): unknown {
-  if (error instanceof CommandError) return error;
+  if (error instanceof CommandError || error instanceof FlagError) return error;
   if (error instanceof ApiError) return new CommandError(...refusal(which, error), { cause: error });
   if (error instanceof UnusableAnswer)
     return new CommandError(

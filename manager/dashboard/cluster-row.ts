@@ -31,7 +31,7 @@ function coarse(ms: number | undefined): number | undefined {
 }
 
 /** The state in one word, with its health. */
-function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
+export function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
   readonly state: string;
   readonly health: Health;
   readonly problem?: string;

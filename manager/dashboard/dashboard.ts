@@ -96,6 +96,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   const turns = createFairScheduler({ clock, waitingMax: SCANS_WAITING_MAX });
   const clusterQueueOf = (localQueue: string): string | undefined => informers.localQueues.get(parseKey(localQueue))?.spec.clusterQueue;
   const openSession = createSessions({
+    kind: deps.kind,
     index,
     sources: { ...informers, index },
     submissionQueues: informers.submissionQueues,

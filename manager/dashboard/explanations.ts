@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
+import { digestOf } from '../../shared/kube/user-identity.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
@@ -17,17 +18,30 @@ export interface Explanations {
   of(job: DeepReadonly<Job>, seen: Rights, owner: string): Promise<object>;
   /** The order of a ClusterQueue, the same for all viewers. */
   orderOf(clusterQueue: string, owner: string): Promise<Order>;
-  /** The changes for Jobs that these edits would make, redacted for a viewer of that queue. */
-  whatIf(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights, owner: string): Promise<WhatIfAnswer>;
+  /** The effects of changes on Jobs, redacted for a viewer. */
+  whatIf(question: WhatIfQuestion, seen: Rights, owner: string): Promise<WhatIfAnswer>;
 }
 
-export type WhatIfAnswer = { readonly kind: 'WhatIf'; readonly view: WhatIfView } | { readonly kind: 'NoWhatIf'; readonly problem: string };
+export type WhatIfQuestion = {
+  readonly edits: readonly ObjectEdit[];
+  /** Jobs that do not exist. */
+  readonly submitted: readonly DeepReadonly<Job>[];
+  /** The ClusterQueue in question; the answer has the commands that edit it. */
+  readonly queue?: DeepReadonly<ClusterQueue>;
+};
+
+export type WhatIfAnswer =
+  | { readonly kind: 'WhatIf'; readonly view: WhatIfView }
+  /** A change cannot be made. */
+  | { readonly kind: 'Refused'; readonly problem: string }
+  /** The question cannot be answered now. */
+  | { readonly kind: 'NoWhatIf'; readonly problem: string };
 
 export type ExplanationsDeps = {
   /** Rejects when the simulation fails. */
   readonly explain: (job: DeepReadonly<Job>, seen: Rights) => Promise<object>;
   readonly order: (clusterQueue: string) => Promise<Order>;
-  readonly whatIf: (queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights) => Promise<WhatIfAnswer>;
+  readonly whatIf: (question: WhatIfQuestion, seen: Rights) => Promise<WhatIfAnswer>;
   /** The number of unfinished Jobs. */
   readonly openJobs: () => number;
   readonly clock: Clock;
@@ -91,11 +105,13 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
         () => order(clusterQueue),
         (problem) => ({ kind: 'NoOrder', problem }),
       ),
-    whatIf(queue, edits, seen, owner) {
+    whatIf(question, seen, owner) {
+      const { queue, edits, submitted } = question;
+      const asked = digestOf([queue?.metadata.name, queue?.metadata.resourceVersion, edits, submitted]);
       return answered<WhatIfAnswer>(
-        `what if ${queue.metadata.name} ${queue.metadata.resourceVersion} ${JSON.stringify(edits)} ${rightsKey(seen)}`,
+        `what if ${asked} ${rightsKey(seen)}`,
         owner,
-        () => whatIf(queue, edits, seen),
+        () => whatIf(question, seen),
         (problem) => ({ kind: 'NoWhatIf', problem }),
       );
     },

@@ -1,11 +1,13 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { Act } from './actions.ts';
 import { actionsOnCluster } from './allowed-actions.ts';
 import { clusterView } from './cluster-view.ts';
-import type { Explanations } from './explanations.ts';
+import type { Explanations, WhatIfAnswer } from './explanations.ts';
 import { foundInTurn } from './fair-scheduler.ts';
 import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
@@ -13,25 +15,36 @@ import type { Found, Refused, RightsReader } from './rights-reader.ts';
 import { submissionView } from './submission-view.ts';
 import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ClusterAction, ClusterView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
+import { jobsOf, mayEdit, parseWhatIfRequest } from './what-if-request.ts';
+import { clustersView, queuesView } from './shared-figures.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
+import type { ClusterAction, ClustersView, ClusterView, QueuesView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
 import type { OverviewSources } from './overview.ts';
 
 export type PlaceReadingDeps = {
+  readonly kind: WorkKind<Job>;
+  readonly jobs: Lister<Job>;
   readonly sources: OverviewSources;
   readonly submissionQueues: Lister<SubmissionQueueObject>;
   readonly rights: RightsReader;
   readonly explanations: Explanations;
   readonly timeLines: TimeLines;
+  readonly clock: Clock;
   /** Absent: actions are not accepted. */
   readonly act?: Act | undefined;
 };
 
 /** Queues, clusters and submissions for one viewer. */
 export interface PlaceReading {
+  /** ClusterQueues that the viewer may see or use. */
+  queues(): QueuesView;
+  clusters(): ClustersView;
   queue(name: string): Promise<Found<QueueView>>;
   /** The effects of edits; malformed edits return a problem. */
   whatIf(name: string, wishes: URLSearchParams): Promise<Found<WhatIfView> | { readonly problem: string }>;
+  /** The effects of the changes of a request body; those that cannot be made return a problem. */
+  whatIfChanged(body: unknown): Promise<Found<WhatIfView> | { readonly problem: string }>;
   /** Admitted and waiting Jobs of the queue in the last hours. */
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<Found<QueueTimeLine> | { readonly problem: string }>;
   cluster(name: string): Promise<Found<WithActions<ClusterView, ClusterAction>>>;
@@ -44,7 +57,7 @@ const NAMESPACES_MAX = 500;
 const CONCURRENCY = 8;
 
 export function placeReading(
-  { sources, submissionQueues, rights, explanations, timeLines, act }: PlaceReadingDeps,
+  { kind, jobs, sources, submissionQueues, rights, explanations, timeLines, act, clock }: PlaceReadingDeps,
   user: KubeUser,
   seen: Rights,
 ): PlaceReading {
@@ -71,6 +84,8 @@ export function placeReading(
   };
 
   return {
+    queues: () => queuesView(sources, seen),
+    clusters: () => clustersView(sources, seen),
     async queue(name) {
       const refused = await refusal('queues', 'clusterqueues', name);
       if (refused !== undefined) return refused;
@@ -87,8 +102,19 @@ export function placeReading(
       const clusters = sources.workerClusters.list().map(({ metadata }) => metadata.name);
       const edits = parseWishes(wishes, queue, new Set(clusters.filter((each) => seesIt(seen.clusters, each))));
       if ('problem' in edits) return edits;
-      const answer = await explanations.whatIf(queue, edits, seen, ownerOf(user));
-      return answer.kind === 'NoWhatIf' ? { kind: 'Refused', status: 503, why: answer.problem } : { kind: 'Found', value: answer.view };
+      return asFound(await explanations.whatIf({ queue, edits, submitted: [] }, seen, ownerOf(user)));
+    },
+    async whatIfChanged(body) {
+      const request = parseWhatIfRequest(body);
+      if ('problem' in request) return request;
+      const unseen = request.edits.find((edit) => !mayEdit({ ...sources, jobs }, edit, seen));
+      if (unseen !== undefined) {
+        const { object, namespace, name } = unseen;
+        return { problem: `there is no ${object} ${namespace === undefined ? '' : `${namespace}/`}${name} that you may see` };
+      }
+      const submitted = jobsOf(kind, request, (namespace) => seesIt(seen.namespaces, namespace), jobs, clock.now());
+      if ('problem' in submitted) return submitted;
+      return asFound(await explanations.whatIf({ edits: request.edits, submitted: submitted.jobs }, seen, ownerOf(user)));
     },
     async queueTimeLine(name, parameters) {
       const refused = await refusal('queues', 'clusterqueues', name);
@@ -118,4 +144,15 @@ export function placeReading(
       return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)) } };
     },
   };
+}
+
+function asFound(answer: WhatIfAnswer): Found<WhatIfView> | { readonly problem: string } {
+  switch (answer.kind) {
+    case 'WhatIf':
+      return { kind: 'Found', value: answer.view };
+    case 'Refused':
+      return answer;
+    case 'NoWhatIf':
+      return { kind: 'Refused', status: 503, why: answer.problem };
+  }
 }

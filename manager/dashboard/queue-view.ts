@@ -1,5 +1,4 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
-import { keyOfObject } from '../../shared/kube/keys.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatAmount, minus, smaller, ZERO, type Amount } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
@@ -8,7 +7,8 @@ import { amountIn } from './fill.ts';
 import { namespaceOf } from './job-line.ts';
 import { queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
-import type { JobLine, Loan, LocalQueueUse, Place, QueueView } from './views.ts';
+import { localQueueUse } from './shared-figures.ts';
+import type { JobLine, Loan, Place, QueueView } from './views.ts';
 import { waitingOf, type OverviewSources } from './overview.ts';
 
 /** The order of a ClusterQueue, with waiting Jobs that the viewer may not see; or why the order is unknown. */
@@ -28,15 +28,7 @@ export function queueView(sources: OverviewSources, queue: DeepReadonly<ClusterQ
   return {
     node: queueNode(queue, waitingOf(sources, name, rights)),
     localQueues: visible
-      .map((each): LocalQueueUse => {
-        const key = keyOfObject(each);
-        return {
-          key,
-          waiting: each.status?.pendingWorkloads ?? index.waitingIn(key, 0).count,
-          admitted: each.status?.admittedWorkloads ?? 0,
-          holds: Object.fromEntries([...index.heldBy(key)].map(([resource, amount]) => [resource, formatAmount(resource, amount)])),
-        };
-      })
+      .map((each) => localQueueUse(sources, each))
       .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
     weight: String(queue.spec.fairSharing?.weight ?? 1),
     loans: loansOf(sources, queue, rights),

@@ -12,7 +12,7 @@ const JOBS_SHOWN = 100;
 /** The effects of edits on the Jobs and queues that the viewer may see, and the commands that make the edits. */
 export function redactWhatIf(
   outcome: WhatIf,
-  { queue, edits }: { readonly queue: DeepReadonly<ClusterQueue>; readonly edits: readonly ObjectEdit[] },
+  { queue, edits }: { readonly queue?: DeepReadonly<ClusterQueue>; readonly edits: readonly ObjectEdit[] },
   may: VisibleNames,
 ): WhatIfView {
   const counts = new Map<string, Map<EffectKind, number>>();
@@ -28,7 +28,7 @@ export function redactWhatIf(
     named++;
     if (jobs.length < JOBS_SHOWN) jobs.push(jobOf(effect, may));
   }
-  const own = queue.metadata.name;
+  const own = queue?.metadata.name;
   return {
     queues: [...counts]
       .map(([name, kinds]) => ({ name, effects: Object.fromEntries(kinds) }))
@@ -36,7 +36,7 @@ export function redactWhatIf(
     jobs,
     more: named - jobs.length,
     isSettled: outcome.settled,
-    commands: commandsFor(queue, edits),
+    commands: queue === undefined ? [] : commandsFor(queue, edits),
   };
 }
 

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { CoreEvent, DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
@@ -155,6 +156,12 @@ export function createSessions(deps: SessionDeps): OpenSession {
   }
 }
 
+/** A Job that exists, and that is none of the manager's. */
+const unmanaged = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
+  kind: 'Missing',
+  what: `the Job ${namespace}/${name} exists, and Switchyard does not run it: created without the label ${QUEUE_NAME_LABEL}, it runs on this cluster; add the label with the name of a LocalQueue to its manifest, then delete the Job and create it again`,
+});
+
 function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'events' | 'log'> {
   const { index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl, act } = deps;
   const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
@@ -183,7 +190,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
         return { kind: 'Found', value: { ...view, may: act === undefined ? [] : await actionsOnJob(rights, user, namespace, name) } };
       }
       const record = await lastKept(key);
-      if (record === undefined) return missing(key);
+      if (record === undefined) return (await readJob(key)) === undefined ? missing(key) : unmanaged(key);
       return { kind: 'Found', value: { ...keptJobView(record, (await kept?.podsOf(record.uid)) ?? []), may: [] } };
     },
     async explain(namespace, name) {

@@ -214,6 +214,32 @@ export type LocalQueueUse = {
   readonly holds: Readonly<Record<string, string>>;
 };
 
+/** ClusterQueues as a list: what is used in all, and by LocalQueues of namespaces that the viewer may see. */
+export type QueuesView = {
+  readonly queues: readonly {
+    readonly name: string;
+    readonly cohort?: string;
+    /** Why it admits nothing; absent where it does. */
+    readonly problem?: string;
+    readonly waiting: number;
+    readonly admitted: number;
+    /** Quantities. */
+    readonly quota: readonly { readonly flavor: string; readonly resource: string; readonly used: string; readonly nominal?: string }[];
+    readonly localQueues: readonly LocalQueueUse[];
+  }[];
+};
+
+/** WorkerClusters as a list; a viewer who may not get one sees its name and state alone. */
+export type ClustersView = {
+  readonly clusters: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly health: Health;
+    readonly problem?: string;
+    readonly version?: string;
+  }[];
+};
+
 /** The use of a ClusterQueue beyond its own quota of a flavor and resource, and where the quota may come from. */
 export type Loan = {
   readonly flavor: string;

@@ -21,8 +21,11 @@ export type DashboardSession = {
     lastEventId: string | undefined,
     signal: AbortSignal,
   ): Promise<FoundHere<AsyncIterable<ServerEvent>>>;
+  queues(): object;
   queue(name: string): Promise<FoundHere<object>>;
   whatIf(name: string, wishes: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
+  whatIfChanged(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
+  clusters(): object;
   cluster(name: string): Promise<FoundHere<object>>;
   submissions(): Promise<FoundHere<object>>;
   timeLine(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
@@ -43,20 +46,30 @@ export type OpenDashboard = (caller: Caller) => Promise<DashboardSession | Refus
 const BASE = '/api/v1';
 const JOB = `${BASE}/namespaces/{namespace}/jobs/{name}`;
 
-/** The routes of the page. Every route checks rights by itself, as its answer depends on the viewer. */
-export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
-  const opened = async ({ caller, countFor }: Pick<ApiRequest, 'caller' | 'countFor'>): Promise<DashboardSession> => {
+/** The session of the caller, whose requests it counts. Throws {@link RequestRefused}. */
+type Opened = (request: Pick<ApiRequest, 'caller' | 'countFor'>) => Promise<DashboardSession>;
+
+const openedBy =
+  (open: OpenDashboard): Opened =>
+  async ({ caller, countFor }) => {
     const session = await open(caller);
     if ('kind' in session) throw refusedAs(session);
     countFor(session.user);
     return session;
   };
+
+/** The routes of the page: what viewers may read, and what they may do. */
+export const dashboardRoutes = (open: OpenDashboard): readonly Route[] => [...viewRoutes(open), actionRoute(open)];
+
+/** What viewers may read. Every route checks rights by itself, as its answer depends on the viewer. */
+export function viewRoutes(open: OpenDashboard): readonly Route[] {
+  const opened = openedBy(open);
   const route = (path: string, summary: string, answer: (session: DashboardSession, request: ApiRequest) => Promise<ApiAnswer>): Route => ({
     method: 'GET',
     path,
     summary,
     access: 'Own',
-    answers: {},
+    answers: { 200: { about: summary } },
     handle: async (request) => answer(await opened(request), request),
   });
   const named =
@@ -108,6 +121,9 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
           ? json(found(await session.log(namespace, name, pod)))
           : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) },
     ),
+    route(`${BASE}/queues`, 'ClusterQueues of the viewer, with all that is used of them and what the viewer’s LocalQueues use', async (session) =>
+      json(session.queues()),
+    ),
     route(
       `${BASE}/queues/{name}`,
       'All about one ClusterQueue',
@@ -122,6 +138,7 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
         return json(found(outcome));
       },
     ),
+    route(`${BASE}/clusters`, 'WorkerClusters: names and states', async (session) => json(session.clusters())),
     route(
       `${BASE}/clusters/{name}`,
       'All about one WorkerCluster',
@@ -153,26 +170,55 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
     }),
     {
       method: 'POST',
-      path: `${BASE}/actions`,
-      summary: 'Does something to Jobs or a cluster',
+      path: `${BASE}/what-if`,
+      summary: 'What would become of Jobs if objects were changed, or more Jobs were submitted; changes nothing',
       access: 'Own',
-      body: 'ActionRequest',
-      answers: {},
-      audited: { what: 'act', on: () => ({ kind: 'Unknown' }), lines: 'Refusals' },
-      async admit(request) {
-        const foreign = foreignRequest(request.caller.header);
-        if (foreign !== undefined) throw new RequestRefused(403, 'Forbidden', foreign);
-        await opened(request);
-      },
+      body: 'WhatIfRequest',
+      answers: { 200: { about: 'the effects on Jobs and queues of the viewer' }, 422: { about: 'a change cannot be made', schema: 'Status' } },
+      admit: async (request) => void (await opened(request)),
       async handle(request) {
         const session = await opened(request);
-        const result = await session.act(request.body);
-        if ('problem' in result) throw new RequestRefused(422, 'Invalid', result.problem);
-        return json(found(result));
+        const outcome = await session.whatIfChanged(request.body);
+        if ('problem' in outcome) throw new RequestRefused(422, 'Invalid', outcome.problem);
+        return json(found(outcome));
       },
     },
   ];
 }
+
+function actionRoute(open: OpenDashboard): Route {
+  const opened = openedBy(open);
+  return {
+    method: 'POST',
+    path: `${BASE}/actions`,
+    summary: 'Does something to Jobs or a cluster',
+    access: 'Own',
+    body: 'ActionRequest',
+    answers: {},
+    audited: { what: 'act', on: () => ({ kind: 'Unknown' }), lines: 'Refusals' },
+    async admit(request) {
+      const foreign = foreignRequest(request.caller.header);
+      if (foreign !== undefined) throw new RequestRefused(403, 'Forbidden', foreign);
+      await opened(request);
+    },
+    async handle(request) {
+      const session = await opened(request);
+      const result = await session.act(request.body);
+      if ('problem' in result) throw new RequestRefused(422, 'Invalid', result.problem);
+      return json(found(result));
+    },
+  };
+}
+
+/** Schemas of the OpenAPI document. */
+export const VIEW_SCHEMAS: Readonly<Record<string, object>> = {
+  WhatIfRequest: {
+    type: 'object',
+    required: ['changes'],
+    description: 'Changes to try, as the flags of `switchyard what-if` make them; `namespace` is that of manifests without one.',
+    properties: { namespace: { type: 'string' }, changes: { type: 'array', items: { type: 'object' } } },
+  },
+};
 
 const json = (body: object): ApiAnswer => ({ kind: 'Json', status: 200, body });
 

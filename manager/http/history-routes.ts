@@ -1,4 +1,5 @@
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
 
@@ -7,6 +8,9 @@ export type HistoryReader = {
   query(query: {
     readonly namespace: string;
     readonly name?: string;
+    readonly outcome?: Outcome;
+    readonly user?: string;
+    readonly sinceMs?: number;
     readonly limit: number;
   }): Promise<readonly (object & { readonly uid: string })[]>;
   podsOf(
@@ -14,6 +18,9 @@ export type HistoryReader = {
   ): Promise<readonly { readonly copyUid: string; readonly cluster: string; readonly pods: readonly { readonly pod: string }[] }[]>;
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
 };
+
+const OUTCOMES = ['Complete', 'Failed', 'Deleted'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 const COLLECTION = '/apis/history/v1/namespaces/{namespace}/jobs';
 const ONE = `${COLLECTION}/{name}`;
@@ -45,11 +52,25 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
     {
       method: 'GET',
       path: COLLECTION,
-      summary: 'Jobs of a namespace that are over, the latest first; `limit` says how many',
+      summary: 'Jobs of a namespace that have ended, the latest first',
+      query: {
+        limit: `how many at most, 1 to ${LIMIT_MAX}; ${LIMIT} without it`,
+        name: 'only Jobs of this name',
+        outcome: `only Jobs with this outcome: ${OUTCOMES.join(', ')}`,
+        user: 'only Jobs that this user created or submitted',
+        since: 'only Jobs that ended at or after this time (RFC 3339)',
+      },
       access: jobs('list'),
-      answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'limit is no number', schema: 'Status' } },
+      answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'a parameter cannot be used', schema: 'Status' } },
       async handle({ parameters: { namespace = '' }, query }) {
-        const items = await history.query({ namespace, limit: limitOf(query.get('limit')) });
+        const given = (name: string): string | undefined => query.get(name) ?? undefined;
+        const filters = omitUndefined({
+          name: given('name'),
+          user: given('user'),
+          outcome: outcomeOf(query.get('outcome')),
+          sinceMs: timeOf(query.get('since')),
+        });
+        const items = await history.query({ namespace, limit: limitOf(query.get('limit')), ...filters });
         return { kind: 'Json', status: 200, body: { items } };
       },
     },
@@ -87,6 +108,19 @@ function limitOf(text: string | null): number {
   const limit = Number(text);
   if (/^\d{1,6}$/.test(text) && limit >= 1 && limit <= LIMIT_MAX) return limit;
   throw new RequestRefused(422, 'Invalid', `limit: is no whole number from 1 to ${LIMIT_MAX}`);
+}
+
+function outcomeOf(text: string | null): Outcome | undefined {
+  const outcome = OUTCOMES.find((each) => each === text);
+  if (text === null || outcome !== undefined) return outcome;
+  throw new RequestRefused(422, 'Invalid', `outcome: write one of ${OUTCOMES.join(', ')}`);
+}
+
+function timeOf(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const ms = parseWireTime(text);
+  if (ms !== undefined) return ms;
+  throw new RequestRefused(422, 'Invalid', 'since: write a time such as 2026-11-27T08:00:00Z');
 }
 
 const notFound = (message: string): RequestRefused => new RequestRefused(404, 'NotFound', message);

@@ -6,7 +6,7 @@ export function openApiOf(routes: readonly Route[], schemas: Readonly<Record<str
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
   return {
     openapi: '3.1.0',
-    info: { title: 'Switchyard', version: 'v1', description: 'Submissions of Jobs, for programs that do not speak BullMQ.' },
+    info: { title: 'Switchyard', version: 'v1', description: 'Jobs, queues and clusters for users with a token of the cluster: what waits and why, what ended, and submissions of Jobs.' },
     paths,
     components: { schemas: { ...schemas, Status: STATUS }, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     security: [{ token: [] }],
@@ -35,8 +35,11 @@ const REFUSALS: Route['answers'] = {
   503: { about: 'something that is needed does not answer; try again', schema: 'Status' },
 };
 
-function operationOf({ path, summary, body, answers }: Route): object {
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+function operationOf({ path, summary, query = {}, body, answers }: Route): object {
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+    ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
+  ];
   return {
     summary,
     parameters,

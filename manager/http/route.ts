@@ -10,6 +10,8 @@ export type Route = {
   readonly path: string;
   /** A short description, for people. */
   readonly summary: string;
+  /** The parameters of the query, by name, each with what it says. */
+  readonly query?: Readonly<Record<string, string>>;
   /** The rights that the user needs, all of them, checked by the API server. `Own`: the route checks rights by itself. */
   readonly access: ((parameters: Parameters) => AccessAttributes | readonly AccessAttributes[]) | 'Own';
   /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */

@@ -42,7 +42,8 @@ export type DashboardService = {
   readonly audit?: Pick<AuditLog, 'note'> | undefined;
   /** Clients by which pods and logs of worker clusters are read for viewers; absent: none are read. */
   readonly liveLogs?: Pick<WorkerReadersDeps, 'home' | 'connect'>;
-  readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
+  /** Serves the page; absent: the views are served by the API alone. */
+  readonly serve?: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
 export type ManagerDashboardDeps = Pick<
@@ -79,8 +80,10 @@ export function createManagerDashboard(
     admissionFairSharing,
     defaultPlacement,
   }: ManagerDashboardDeps,
-): { run(signal: AbortSignal): Promise<void> } {
+): { readonly open: Dashboard['open']; run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
+  /** An object that is not listed yet would count as missing. */
+  let isFilled = false;
 
   const world = createSimulationClient({
     objects: () => ({
@@ -126,11 +129,12 @@ export function createManagerDashboard(
         ? { ...answer, kind: 'Order' }
         : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
     },
-    async whatIf(queue, edits, seen) {
-      const answer = await world.ask({ kind: 'WhatIf', edits });
+    async whatIf({ submitted, ...question }, seen) {
+      const answer = await world.ask({ kind: 'WhatIf', edits: question.edits, submitted });
+      if (answer.kind === 'Refused') return answer;
       return answer.kind === 'Compared'
-        ? { kind: 'WhatIf', view: redactWhatIf(answer.outcome, { queue, edits }, mayName(seen)) }
-        : { kind: 'NoWhatIf', problem: 'the queue or cluster is not known there yet; try again' };
+        ? { kind: 'WhatIf', view: redactWhatIf(answer.outcome, question, mayName(seen)) }
+        : { kind: 'NoWhatIf', problem: 'an object that would be changed is not known there yet; try again' };
     },
     traceUrl: service.traceUrl,
     async readEvents(namespace, uid) {
@@ -162,16 +166,18 @@ export function createManagerDashboard(
   });
 
   return {
+    open: async (caller) =>
+      isFilled ? dashboard.open(caller) : { kind: 'Refused', status: 503, why: 'the manager has just started, and is filling its caches' },
     async run(signal) {
-      // An object that is not listed yet would count as missing.
       await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal))).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
       if (signal.aborted) return;
-      const server = await service.serve(dashboard.open);
-      log.info('the dashboard is served', { url: server.url });
+      isFilled = true;
+      const server = await service.serve?.(dashboard.open);
+      if (server !== undefined) log.info('the dashboard is served', { url: server.url });
       await aborted(signal);
-      await server.close();
+      await server?.close();
       await readers?.close();
       await world.close();
     },

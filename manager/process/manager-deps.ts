@@ -20,6 +20,7 @@ import type { Tracing } from '../work-kind/copy-options.ts';
 import type { KeyValueStore } from '../history/key-value-store.ts';
 import type { NamespaceHistory } from '../history/namespace-history.ts';
 import type { ApiMetrics } from '../http/api-metrics.ts';
+import type { OpenDashboard } from '../http/dashboard-routes.ts';
 import type { ApiServer } from '../http/server.ts';
 import type { PortOf } from '../http/submission-routes.ts';
 import type { Identities } from '../policy/writer.ts';
@@ -44,7 +45,7 @@ export type ManagerDeps = {
   readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
   /** Serves submissions over HTTP; absent: nobody does. */
   readonly serveApi?: ((served: ServedApi) => Promise<ApiServer>) | undefined;
-  /** How the dashboard is served; absent: not by this manager. */
+  /** Views of Jobs, queues and clusters for users, and how the dashboard is served; absent: not by this manager. */
   readonly dashboard?: ((metrics: ApiMetrics) => DashboardService) | undefined;
   /** The Secret with the key that seals admission records; made where it is absent. */
   readonly recordKeySecret: ObjectKey;
@@ -110,6 +111,8 @@ export type ManagerDeps = {
 /** What is served over HTTP. */
 export type ServedApi = {
   readonly portOf: PortOf;
+  /** Opens the views of a user; absent: none are served. */
+  readonly open: OpenDashboard | undefined;
   /** Absent: none is kept. */
   readonly history: NamespaceHistory | undefined;
   /** The UID of the namespace that a name means now. */

@@ -284,10 +284,18 @@ export const MANAGER_VALUES: ChartValue = group('', {
     }),
   }),
   api: group(
-    'Submissions over HTTPS for those with a token of this cluster (docs/http-api.md), at the port `api` of the Service. Also makes a ClusterRole NAME-submitter: bound in a namespace, it lets submit to the SubmissionQueues there.',
+    'The HTTP API for those with a token of this cluster (docs/http-api.md), over HTTPS at the port `api` of the Service: submissions, history, and what the command `switchyard` asks for users who may not list everything. Also makes a ClusterRole NAME-submitter: bound in a namespace, it lets submit to the SubmissionQueues there.',
     {
       enabled: isOn('', false),
       port: port('Of pods and Service.', 8443),
+      discovery: group(
+        'The ConfigMap kube-public/switchyard-manager, by which the command `switchyard` finds the API. All authenticated users may read it (a Role and RoleBinding in kube-public).',
+        {
+          enabled: isOn('', true),
+          url: text('The address at which users reach the API, such as that of an Ingress: https://switchyard.example. Empty: the Service, which only pods of this cluster reach.'),
+          caBundle: text('The authorities that sign the certificate at that address, PEM. Empty: users have them already, or give --server-ca.'),
+        },
+      ),
       tls: group('', {
         existingSecret: text(
           "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CAs, too (ca.crt).",

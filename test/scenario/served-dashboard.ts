@@ -118,8 +118,8 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
     proxy,
     explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
     order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
-    whatIf: async (_queue, edits) => {
-      seen.wished.push(edits);
+    whatIf: async ({ edits, submitted }) => {
+      seen.wished.push(submitted.length === 0 ? edits : { edits, submitted });
       if (whatIfMs > 0) await sleep(clock, whatIfMs);
       return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
     },

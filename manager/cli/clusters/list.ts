@@ -2,23 +2,26 @@ import type { FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS, LISTING_FLAGS, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { kindView } from '../get/kinds.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
   ...SELECTOR_FLAG,
   ...LISTING_FLAGS,
+  ...SERVER_FLAGS,
 } satisfies FlagTable;
 
 export const CLUSTERS = command({
   words: 'clusters',
   summary: 'list worker clusters, or do something with one',
-  about: 'The same as get clusters. Commands below it join and leave clusters, and say whether they take Jobs.',
+  about:
+    'The same as get clusters. Users who may not list WorkerClusters see their names and states, by the manager (--server). Commands below it join and leave clusters, and say whether they take Jobs.',
   flags: FLAGS,
   examples: ['clusters', 'clusters -o wide'],
   configOf(values) {
     const view = kindView('clusters');
     if (view === undefined) throw new Error('clusters are no kind');
-    return { ...values, view, names: [], namespace: undefined, 'all-namespaces': false };
+    return { ...values, view, names: [], namespace: undefined, 'all-namespaces': false, state: undefined, column: undefined };
   },
-  load: async () => (await import('../get/run.ts')).runGet,
+  load: async () => (await import('./run.ts')).runClusters,
 });

@@ -2,12 +2,14 @@ import { FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf } from '../../config/admission-flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 import { EXPLAIN_PROGRAM } from './program.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   ...FORM_FLAG,
+  ...SERVER_FLAGS,
   ...ADMISSION_FLAGS,
 } satisfies FlagTable;
 
@@ -18,12 +20,12 @@ export const EXPLAIN = command({
   operands: [{ usage: '<JOB>', about: 'NAME, or NAMESPACE/NAME' }],
   flags: FLAGS,
   examples: ['explain train -n team', 'explain team/train -o json'],
-  configOf({ kubeconfig, context, namespace, output, ...flags }, [job = '']) {
+  configOf({ kubeconfig, context, namespace, output, server, 'server-ca': ca, 'token-file': token, ...flags }, [job = '']) {
     const [first = '', second, ...more] = job.split('/');
     if (first === '' || second === '' || more.length > 0)
       throw new FlagError(`JOB: ${JSON.stringify(job)} is no Job; write NAME or NAMESPACE/NAME`);
     const named = { namespace: second === undefined ? namespace : first, name: second ?? first };
-    return { kubeconfig, context, output, ...named, flags: admissionFlagsOf(flags) };
+    return { kubeconfig, context, output, server, 'server-ca': ca, 'token-file': token, ...named, flags: admissionFlagsOf(flags) };
   },
   load: async () => (await import('./run.ts')).runExplain,
 });

@@ -162,7 +162,7 @@ function changeText(change: Change): string {
 
 const quantities = (amounts: Quantities): string =>
   Object.entries(amounts)
-    .map(([resource, amount]) => `${amount} ${resource}`)
+    .map(([resource, amount]) => `${amount} ${resource === 'pods' && amount === '1' ? 'pod' : resource}`)
     .join(', ');
 
 /** Longer lines go on below, further in. */

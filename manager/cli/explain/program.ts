@@ -1,4 +1,5 @@
 import { FORM_FLAG, type Form } from '../cluster-flags.ts';
+import { SERVER_FLAGS, type ServerChoice } from '../server/flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../config/admission-flags.ts';
 import { FlagError, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 
@@ -12,11 +13,12 @@ export type ExplainConfig = {
   readonly output: Form;
   /** Those of the manager. */
   readonly flags: AdmissionFlags;
-};
+} & ServerChoice;
 
 const FLAGS = {
   kubeconfig: { value: 'FILE', about: 'kubeconfig of the manager cluster; default: KUBECONFIG, ~/.kube/config', parse: text },
   ...FORM_FLAG,
+  ...SERVER_FLAGS,
   ...ADMISSION_FLAGS,
 } satisfies FlagTable;
 
@@ -26,7 +28,8 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
   about:
     'Explains why a Job waits, when it is likely to start, as the run times of Jobs that have ended tell, and the smallest changes after which it\n' +
     'would run now; of a Job that was admitted it tells the way with times. Each of these changes has been tried on a copy of all that admission decides on. Reads only, with your own rights: one list each of\n' +
-    'Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Admission records are taken as they\n' +
+    'Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Where these rights do not suffice, the manager\n' +
+    'explains, with the right to get the Job (--server); without a manager the conditions of the Job are printed. Admission records are taken as they\n' +
     'stand: without the manager’s key their seal cannot be checked. The manager does not publish its flags: give --fair-sharing and\n' +
     '--admission-fair-sharing-... as it has them, or set the same environment variables.\n' +
     'Exit status: 0 explained, 1 there is no such Job, or something cannot be read, 2 wrong flags.',
@@ -35,10 +38,10 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
   configOf,
 };
 
-function configOf({ kubeconfig, output, ...flags }: FlagValues<typeof FLAGS>, operands: readonly string[]): ExplainConfig {
+function configOf({ kubeconfig, output, server, 'server-ca': ca, 'token-file': token, ...flags }: FlagValues<typeof FLAGS>, operands: readonly string[]): ExplainConfig {
   const [operand, ...rest] = operands;
   const [namespace, name, ...more] = (operand ?? '').split('/');
   if (rest.length > 0 || more.length > 0 || !namespace || !name)
     throw new FlagError('name one Job as NAMESPACE/NAME, such as npm run -s explain -- team/train');
-  return { namespace, name, kubeconfig, context: undefined, output, flags: admissionFlagsOf(flags) };
+  return { namespace, name, kubeconfig, context: undefined, output, server, 'server-ca': ca, 'token-file': token, flags: admissionFlagsOf(flags) };
 }

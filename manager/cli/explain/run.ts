@@ -1,48 +1,135 @@
 import { exportedTraceId } from '../../../shared/api/job-trace.ts';
-import { explain } from '../../insight/explain/explain.ts';
+import type { CoreEvent, DeepReadonly, Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
+import { EVENTS } from '../../../shared/api/resources.ts';
+import { isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
+import type { ReadClient } from '../../../shared/kube/client.ts';
+import { explain, type Explanation } from '../../insight/explain/explain.ts';
 import { withExpectedTimes } from '../../insight/estimate/expected-run-times.ts';
 import { pastOf } from '../../insight/estimate/past.ts';
+import type { ClusterConnection } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import { report } from '../report.ts';
+import type { ManagerHttp } from '../server/manager-http.ts';
+import type { ServerChoice } from '../server/flags.ts';
+import { askManager, isClosed, isNamed } from '../server/with-manager.ts';
 import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
 import { explanationText } from './explanation-text.ts';
+import { conditionLines, unmanagedProblem, wasPlaced } from './own-conditions.ts';
 import type { ExplainConfig } from './program.ts';
 import { timelineLines, timelineOf } from './timeline.ts';
-import { readWorld, UnreadableWorldError } from './world-reader.ts';
+import { readWorld } from './world-reader.ts';
 
-/** Explains one Job, and resolves with the exit code. Without a namespace it is that of the kubeconfig's context. Throws CommandError. */
-export const runExplain = (
-  config: Omit<ExplainConfig, 'namespace'> & { readonly namespace: string | undefined },
-  session: Session,
-): Promise<number> =>
-  withCluster(config, async ({ client, kind, ...context }) => {
-    const { name, output, flags } = config;
-    const namespace = config.namespace ?? context.namespace;
-    const { world: read, jobs } = await readWorld({ client, kind }, session.now(), { flags }).catch((error: unknown) => {
-      throw error instanceof UnreadableWorldError ? new CommandError(error.message, undefined, { cause: error }) : error;
-    });
-    const past = pastOf(kind, jobs);
-    const world = withExpectedTimes(read, past);
-    const job = jobs.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-    if (job === undefined)
-      throw new CommandError(`there is no Job ${plain(name)} in namespace ${plain(namespace)}; switchyard get jobs -A lists them`);
-    const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
-    if (workload === undefined)
-      throw new CommandError(
-        `Job ${namespace}/${name} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(job) ?? 'nobody')}; kubectl describe tells of it`,
-      );
-    const explanation = explain(world, job, workload, past);
+export type RunExplainConfig = Omit<ExplainConfig, 'namespace'> & ServerChoice & { readonly namespace: string | undefined };
+
+/** The explanation of a Job; `Conditions`: what the Job says itself, because nobody else may be asked. */
+type Answer =
+  | { readonly kind: 'Explanation'; readonly explanation: Explanation }
+  | { readonly kind: 'Conditions'; readonly why: string };
+
+/**
+ * Explains one Job, and resolves with the exit code. Without a namespace it is that of the kubeconfig's context. Users who may not read all
+ * that the answer depends on get the manager's explanation, and without a manager what the Job's conditions say. Throws CommandError.
+ */
+export const runExplain = (config: RunExplainConfig, session: Session): Promise<number> =>
+  withCluster(config, async (connection) => {
+    const { client, kind } = connection;
+    const key = { namespace: config.namespace ?? connection.namespace, name: config.name };
+    const job = await jobOf(connection, key);
+    const problem = unmanagedProblem(job, kind.controllerOf(job));
+    if (problem !== undefined) throw new CommandError(problem);
+    const answer = await answerOf(config, connection, job, session.now());
     const traceId = exportedTraceId(job);
-    const timeline = explanation.kind === 'Admitted' || explanation.kind === 'Finished' ? timelineOf(job) : [];
-    await report(session, output, {
+    const timeline = isOnItsWay(answer, job) ? timelineOf(job, await eventsOf(client, job)) : [];
+    if (answer.kind === 'Conditions') await session.errors.write(`${plain(answer.why)}; this is what the Job’s own conditions say\n`);
+    await report(session, config.output, {
       lines: [
-        explanationText(explanation).trimEnd(),
+        ...(answer.kind === 'Explanation' ? [explanationText(answer.explanation).trimEnd()] : conditionLines(job)),
         ...timelineLines(timeline),
         ...(traceId === undefined ? [] : [`Its trace: ${traceId}`]),
       ],
-      value: { ...explanation, ...(timeline.length === 0 ? {} : { timeline }), ...(traceId === undefined ? {} : { traceId }) },
+      value: {
+        ...(answer.kind === 'Explanation'
+          ? answer.explanation
+          : { kind: 'Conditions', job: `${key.namespace}/${key.name}`, conditions: job.status?.conditions ?? [] }),
+        ...(timeline.length === 0 ? {} : { timeline }),
+        ...(traceId === undefined ? {} : { traceId }),
+      },
     });
     return 0;
   });
+
+/** A Job that waits has a way only where it was placed before. */
+const isOnItsWay = (answer: Answer, job: DeepReadonly<Job>): boolean =>
+  wasPlaced(job) || (answer.kind === 'Explanation' && ['Admitted', 'Finished'].includes(answer.explanation.kind));
+
+async function jobOf({ client, kind }: ClusterConnection, { namespace, name }: ObjectKey): Promise<Job> {
+  try {
+    return await client.get(kind.resource, { namespace, name });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new CommandError(
+      `there is no Job ${plain(name)} in namespace ${plain(namespace ?? '')}; switchyard get jobs -A lists those that there are, switchyard history those that have ended`,
+    );
+  }
+}
+
+async function answerOf(
+  config: RunExplainConfig,
+  connection: ClusterConnection,
+  job: DeepReadonly<Job>,
+  nowMs: number,
+): Promise<Answer> {
+  let closed: Error | undefined;
+  if (!isNamed(config)) {
+    try {
+      return { kind: 'Explanation', explanation: await ownExplanation(config, connection, job, nowMs) };
+    } catch (error) {
+      if (!isClosed(error)) throw error;
+      closed = error;
+    }
+  }
+  const asked = await askManager(config, connection, (manager) => explanationBy(manager, job));
+  if (asked.kind === 'NoManager') return { kind: 'Conditions', why: `${closed?.message ?? ''}; ${asked.why}` };
+  const explanation = asked.value;
+  return explanation.kind === 'Unexplained'
+    ? { kind: 'Conditions', why: `the manager does not explain it now: ${explanation.message}` }
+    : { kind: 'Explanation', explanation };
+}
+
+async function ownExplanation(
+  { flags }: RunExplainConfig,
+  { client, kind }: ClusterConnection,
+  { metadata }: DeepReadonly<Job>,
+  nowMs: number,
+): Promise<Explanation> {
+  const { world: read, jobs } = await readWorld({ client, kind }, nowMs, { flags });
+  const past = pastOf(kind, jobs);
+  const world = withExpectedTimes(read, past);
+  const job = jobs.find(({ metadata: { uid } }) => uid === metadata.uid);
+  const workload = world.workloads.find(({ uid }) => uid === metadata.uid);
+  if (job === undefined || workload === undefined)
+    throw new CommandError(`Job ${metadata.namespace}/${metadata.name} was deleted just now`);
+  return explain(world, job, workload, past);
+}
+
+/** As the dashboard shows it: without names that the user may not see. */
+async function explanationBy(
+  manager: ManagerHttp,
+  { metadata: { namespace, name } }: DeepReadonly<Job>,
+): Promise<Explanation | { readonly kind: 'Unexplained'; readonly message: string }> {
+  const { body } = await manager.answerTo('GET', `/api/v1/namespaces/${namespace}/jobs/${name}/explanation`);
+  return body as Explanation | { readonly kind: 'Unexplained'; readonly message: string };
+}
+
+/** Events of the Job, of which each placement has some; none where they may not be listed. */
+async function eventsOf(client: Pick<ReadClient, 'list'>, { metadata }: DeepReadonly<Job>): Promise<readonly CoreEvent[]> {
+  try {
+    const { namespace, uid } = metadata;
+    return (await client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}` })).items;
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
+}

@@ -1,6 +1,6 @@
-import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
+import type { CoreEvent, DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
-import { SwitchyardCondition } from '../../api/reasons.ts';
+import { JobEventReason, SwitchyardCondition } from '../../api/reasons.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { formatDuration } from '../text-table.ts';
 import { plain } from '../plain-text.ts';
@@ -8,8 +8,11 @@ import { plain } from '../plain-text.ts';
 /** One step of the way of a Job, by what the Job shows: times on the wire have whole seconds. */
 export type Step = { readonly at: string; readonly what: string };
 
-/** The way of a Job since it was made, in order; of several placements the last one. */
-export function timelineOf(job: DeepReadonly<Job>): Step[] {
+/**
+ * The way of a Job since it was made, in order: the last placement by the Job itself, and those before it by its Events, as far as these
+ * are still there.
+ */
+export function timelineOf(job: DeepReadonly<Job>, events: readonly DeepReadonly<CoreEvent>[] = []): Step[] {
   const { metadata, status = {} } = job;
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
@@ -23,6 +26,7 @@ export function timelineOf(job: DeepReadonly<Job>): Step[] {
     { at: condition(SwitchyardCondition.Preempted)?.lastTransitionTime, what: 'suspended for the sake of another Job' },
     { at: condition(SwitchyardCondition.Dispatched)?.lastTransitionTime, what: 'its copy was made there' },
     { at: condition(SwitchyardCondition.Started)?.lastTransitionTime, what: 'started: a pod was ready, or had ended' },
+    ...earlierPlacements(events, record?.evicted === true ? undefined : record?.since),
     { at: ended?.lastTransitionTime, what: ended?.type === 'Failed' ? `failed${why === '' ? '' : `: ${why}`}` : 'complete' },
   ];
   // Of one second they stay in the order of the way.
@@ -30,6 +34,27 @@ export function timelineOf(job: DeepReadonly<Job>): Step[] {
     .flatMap(({ at, what }) => (at === undefined || Number.isNaN(Date.parse(at)) ? [] : [{ at, what }]))
     .toSorted((a, b) => seconds(a.at) - seconds(b.at));
 }
+
+/** Events that tell of a placement, from its admission to its end. */
+const PLACEMENT_EVENTS: readonly string[] = [
+  JobEventReason.Admitted,
+  JobEventReason.Moved,
+  JobEventReason.Dispatched,
+  JobEventReason.Started,
+  JobEventReason.Evicted,
+  JobEventReason.Preempted,
+  JobEventReason.MaximumExecutionTimeExceeded,
+];
+
+/** The steps before the last admission; all where the Job is not admitted now. */
+const earlierPlacements = (events: readonly DeepReadonly<CoreEvent>[], since: string | undefined): Step[] =>
+  events.flatMap(({ reason = '', message = '', ...event }) => {
+    const at = event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
+    if (!PLACEMENT_EVENTS.includes(reason) || (since !== undefined && seconds(at) >= seconds(since) && !ENDS.includes(reason))) return [];
+    return [{ at, what: `${reason}: ${message}` }];
+  });
+/** An eviction and the next admission may fall into one second. */
+const ENDS: readonly string[] = [JobEventReason.Evicted, JobEventReason.Preempted];
 
 const seconds = (at: string): number => Math.floor(Date.parse(at) / 1000);
 

@@ -1,5 +1,5 @@
-import type { Job, KubeObject } from '../../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import type { DeepReadonly, Job, KubeObject } from '../../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { exportedTraceId } from '../../../shared/api/job-trace.ts';
 import { JOBS, type Resource } from '../../../shared/api/resources.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
@@ -19,6 +19,8 @@ export type KindView = {
   /** Which of all are shown when none is named. */
   readonly isOurs: (object: KubeObject) => boolean;
   readonly columns: readonly Column[];
+  /** What is said of an object beside its line, or below it; '' where there is nothing. */
+  readonly note: (object: KubeObject) => string;
 };
 
 export type Column = {
@@ -36,10 +38,16 @@ const view = <T extends KubeObject>(
   name: string,
   resource: Resource<T>,
   columns: readonly ColumnOf<T>[],
-  isOurs: (object: T) => boolean = () => true,
+  { isOurs = () => true, note = () => '' }: { readonly isOurs?: (object: T) => boolean; readonly note?: (object: T) => string } = {},
 ): KindView =>
   // Objects come from a list of that resource.
-  ({ name, resource: resource as Resource, columns: columns as unknown as readonly Column[], isOurs: isOurs as KindView['isOurs'] });
+  ({
+    name,
+    resource: resource as Resource,
+    columns: columns as unknown as readonly Column[],
+    isOurs: isOurs as KindView['isOurs'],
+    note: note as KindView['note'],
+  });
 
 const nameColumn: ColumnOf<KubeObject> = { head: 'NAME', cell: ({ metadata }) => metadata.name };
 const ageColumn: ColumnOf<KubeObject> = {
@@ -53,8 +61,11 @@ const record = (job: Job) => {
   return written.kind === 'Record' ? written.record : undefined;
 };
 
+const isManaged = ({ spec }: DeepReadonly<Job>): boolean => spec.managedBy === MANAGER_CONTROLLER_NAME;
+
 /** What is shown of where a Job is: held is not what a Job that still runs is. */
-export function stateOf(job: Job): string {
+export function stateOf(job: DeepReadonly<Job>): string {
+  if (!isManaged(job)) return 'Unmanaged';
   const { state } = jobRow(job);
   const hold = holdOf(job);
   return state === 'Waiting' && hold.kind === 'Hold' && hold.held === true ? 'Held' : state;
@@ -73,8 +84,16 @@ const JOB_COLUMNS: readonly ColumnOf<Job>[] = [
   { head: 'USER', cell: (job) => userOf(job) ?? '-', wide: true },
   { head: 'REQUESTS', cell: (job) => quantities(record(job)?.requests), wide: true },
   { head: 'TRACE', cell: (job) => exportedTraceId(job) ?? '-', wide: true },
-  { head: 'WHY', cell: (job) => jobRow(job).reason || '-', wide: true },
+  { head: 'WHY', cell: (job) => whyOfJob(job) || '-', wide: true },
 ];
+
+/** Why it waits, has failed, or is not Switchyard's. */
+function whyOfJob(job: DeepReadonly<Job>): string {
+  if (isManaged(job)) return jobRow(job).reason;
+  return queueNameOf(job) === undefined
+    ? `no label ${QUEUE_NAME_LABEL}; switchyard explain says how to mend that`
+    : `spec.managedBy: ${job.spec.managedBy ?? 'nobody'}`;
+}
 
 const quantities = (amounts: Readonly<Record<string, string>> | undefined): string =>
   amounts === undefined
@@ -113,18 +132,18 @@ const CLUSTER_COLUMNS: readonly ColumnOf<WorkerCluster>[] = [
   ageColumn,
   { head: 'WORKER', cell: ({ status }) => status?.worker?.version ?? '-', wide: true },
   { head: 'RTT', cell: ({ status }) => (status?.roundTripMs === undefined ? '-' : `${status.roundTripMs}ms`), wide: true },
-  { head: 'WHY', cell: whyNotReady, wide: true },
+  { head: 'WHY', cell: (cluster) => whyNotReady(cluster) || '-', wide: true },
 ];
 
 function whyNotReady({ status }: WorkerCluster): string {
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
-  return ready === undefined || ready.status === 'True' ? '-' : `${ready.reason}: ${ready.message}`;
+  return ready === undefined || ready.status === 'True' ? '' : `${ready.reason}: ${ready.message}`;
 }
 
 export const KIND_VIEWS: readonly KindView[] = [
-  view('jobs', JOBS, JOB_COLUMNS, ({ spec }) => spec.managedBy === MANAGER_CONTROLLER_NAME),
+  view('jobs', JOBS, JOB_COLUMNS, { isOurs: isManaged, note: whyOfJob }),
   view('queues', LOCAL_QUEUES, QUEUE_COLUMNS),
-  view('clusters', WORKER_CLUSTERS, CLUSTER_COLUMNS),
+  view('clusters', WORKER_CLUSTERS, CLUSTER_COLUMNS, { note: whyNotReady }),
 ];
 
 const ALIASES: Readonly<Record<string, string>> = {

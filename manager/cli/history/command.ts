@@ -2,6 +2,7 @@ import { durationMs, FlagError, oneOf, text, wholeNumber, type FlagTable } from 
 import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { NO_SERVER, SERVER_FLAGS } from '../server/flags.ts';
 import { namedJob } from '../jobs/operands.ts';
 
 const FLAGS = {
@@ -9,6 +10,7 @@ const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   ...ALL_NAMESPACES_FLAG,
+  ...SERVER_FLAGS,
   outcome: {
     value: 'OUTCOME',
     about: 'only those that came to Complete, Failed or Deleted',
@@ -29,13 +31,16 @@ export const HISTORY = command({
   summary: 'list Jobs that are over, also those that are gone',
   about:
     'Reads what the manager keeps (its flag --history-store): where each Job ran, when, for how long, how often it was placed, what it came to and what its pods ended with. ' +
-    'Reads the store itself, with the rights of whoever asks; a kubeconfig is looked at for the namespace only.',
+    'With --history-store it reads the store itself, with your rights there; a kubeconfig is looked at for the namespace only. Without it the manager is asked (--server), ' +
+    'which shows the Jobs of one namespace to users who may list Jobs there.',
   operands: [{ usage: '[JOB]', about: 'only those of this name, with what their pods ended with: NAME or NAMESPACE/NAME' }],
   flags: FLAGS,
-  examples: ['history --history-store .switchyard/1/history -A', 'history nightly -o json', 'history --outcome Failed --since 24h'],
+  examples: ['history -n team', 'history --history-store .switchyard/1/history -A', 'history nightly -o json', 'history --outcome Failed --since 24h'],
   configOf(values, [operand]) {
-    const store = values['history-store'];
-    if (store === undefined) throw new FlagError('--history-store: is missing; write what the manager was given there');
+    // A manager that is named is asked, whatever a variable says of the store.
+    const store = values.server === undefined || values.server === NO_SERVER ? values['history-store'] : undefined;
+    if (store === undefined && values.server === NO_SERVER)
+      throw new FlagError('--history-store: is missing; write what the manager was given there');
     const job = operand === undefined ? undefined : namedJob(operand);
     if (values['all-namespaces'] && (job !== undefined || values.namespace !== undefined))
       throw new FlagError('--all-namespaces: a namespace or a Job was named, too; write one of them');

@@ -1,53 +1,100 @@
+import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { actInWords } from '../../api/job-acts.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { connect, type ClusterChoice } from '../cluster-connection.ts';
+import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { withHistory } from '../history-store.ts';
 import type { NamedJob } from '../jobs/operands.ts';
 import { plain } from '../plain-text.ts';
 import { asJson, asYaml } from '../rendering.ts';
+import type { ServerChoice } from '../server/flags.ts';
+import type { ManagerHttp } from '../server/manager-http.ts';
+import { askManager } from '../server/with-manager.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../text-table.ts';
+import { withCluster } from '../with-cluster.ts';
 import { historyTable, podLines } from './history-table.ts';
 
-export type HistoryConfig = ClusterChoice & {
-  readonly store: string;
-  readonly job: NamedJob | undefined;
-  readonly namespace: string | undefined;
-  readonly 'all-namespaces': boolean;
-  readonly outcome: HistoryRecord['outcome'] | undefined;
-  readonly 'created-by': string | undefined;
-  /** Milliseconds. */
-  readonly since: number | undefined;
-  readonly limit: number;
-  readonly output: 'table' | 'json' | 'yaml';
-};
+export type HistoryConfig = ClusterChoice &
+  ServerChoice & {
+    /** Undefined: the manager is asked. */
+    readonly store: string | undefined;
+    readonly job: NamedJob | undefined;
+    readonly namespace: string | undefined;
+    readonly 'all-namespaces': boolean;
+    readonly outcome: HistoryRecord['outcome'] | undefined;
+    readonly 'created-by': string | undefined;
+    /** Milliseconds. */
+    readonly since: number | undefined;
+    readonly limit: number;
+    readonly output: 'table' | 'json' | 'yaml';
+  };
 
-export const runHistory = (config: HistoryConfig, session: Session): Promise<number> =>
-  withHistory(config.store, session, async (history) => {
+/** Records with the ends of their pods, where these are wanted. */
+type Found = { readonly records: readonly HistoryRecord[]; readonly pods: ReadonlyMap<string, readonly HistoryPods[]> };
+
+export async function runHistory(config: HistoryConfig, session: Session): Promise<number> {
+  const { job, store, output } = config;
+  const namespace = config['all-namespaces'] ? undefined : (job?.namespace ?? config.namespace ?? (await contextNamespace(config)));
+  const { records, pods } = store === undefined ? await fromManager(config, namespace, session) : await fromStore(store, config, namespace, session);
+  if (records.length === 0 && output === 'table') {
+    await session.errors.write('There is no such history.\n');
+    return ExitCode.Done;
+  }
+  const items = records.map((record) => ({ ...record, copies: pods.get(record.uid) ?? [] }));
+  if (output === 'json') await session.output.write(asJson({ items }));
+  else if (output === 'yaml') await session.output.write(asYaml({ items }));
+  else {
+    const { width } = session.output;
+    const lines = formatTable(historyTable(records, namespace === undefined, session.now()), width);
+    const ofPods = job === undefined ? [] : [...pods.values()].flatMap((copies) => podLines(copies));
+    const ofUsers = job === undefined ? [] : records.flatMap(usersIn);
+    await session.output.write([...lines, ...ofUsers, ...ofPods].map((line) => `${line}\n`).join(''));
+  }
+  return ExitCode.Done;
+}
+
+const fromStore = (store: string, config: HistoryConfig, namespace: string | undefined, session: Session): Promise<Found> =>
+  withHistory(store, session, async (history) => {
     const { job, outcome, 'created-by': user, since, limit, output } = config;
-    const namespace = config['all-namespaces'] ? undefined : (job?.namespace ?? config.namespace ?? (await contextNamespace(config)));
     const sinceMs = since === undefined ? undefined : session.now() - since;
     const records = await history.query({ limit, ...omitUndefined({ namespace, name: job?.name, outcome, user, sinceMs }) });
-    if (records.length === 0 && output === 'table') {
-      await session.errors.write('There is no such history.\n');
-      return ExitCode.Done;
-    }
     const pods = new Map<string, readonly HistoryPods[]>();
     if (job !== undefined || output !== 'table') for (const { uid } of records) pods.set(uid, await history.podsOf(uid));
-    const items = records.map((record) => ({ ...record, copies: pods.get(record.uid) ?? [] }));
-    if (output === 'json') await session.output.write(asJson({ items }));
-    else if (output === 'yaml') await session.output.write(asYaml({ items }));
-    else {
-      const { width } = session.output;
-      const lines = formatTable(historyTable(records, namespace === undefined, session.now()), width);
-      const ofPods = job === undefined ? [] : [...pods.values()].flatMap((copies) => podLines(copies));
-      const ofUsers = job === undefined ? [] : records.flatMap(usersIn);
-      await session.output.write([...lines, ...ofUsers, ...ofPods].map((line) => `${line}\n`).join(''));
-    }
-    return ExitCode.Done;
+    return { records, pods };
   });
+
+/** With the user's token: the records of one namespace, and of a Job that is named the ends of the pods of the last of its name. */
+const fromManager = (config: HistoryConfig, namespace: string | undefined, session: Session): Promise<Found> =>
+  withCluster(config, async (connection) => {
+    if (namespace === undefined)
+      throw new CommandError('--all-namespaces: the manager shows one namespace; name it, or write --history-store', ExitCode.Usage);
+    const { job, outcome, 'created-by': user, since, limit } = config;
+    const answer = await askManager(config, connection, (manager) =>
+      askHistory(manager, namespace, {
+        limit: String(Math.min(limit, MANAGER_LIMIT_MAX)),
+        ...omitUndefined({ name: job?.name, outcome, user, since: since === undefined ? undefined : toWireTime(session.now() - since) }),
+      }),
+    );
+    if (answer.kind === 'Answer') return answer.value;
+    throw new CommandError(`--history-store: is missing; write what the manager was given there. ${answer.why}`, ExitCode.Usage);
+  });
+
+/** The manager answers with no more records at once. */
+const MANAGER_LIMIT_MAX = 1_000;
+
+async function askHistory(manager: ManagerHttp, namespace: string, query: Readonly<Record<string, string>>): Promise<Found> {
+  const jobs = `/apis/history/v1/namespaces/${encodeURIComponent(namespace)}/jobs`;
+  const { body } = await manager.answerTo('GET', jobs, { query });
+  const { items: records } = body as { readonly items: readonly HistoryRecord[] };
+  const [last] = records;
+  if (query['name'] === undefined || last === undefined) return { records, pods: new Map() };
+  const one = await manager.answerTo('GET', `${jobs}/${encodeURIComponent(query['name'])}`);
+  const { uid, copies } = one.body as { readonly uid: string; readonly copies: readonly HistoryPods[] };
+  return { records, pods: new Map([[uid, copies]]) };
+}
 
 const usersIn = ({ submittedBy, acts = [] }: HistoryRecord): string[] => [
   ...(submittedBy === undefined ? [] : [`submitted over HTTP by ${plain(submittedBy)}`]),

@@ -1,5 +1,6 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { CommandError } from '../command-error.ts';
@@ -15,23 +16,32 @@ export type JobChoice = {
   readonly selector: string | undefined;
 };
 
-/** The Jobs that are meant; only Switchyard's are. Throws CommandError where one that is named is not. */
+/** The Jobs that are meant, and those that are named and do not exist; only Switchyard's are meant. Throws CommandError where one that is named is not. */
 export async function readJobs(
   { client, kind }: { readonly client: ReadClient; readonly kind: WorkKind<Job> },
   { jobs, namespace, everywhere, selector }: JobChoice,
-): Promise<Job[]> {
+): Promise<{ readonly found: readonly Job[]; readonly missing: readonly string[] }> {
   if (jobs.length === 0) {
     const { items } = await client.list(kind.resource, {
       namespace: everywhere ? '' : namespace,
       ...omitUndefined({ labelSelector: selector }),
     });
-    return items.filter((job) => isOurs(kind, job));
+    return { found: items.filter((job) => isOurs(kind, job)), missing: [] };
   }
-  const found = await Promise.all(jobs.map((job) => client.get(kind.resource, { namespace: job.namespace ?? namespace, name: job.name })));
+  const read = await Promise.all(
+    jobs.map(async (job) => {
+      const key = { namespace: job.namespace ?? namespace, name: job.name };
+      return client.get(kind.resource, key).catch((error: unknown) => {
+        if (isNotFound(error)) return plain(`${key.namespace}/${key.name}`);
+        throw error;
+      });
+    }),
+  );
+  const found = read.filter((each) => typeof each !== 'string');
   const foreign = found.find((job) => !isOurs(kind, job));
-  if (foreign === undefined) return found;
+  if (foreign === undefined) return { found, missing: read.filter((each) => typeof each === 'string') };
   throw new CommandError(
-    `Job ${keyOf(foreign)} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(foreign) ?? 'nobody')}; kubectl looks after it`,
+    `Job ${keyOf(foreign)} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(foreign) ?? 'nobody')}; kubectl looks after it. Nothing was done`,
   );
 }
 

@@ -83,7 +83,7 @@ const LISTED_MAX = 5;
 async function onJobs(config: JobsConfig, session: Session, step: Step): Promise<number> {
   return withCluster(config, async ({ client, kind, namespace }) => {
     const { jobs, selector, output, yes } = config;
-    const found = await readJobs(
+    const { found, missing } = await readJobs(
       { client, kind },
       {
         jobs,
@@ -119,17 +119,20 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
     const left = meant.length - acted.length;
     const lines = results.map(({ job, result }) => `${job} ${result}`);
     await report(session, output, {
-      lines: lines.length === 0 && failures.length === 0 ? ['there is no such Job: nothing was done'] : lines,
-      value: { jobs: [...results, ...failures.map(({ job, error }) => ({ job: keyOf(job), error: messageOf(error) }))] },
+      lines: lines.length === 0 && failures.length === 0 && missing.length === 0 ? ['there is no such Job: nothing was done'] : lines,
+      value: { jobs: [...results, ...failures.map(({ job, error }) => ({ job: keyOf(job), error: messageOf(error) })), ...missing.map((job) => ({ job, error: NOT_THERE }))] },
     });
     for (const { job, error } of failures) await session.errors.write(`${keyOf(job)}: not ${step.done}: ${messageOf(error)}\n`);
+    for (const job of missing) await session.errors.write(`${job}: not ${step.done}: ${NOT_THERE}\n`);
     // An API server that cannot be reached has its own message, with the remedy.
     const fatal = failures.find(({ error }) => !(error instanceof ApiError));
     if (left > 0) await session.errors.write(`${left === 1 ? '1 Job is' : `${left} Jobs are`} left as before\n`);
     if (fatal !== undefined) throw fatal.error;
-    return failures.length > 0 ? ExitCode.Failed : ExitCode.Done;
+    return failures.length + missing.length > 0 ? ExitCode.Failed : ExitCode.Done;
   });
 }
+
+const NOT_THERE = 'there is no such Job';
 
 const messageOf = (error: unknown): string => {
   if (isConflict(error)) return 'another Job has its name by now';

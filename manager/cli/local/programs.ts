@@ -36,6 +36,8 @@ export type ProgramsOptions = {
   readonly webhook: { readonly port: number; readonly certificate: Certificate };
   /** undefined: the manager serves no dashboard. */
   readonly dashboardPort?: number | undefined;
+  /** undefined: the manager serves no HTTP API. */
+  readonly apiPort?: number | undefined;
   /** Runs while Redis starts; the manager needs its result. */
   readonly prepare: () => Promise<void>;
   readonly onRestart: (name: string, how: string) => void;
@@ -104,6 +106,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
     ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),
+    ...(options.apiPort === undefined ? [] : [`--api-bind-address=127.0.0.1:${options.apiPort}`]),
     ...(options.dashboardPort === undefined
       ? []
       : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`, '--dashboard-live-logs']),

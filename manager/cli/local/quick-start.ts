@@ -24,7 +24,7 @@ import { watchPods } from './pod-watch.ts';
 import type { Ports } from './ports.ts';
 import { startPrograms } from './programs.ts';
 import { startPrometheus } from './prometheus.ts';
-import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster, SYSTEM_NAMESPACE } from './set-up.ts';
+import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster, publishManager, SYSTEM_NAMESPACE } from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
 import { asJson, asYaml } from '../rendering.ts';
@@ -40,6 +40,8 @@ export type QuickStart = {
   readonly prometheusPort: number | undefined;
   /** undefined: the manager serves no dashboard. */
   readonly dashboardPort: number | undefined;
+  /** Of the HTTP API; undefined: none is served. */
+  readonly apiPort: number | undefined;
   readonly display: Display;
   readonly startMillis: number;
   /** What must be undone at the end, whatever happens; the last started is the first stopped. */
@@ -51,7 +53,7 @@ const WORKER_CLUSTERS = ['east', 'west'] as const;
 
 /** Resolves with the exit code once the examples have run, or never when everything is to stay up. */
 export async function quickStart(
-  { config, directory, ports, prometheusPort, dashboardPort, display, startMillis, cleanUp }: QuickStart,
+  { config, directory, ports, prometheusPort, dashboardPort, apiPort, display, startMillis, cleanUp }: QuickStart,
   signal: AbortSignal,
 ): Promise<number> {
   const sinceStart = (): string => formatDuration(Date.now() - startMillis);
@@ -91,6 +93,7 @@ export async function quickStart(
     ...(config.keep ? { canaryQueue: 'default/batch' } : {}),
     webhook: { port: ports.webhook, certificate },
     dashboardPort,
+    apiPort,
     prepare: async () => {
       display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');
       await installKinds(manager.client, ROOT);
@@ -105,6 +108,7 @@ export async function quickStart(
         await joinCluster(manager.client, name, kubeconfig);
       }
       await createFromFile(manager.client, path.join(examples, 'queues.yaml'));
+      if (apiPort !== undefined) await publishManager(manager.client, `http://127.0.0.1:${apiPort}`);
       if (dashboardPort !== undefined) visitorToken = await createVisitor(manager.client);
       const problem = await page;
       if (problem !== undefined) display.note(`the page of the dashboard could not be built: ${problem}`);

@@ -29,11 +29,12 @@ export async function runLocal(config: LocalConfig): Promise<number> {
     const ports = await choosePorts(config.portBase);
     const prometheusPort = config.prometheus ? await chooseOneMore(config.portBase, 'prometheus') : undefined;
     const dashboardPort = config.keep ? await chooseOneMore(config.portBase, 'dashboard', 1) : undefined;
+    const apiPort = config.keep ? await chooseOneMore(config.portBase, 'api', 2) : undefined;
     const directory = prepareDirectory(config.directory, path.resolve('.switchyard'));
     display.note(`starting three clusters, Redis, the manager and the workers in ${shortPath(directory)}`);
     // Only now, because there is much to load, and somebody is waiting for a first word.
     const { quickStart } = await import('./quick-start.ts');
-    return quickStart({ config, directory, ports, prometheusPort, dashboardPort, display, startMillis, cleanUp }, stop.signal);
+    return quickStart({ config, directory, ports, prometheusPort, dashboardPort, apiPort, display, startMillis, cleanUp }, stop.signal);
   };
   try {
     return await Promise.race([run(), stopped.promise.then((signal) => EXIT_CODES[signal])]);

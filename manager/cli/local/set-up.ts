@@ -2,13 +2,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import { CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { MANAGER_ADDRESS } from '../server/manager-address.ts';
 import { admissionPolicies } from '../../policy/admission-policies.ts';
 import {
   matchConditions,
@@ -120,6 +121,26 @@ export async function joinCluster(client: WriteClient, name: string, kubeconfig:
     metadata: { name },
     spec: { kubeconfigSecretRef: { namespace: SYSTEM_NAMESPACE, name: secret }, namespaces: 'Create' },
   });
+}
+
+/** Has the cluster say where the manager's HTTP API is, as the chart does. */
+export async function publishManager(client: WriteClient, server: string): Promise<void> {
+  const { namespace, name } = MANAGER_ADDRESS;
+  const rbac = (kind: string): Resource => ({
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    plural: `${kind.toLowerCase()}s`,
+    kind,
+    namespaced: true,
+  });
+  await client.create(CONFIG_MAPS, { metadata: { namespace, name }, data: { server } });
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['get'] }];
+  await client.create(rbac('Role'), { metadata: { namespace, name }, rules } as never);
+  await client.create(rbac('RoleBinding'), {
+    metadata: { namespace, name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:authenticated' }],
+  } as never);
 }
 
 /** Creates every document of a YAML file with objects of our own kinds. */

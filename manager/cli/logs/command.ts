@@ -2,6 +2,7 @@ import { FlagError, oneOf, wholeNumber, type FlagTable } from '../../../shared/r
 import { CLUSTER_FLAGS, NAMESPACE_FLAG, WORKER_CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 import { namedJob } from '../jobs/operands.ts';
 
 const FLAGS = {
@@ -9,6 +10,7 @@ const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   ...WORKER_CLUSTER_FLAGS,
+  ...SERVER_FLAGS,
   output: {
     short: 'o',
     value: 'FORM',
@@ -27,7 +29,7 @@ export const LOGS = command({
   summary: 'print the logs of a Job’s pods, also after these are gone',
   about:
     'While there are pods, their logs are read from the worker cluster on which the Job runs, with the rights of whoever asks there (list pods, get pods/log). Afterwards ' +
-    'the ends of logs that the manager has kept are printed, where --history-store says from where; else what the last pod ended with. With several pods each line begins ' +
+    'the ends of logs that the manager has kept are printed: by the manager (--server), with the right to get the Job and pods/log, or from its store, where --history-store says from where; else what the last pod ended with. With several pods each line begins ' +
     'with the name of its pod.',
   operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],
   flags: FLAGS,

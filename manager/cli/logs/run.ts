@@ -6,24 +6,27 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { copyName } from '../../work-kind/copy-marks.ts';
-import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
+import type { ClusterChoice, ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
 import type { NamedJob } from '../jobs/operands.ts';
 import { plain } from '../plain-text.ts';
+import type { ServerChoice } from '../server/flags.ts';
+import { askManager, isNamed } from '../server/with-manager.ts';
 import type { Session } from '../session.ts';
 import { troubleWith } from '../trouble.ts';
 import { withCluster } from '../with-cluster.ts';
 import { connectTo, createJobLogs, type WorkerChoice } from './job-logs.ts';
-import { printKeptLogs } from './kept-logs.ts';
+import { printKeptLogs, printManagersLogs, type KeptJob } from './kept-logs.ts';
 import { isChosenPod, type PodChoice } from './log-lines.ts';
 import { logSink, type LogForm } from './log-sink.ts';
 import { printPodLog } from './print-pod-log.ts';
 
 export type LogsConfig = ClusterChoice &
   PodChoice &
-  WorkerChoice & {
+  WorkerChoice &
+  ServerChoice & {
     readonly job: NamedJob;
     readonly namespace: string | undefined;
     readonly 'history-store': string | undefined;
@@ -33,13 +36,14 @@ export type LogsConfig = ClusterChoice &
   };
 
 export const runLogs = (config: LogsConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client, kind, ...context }) => {
-    const key = { namespace: config.job.namespace ?? config.namespace ?? context.namespace, name: config.job.name };
+  withCluster(config, async (connection) => {
+    const { client, kind } = connection;
+    const key = { namespace: config.job.namespace ?? config.namespace ?? connection.namespace, name: config.job.name };
     const job = await client.get(kind.resource, key).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;
       throw error;
     });
-    if (job === undefined || isFinished(job.status)) return afterTheEnd(config, key, job, session);
+    if (job === undefined || isFinished(job.status)) return afterTheEnd(config, connection, key, job, session);
     return config.follow ? followed({ client, kind }, config, job, session) : live(config, job, session);
   });
 
@@ -125,26 +129,42 @@ async function followed({ client, kind }: JobClient, config: LogsConfig, job: Jo
   return session.signal.aborted ? ExitCode.Interrupted : ExitCode.Done;
 }
 
-/** From what is kept. */
+/** From what is kept, in the store or by the manager. */
 async function afterTheEnd(
   config: LogsConfig,
+  connection: ClusterConnection,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   job: DeepReadonly<Job> | undefined,
   session: Session,
 ): Promise<number> {
-  const store = config['history-store'];
   const key = `${namespace}/${name}`;
-  if (store !== undefined) {
-    const choice = { ...config, form: config.output, tellsFailures: true };
-    const shown = await printKeptLogs(store, { namespace, name, uid: job?.metadata.uid }, choice, session);
-    if (shown !== undefined && shown > 0) return ExitCode.Done;
-    if (shown === undefined && job === undefined) throw new CommandError(`there is no Job ${key}, and no history of one`);
+  const { shown, remedy } = await printWhatIsKept(config, connection, { namespace, name, uid: job?.metadata.uid }, session);
+  if (shown !== undefined && shown > 0) return ExitCode.Done;
+  if (job === undefined) {
+    const unknown = remedy === undefined ? ', and no history of one' : `; ${remedy}`;
+    throw new CommandError(
+      shown === undefined ? `there is no Job ${plain(key)}${unknown}` : `no logs of ${plain(key)} are kept, and the Job is gone`,
+    );
   }
-  if (job === undefined) throw new CommandError(`there is no Job ${key}; --history-store says where what is over is kept`);
   if (await hasPrintedRetained(config, job, session)) return ExitCode.Done;
   const failure = readLastFailure(job);
   if (failure !== undefined) await session.errors.write(`${plain(failureMessage(failure))}\n`);
-  const remedy = store === undefined ? '; --history-store says where the manager keeps the ends of logs' : '';
-  await session.errors.write(`no logs of ${plain(key)} are kept${remedy}\n`);
+  await session.errors.write(`no logs of ${plain(key)} are kept${remedy === undefined ? '' : `; ${remedy}`}\n`);
   return ExitCode.Failed;
+}
+
+/** How many logs were printed; `remedy`: where to find out what nobody was asked for. */
+async function printWhatIsKept(
+  config: LogsConfig,
+  connection: ClusterConnection,
+  key: KeptJob,
+  session: Session,
+): Promise<{ readonly shown: number | undefined; readonly remedy?: string }> {
+  const store = config['history-store'];
+  const choice = { ...config, form: config.output, tellsFailures: true };
+  if (store !== undefined && !isNamed(config)) return { shown: await printKeptLogs(store, key, choice, session) };
+  const answer = await askManager(config, connection, (manager) => printManagersLogs(manager, key, choice, session));
+  return answer.kind === 'Answer'
+    ? { shown: answer.value }
+    : { shown: undefined, remedy: `--history-store says where the manager keeps the ends of logs (${answer.why})` };
 }

@@ -10,7 +10,7 @@ import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { exitCodeOf } from '../../api/job-progress.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
-import { onlyQueue } from '../only-queue.ts';
+import { checkQueue, onlyQueue } from '../only-queue.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { createJobLogs, type JobLogs, type WorkerChoice } from '../logs/job-logs.ts';
@@ -38,6 +38,7 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
   withCluster(config, async ({ client, kind, ...context }) => {
     const namespace = config.namespace ?? context.namespace;
     const queue = config.queue ?? (await onlyQueue(client, namespace));
+    if (config.queue !== undefined) await checkQueue(client, namespace, queue);
     const preparation = prepareJob(kind, oneJob({ ...config, namespace, queue }));
     if (preparation.kind === 'Refused') throw new CommandError(formatProblems(preparation.problems));
     const submittedMs = session.now();

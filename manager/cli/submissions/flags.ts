@@ -1,5 +1,6 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../../shared/api/names.ts';
 import { FlagError, text, type FlagTable, type FlagValues } from '../../../shared/runtime/flags.ts';
+import { NO_SERVER, SERVER_FLAGS } from '../server/flags.ts';
 import { redisUrl } from '../../config/redis-flags.ts';
 
 /** Of commands that speak to a queue of submissions instead of to the API server. */
@@ -11,9 +12,7 @@ export const SUBMISSION_FLAGS = {
     parse: text,
   },
   'submission-queue': { value: 'NAME', about: `queue of submissions; default for Redis: ${SUBMISSION_QUEUE}`, parse: text },
-  server: { value: 'URL', about: 'address of the manager’s HTTP API, such as https://switchyard.example:8443', parse: httpUrl },
-  'server-ca': { value: 'FILE', about: 'authorities that sign its certificate, PEM; default: those of the system', parse: text },
-  'token-file': { value: 'FILE', about: 'bearer token for it; default: that of the kubeconfig', parse: text },
+  ...SERVER_FLAGS,
   'redis-url': { value: 'URL', about: 'Redis that carries submissions, such as redis://localhost:6379', parse: redisUrl },
   'redis-url-file': { value: 'FILE', about: 'file whose one line is that URL, instead of --redis-url', parse: text },
   'redis-prefix': {
@@ -29,7 +28,8 @@ export type WayChoice =
   | { readonly via: 'redis'; readonly url: string | { readonly file: string }; readonly prefix: string; readonly queue: string }
   | {
       readonly via: 'http';
-      readonly server: string;
+      /** Undefined: the one that the cluster names. */
+      readonly server: string | undefined;
       readonly caFile: string | undefined;
       readonly tokenFile: string | undefined;
       readonly queue: string;
@@ -44,7 +44,7 @@ export function wayChoice(values: FlagValues<typeof SUBMISSION_FLAGS>, via: 'red
   const way = via ?? (server !== undefined ? 'http' : url !== undefined ? 'redis' : undefined);
   switch (way) {
     case 'http':
-      if (server === undefined) throw new FlagError('--server: is missing; write the address of the manager’s HTTP API');
+      if (server === NO_SERVER) throw new FlagError(`--server ${NO_SERVER}: --via http needs a manager; write its address`);
       if (queue === undefined) throw new FlagError('--submission-queue: is missing; write the name of a SubmissionQueue of the namespace');
       return { via: 'http', server, caFile: values['server-ca'], tokenFile: values['token-file'], queue };
     case 'redis':
@@ -54,11 +54,4 @@ export function wayChoice(values: FlagValues<typeof SUBMISSION_FLAGS>, via: 'red
     default:
       throw new FlagError('--key: which queue is meant? Write --server URL for the manager’s HTTP API, or --redis-url URL');
   }
-}
-
-function httpUrl(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  const isPlain = url?.protocol === 'http:' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
-  if (url?.protocol === 'https:' || isPlain) return given.replace(/\/+$/, '');
-  throw new FlagError(`${JSON.stringify(given)} cannot be used: a token goes there; write an https:// URL, or http:// of this machine`);
 }

@@ -1,4 +1,7 @@
-import { connect, type ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice } from '../cluster-connection.ts';
+import { CommandError } from '../command-error.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { withCluster } from '../with-cluster.ts';
 import type { WayChoice } from './flags.ts';
 import type { SubmissionWay } from './way.ts';
 
@@ -13,13 +16,13 @@ export async function withTransport<T>(
     const { connectByRedis } = await import('./redis-transport.ts');
     return closing(connectByRedis(choice), act);
   }
-  const { connectByHttp } = await import('./http-transport.ts');
-  const { client, namespace, credentials } = connect(cluster);
-  try {
-    return await closing(connectByHttp({ ...choice, namespace: cluster.namespace ?? namespace, credentials }), act);
-  } finally {
-    await client.close();
-  }
+  const [{ submitByHttp }, { managerOf }] = await Promise.all([import('./http-transport.ts'), import('../server/with-manager.ts')]);
+  const { queue, server, caFile, tokenFile } = choice;
+  return withCluster(cluster, async (connection) => {
+    const http = await managerOf({ server, 'server-ca': caFile, 'token-file': tokenFile }, connection);
+    if ('why' in http) throw new CommandError(`--server: ${http.why}`, ExitCode.Usage);
+    return closing(submitByHttp(http, { namespace: cluster.namespace ?? connection.namespace, queue }), act);
+  });
 }
 
 async function closing<T>(way: SubmissionWay, act: (way: SubmissionWay) => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   ...FORM_FLAG,
-  queue: { short: 'q', value: 'NAME', about: 'LocalQueue of the Jobs that name none', parse: text },
+  queue: { short: 'q', value: 'NAME', about: 'LocalQueue of the Jobs that name none; default: the only one of their namespace', parse: text },
   via: {
     value: 'WAY',
     fallback: 'api',
@@ -24,10 +24,10 @@ export const SUBMIT = command({
   words: 'submit',
   summary: 'submit Jobs from files',
   about:
-    'Reads batch/v1 Jobs (YAML or JSON, several documents in a file). All are read and checked before the first is made. They are made Switchyard’s (suspended, ' +
+    'Reads batch/v1 Jobs (YAML or JSON, several documents in a file). All are read and checked before the first is made, also whether their LocalQueue exists. They are made Switchyard’s (suspended, ' +
     'spec.managedBy) whether or not a webhook would do it. --dry-run also needs the rights of explain. --via redis and --via http put them onto a queue of ' +
     'submissions instead, where a key makes that the same submission is never a second Job; http needs the right to create submissionqueues/submissions.',
-  operands: [{ usage: '<FILE...>', about: 'manifests; - is standard input' }],
+  operands: [{ usage: '<FILE...>', about: 'manifests, or directories of them; - is standard input' }],
   flags: FLAGS,
   examples: [
     'submit job.yaml',

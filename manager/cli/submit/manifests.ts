@@ -1,13 +1,27 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { parseAllDocuments } from 'yaml';
-import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { KUEUE_QUEUE_NAME_LABEL, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../../api/field-problem.ts';
 import { prepareJob, readJobManifest, type JobManifest } from '../../policy/prepare-job.ts';
 import { CommandError } from '../command-error.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
-export type SubmitDefaults = { readonly namespace: string; readonly queue: string | undefined };
+export type SubmitDefaults = {
+  readonly namespace: string;
+  /** The LocalQueue of Jobs that name none, by namespace. */
+  readonly queueOf: (namespace: string) => string | undefined;
+};
+
+/** The namespaces of those Jobs of a file that name no LocalQueue. */
+export const namespacesWithoutQueue = (file: string, text: string, namespace: string): string[] =>
+  itemsOf(file, text).flatMap(({ item }) => {
+    const metadata = isJsonObject(item) && isJsonObject(item['metadata']) ? item['metadata'] : undefined;
+    if (metadata === undefined) return [];
+    const labels = isJsonObject(metadata['labels']) ? metadata['labels'] : {};
+    const isNamed = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL].some((label) => labels[label] !== undefined);
+    return isNamed ? [] : [typeof metadata['namespace'] === 'string' ? metadata['namespace'] : namespace];
+  });
 
 /** The Jobs of a file, ready to be made. Throws {@link CommandError} naming file, document and field of the first that cannot be one. */
 export const jobsOf = (kind: WorkKind<Job>, file: string, text: string, defaults: SubmitDefaults): JobManifest[] =>
@@ -42,10 +56,11 @@ function itemsOf(file: string, text: string): { readonly where: string; readonly
   return found;
 }
 
-function jobOf(kind: WorkKind<Job>, where: string, value: unknown, { namespace, queue }: SubmitDefaults): JobManifest {
+function jobOf(kind: WorkKind<Job>, where: string, value: unknown, { namespace, queueOf }: SubmitDefaults): JobManifest {
   const read = readJobManifest(kind.of(undefined), withNamespace(value, namespace));
   if (read.kind === 'Refused') throw refused(where, read.problems);
   const { manifest } = read;
+  const queue = queueOf(manifest.metadata.namespace ?? namespace);
   const labels = { ...(queue === undefined ? {} : { [QUEUE_NAME_LABEL]: queue }), ...manifest.metadata.labels };
   const preparation = prepareJob(kind, { ...manifest, metadata: { ...manifest.metadata, labels } });
   if (preparation.kind === 'Refused') throw refused(where, preparation.problems);

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 
@@ -13,4 +14,14 @@ export function textOf(file: string): string {
       { cause: error },
     );
   }
+}
+
+/** The manifests of a directory, by name, or the file itself. Throws {@link CommandError} for a directory without any. */
+export function filesOf(file: string): string[] {
+  if (file === '-' || !statSync(file, { throwIfNoEntry: false })?.isDirectory()) return [file];
+  const files = readdirSync(file)
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .toSorted();
+  if (files.length === 0) throw new CommandError(`${file}: there is no .yaml, .yml or .json in this directory`, ExitCode.Usage);
+  return files.map((name) => path.join(file, name));
 }

@@ -1,4 +1,5 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
+import { queueNameOf } from '../../api/job-annotations.ts';
 import type { JobProgress } from '../../api/job-progress.ts';
 import { explain } from '../../insight/explain/explain.ts';
 import type { JobManifest } from '../../policy/prepare-job.ts';
@@ -14,8 +15,9 @@ import type { Session } from '../session.ts';
 import { waitForJobs, type Ended } from '../wait-for-jobs.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
-import { jobsOf } from './manifests.ts';
-import { textOf } from './read-file.ts';
+import { checkQueue, onlyQueue } from '../only-queue.ts';
+import { jobsOf, namespacesWithoutQueue } from './manifests.ts';
+import { filesOf, textOf } from './read-file.ts';
 
 export type SubmitConfig = ClusterChoice & {
   readonly files: readonly string[];
@@ -30,15 +32,28 @@ export type SubmitConfig = ClusterChoice & {
 
 export const runSubmit = (config: SubmitConfig, session: Session): Promise<number> =>
   withCluster(config, async ({ client, kind, ...context }) => {
-    const { files, queue, output, wait, timeout } = config;
-    const namespace = config.namespace ?? context.namespace;
-    const manifests = files.flatMap((file) => jobsOf(kind, file === '-' ? 'standard input' : file, textOf(file), { namespace, queue }));
+    const { output, wait, timeout } = config;
+    const manifests = await manifestsOf({ client, kind }, config, config.namespace ?? context.namespace);
     // Every one is accepted by the server's own rules, or none is made.
     const progress = createProgressLine(session.errors, manifests.length, session.now);
-    const tried = await inOrder(manifests, (manifest) => create({ client, kind }, manifest, true), progress, 'looked at');
+    const tried = await abreast(manifests, (manifest) => create({ client, kind }, manifest, true), progress, 'looked at');
     if (config['dry-run']) return sayWhere({ client, kind }, tried, session, output);
     const submittedMs = session.now();
-    const jobs = await inOrder(manifests, (manifest) => create({ client, kind }, manifest, false), progress, 'submitted');
+    const made: Job[] = [];
+    const jobs = await abreast(
+      manifests,
+      async (manifest) => {
+        const job = await create({ client, kind }, manifest, false);
+        made.push(job);
+        return job;
+      },
+      progress,
+      'submitted',
+    ).catch(async (error: unknown) => {
+      const left = manifests.length - made.length;
+      if (made.length > 0) await session.errors.write(`submitted: ${made.map(keyOf).join(', ')}; not submitted: ${left} of ${manifests.length}\n`);
+      throw error;
+    });
     let ended: readonly Ended[] = [];
     const tell = (): Promise<void> =>
       report(session, output, {
@@ -66,18 +81,50 @@ const storyOf = ({ metadata }: Job, ended: readonly Ended[]): JobProgress | unde
 const create = ({ client, kind }: JobClient, manifest: JobManifest, dryRun: boolean): Promise<Job> =>
   client.create(kind.resource, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
 
-/** One after the other: whoever is refused has those before it, and none behind it. */
-async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>, progress: ProgressLine, words: string): Promise<B[]> {
-  const results: B[] = [];
-  try {
-    for (const one of all) {
-      results.push(await each(one));
-      await progress.show(() => ({ done: results.length, total: all.length, words }));
+/** The Jobs of all files, each in a LocalQueue that exists. */
+async function manifestsOf({ client, kind }: JobClient, { files, queue }: SubmitConfig, namespace: string): Promise<JobManifest[]> {
+  const sources = files.flatMap(filesOf).map((file) => ({ file: file === '-' ? 'standard input' : file, text: textOf(file) }));
+  const without = queue === undefined ? sources.flatMap(({ file, text }) => namespacesWithoutQueue(file, text, namespace)) : [];
+  const only = new Map<string, string>();
+  for (const each of new Set(without)) only.set(each, await onlyQueue(client, each));
+  const manifests = sources.flatMap(({ file, text }) => jobsOf(kind, file, text, { namespace, queueOf: (of) => queue ?? only.get(of) }));
+  const named = new Map(
+    manifests.map((manifest) => {
+      const place = { namespace: manifest.metadata.namespace ?? namespace, queue: queueNameOf(manifest) ?? '' };
+      return [`${place.namespace}/${place.queue}`, place] as const;
+    }),
+  );
+  for (const place of named.values()) await checkQueue(client, place.namespace, place.queue);
+  return manifests;
+}
+
+/** Requests in flight at once. */
+const CONCURRENCY = 8;
+
+/** Results in the order of the arguments. After the first error nothing is begun any more, and what was begun ends before it is thrown. */
+async function abreast<A, B>(all: readonly A[], each: (one: A) => Promise<B>, progress: ProgressLine, words: string): Promise<B[]> {
+  const results = new Map<number, B>();
+  const rest = [...all.entries()];
+  let failure: { readonly error: unknown } | undefined;
+  const work = async (): Promise<void> => {
+    for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
+      const [at, one] = next;
+      try {
+        results.set(at, await each(one));
+        await progress.show(() => ({ done: results.size, total: all.length, words }));
+      } catch (error) {
+        failure ??= { error };
+        rest.length = 0;
+      }
     }
+  };
+  try {
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+    if (failure !== undefined) throw failure.error;
   } finally {
     await progress.end();
   }
-  return results;
+  return all.flatMap((_one, at) => (results.has(at) ? [results.get(at) as B] : []));
 }
 
 /** Each as if it were the last that was submitted, in the world as it is now. */

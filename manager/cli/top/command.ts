@@ -1,30 +1,34 @@
 import { FlagError, text, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { CLUSTER_FLAGS, FORM_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
+import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 import type { Grouping } from './usage-table.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
   ...SELECTOR_FLAG,
   ...FORM_FLAG,
-  by: { value: 'WHOM', fallback: 'queue', about: 'queue, cluster, namespace, or label:KEY', parse: grouping },
+  ...SERVER_FLAGS,
+  by: { value: 'WHOM', fallback: 'queue', about: 'queue, cluster, namespace, user, or label:KEY', parse: grouping },
 } satisfies FlagTable;
 
 export const TOP = command({
   words: 'top',
   summary: 'show who uses how much now',
   about:
-    'Sums up what the Jobs that are admitted hold of their quota, the most first, and counts those that wait. Jobs do not say who made them: where a label ' +
-    'does, label:KEY shows its values. One LIST of Jobs in all namespaces.',
+    'Sums up what the Jobs that are admitted hold of their quota, the most first, and counts those that wait. A user is the one who created the Job, where the webhook has noted it, or submitted it over HTTP. ' +
+    'One LIST each of Jobs and LocalQueues, in all namespaces or that of --namespace. Users who may not list Jobs in all namespaces see, by the manager (--server), what their LocalQueues and the whole ClusterQueue use, ' +
+    'as YOURS/ALL; by cluster, namespace, user or label they see the Jobs of one namespace.',
   flags: FLAGS,
-  examples: ['top', 'top --by cluster', 'top --by label:user -o json'],
+  examples: ['top', 'top --by user', 'top --by cluster -n team', 'top --by label:project -o json'],
   configOf: (values) => values,
   load: async () => (await import('./run.ts')).runTop,
 });
 
 function grouping(given: string): Grouping {
-  if (given === 'queue' || given === 'cluster' || given === 'namespace') return { kind: given };
+  if (given === 'queue' || given === 'cluster' || given === 'namespace' || given === 'user') return { kind: given };
   const key = /^label:(.+)$/.exec(given)?.[1];
-  if (key === undefined) throw new FlagError(`${JSON.stringify(given)} is unknown; choose from queue, cluster, namespace, label:KEY`);
+  if (key === undefined) throw new FlagError(`${JSON.stringify(given)} is unknown; choose from queue, cluster, namespace, user, label:KEY`);
   return { kind: 'label', key: text(key) };
 }

@@ -3,23 +3,28 @@ import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { QuantityError } from '../../../shared/kube/quantity.ts';
 import { addRequests, formatAmount, parseRequests, ZERO, type Requests } from '../../api/amount.ts';
+import { userOf } from '../../api/creator.ts';
 import { queueNameOf } from '../../api/job-annotations.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../api/records.ts';
 import type { Table } from '../text-table.ts';
 
-export type Grouping = { readonly kind: 'queue' | 'cluster' | 'namespace' } | { readonly kind: 'label'; readonly key: string };
+export type Grouping = { readonly kind: 'queue' | 'cluster' | 'namespace' | 'user' } | { readonly kind: 'label'; readonly key: string };
 
 /** What the Jobs of a group hold together. */
 export type GroupUsage = { readonly name: string; readonly admitted: number; readonly waiting: number; readonly holds: Requests };
 
 /** The most first: by the first resource that differs, in the order of {@link resourcesOf}. */
-export function usageBy(grouping: Grouping, jobs: readonly DeepReadonly<Job>[]): GroupUsage[] {
+export function usageBy(
+  grouping: Grouping,
+  jobs: readonly DeepReadonly<Job>[],
+  clusterQueueOf: (localQueue: string) => string | undefined = () => undefined,
+): GroupUsage[] {
   const groups = new Map<string, GroupUsage>();
   for (const job of jobs) {
     if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || isFinished(job.status)) continue;
     const written = writtenRecordOf(job);
     const record = written.kind === 'Record' && written.record.evicted !== true ? written.record : undefined;
-    const name = groupOf(grouping, job, record);
+    const name = groupOf(grouping, job, record, clusterQueueOf);
     const before = groups.get(name) ?? { name, admitted: 0, waiting: 0, holds: new Map() };
     groups.set(name, {
       name,
@@ -39,11 +44,21 @@ export function usageBy(grouping: Grouping, jobs: readonly DeepReadonly<Job>[]):
   });
 }
 
-function groupOf(grouping: Grouping, job: DeepReadonly<Job>, record: AdmissionRecord | undefined): string {
+function groupOf(
+  grouping: Grouping,
+  job: DeepReadonly<Job>,
+  record: AdmissionRecord | undefined,
+  clusterQueueOf: (localQueue: string) => string | undefined,
+): string {
   const { namespace, labels } = job.metadata;
   switch (grouping.kind) {
-    case 'queue':
-      return record?.clusterQueue ?? `${namespace}/${queueNameOf(job) ?? '-'}`;
+    case 'queue': {
+      // A Job of a LocalQueue that does not exist is in no ClusterQueue.
+      const localQueue = `${namespace}/${queueNameOf(job) ?? '-'}`;
+      return record?.clusterQueue ?? clusterQueueOf(localQueue) ?? localQueue;
+    }
+    case 'user':
+      return userOf(job) ?? '(not known)';
     case 'cluster':
       return record?.cluster ?? '(none yet)';
     case 'namespace':

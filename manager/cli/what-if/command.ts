@@ -2,6 +2,7 @@ import { durationMs, FlagError, text, type FlagTable } from '../../../shared/run
 import { ADMISSION_FLAGS, admissionFlagsOf } from '../../config/admission-flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 import { CHANGE_FLAGS, changesOf, type Change, type ChangeFlag } from './changes.ts';
 import type { ChangeFile, WhatIfConfig } from './config.ts';
 
@@ -23,13 +24,14 @@ const FLAGS = {
   ...ADMISSION_FLAGS,
   'worker-lost-timeout': { value: 'DURATION', fallback: '15m', about: 'as the manager has it', parse: lostTimeout },
   ...FORM_FLAG,
+  ...SERVER_FLAGS,
 } satisfies FlagTable;
 
 export const WHAT_IF = command({
   words: 'what-if',
   summary: 'say who would be admitted, evicted or delayed if something were changed; changes nothing',
   about:
-    'Makes the changes on a copy of all that admission decides on, runs the manager’s own scheduling there until nothing moves any more, and tells of each Job that fares otherwise than without them. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. What the API server would refuse is refused. The manager’s own flags matter and are not published: give --fair-sharing, --admission-fair-sharing-... and --worker-lost-timeout as the manager has them, or set the same environment variables.',
+    'Makes the changes on a copy of all that admission decides on, runs the manager’s own scheduling there until nothing moves any more, and tells of each Job that fares otherwise than without them. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Where these do not suffice, the manager tries the changes (--server), for users who may list Jobs in a namespace: those of fields of their queues and Jobs and of clusters, and Jobs that are submitted; it names their Jobs alone, and knows its flags. What the API server would refuse is refused. The manager’s own flags matter and are not published: give --fair-sharing, --admission-fair-sharing-... and --worker-lost-timeout as the manager has them, or set the same environment variables.',
   flags: FLAGS,
   examples: [
     'what-if --quota main:default:cpu=+8',
@@ -52,6 +54,9 @@ export const WHAT_IF = command({
       context,
       namespace,
       output,
+      server: flags.server,
+      'server-ca': flags['server-ca'],
+      'token-file': flags['token-file'],
       flags: { ...admissionFlagsOf(flags), workerLostTimeoutMs: flags['worker-lost-timeout'] },
     };
   },

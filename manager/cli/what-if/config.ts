@@ -1,9 +1,10 @@
 import type { Form } from '../cluster-flags.ts';
 import type { ManagerFlags } from '../../insight/world/world-objects.ts';
+import type { ServerChoice } from '../server/flags.ts';
 import type { Change } from './changes.ts';
 
 /** What the flags of the command come to. */
-export type WhatIfConfig = {
+export type WhatIfConfig = ServerChoice & {
   readonly files: readonly ChangeFile[];
   readonly changes: readonly Change[];
   readonly kubeconfig: string | undefined;

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { ApiError } from '../../../shared/kube/api-error.ts';
 import { FlagError } from '../../../shared/runtime/flags.ts';
 import { withExpectedTimes } from '../../insight/estimate/expected-run-times.ts';
 import { pastOf } from '../../insight/estimate/past.ts';
@@ -7,9 +6,12 @@ import { EditError } from '../../insight/world/edited-object.ts';
 import type { World } from '../../insight/world/world.ts';
 import { whatIf } from '../../insight/what-if/what-if.ts';
 import { worldOf, type WorldObjects } from '../../insight/world/world-objects.ts';
-import { connect } from '../cluster-connection.ts';
+import type { JobClient } from '../cluster-connection.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
+import { readWorld } from '../explain/world-reader.ts';
+import { ownOrManager } from '../server/with-manager.ts';
+import { withCluster } from '../with-cluster.ts';
+import { managersAnswer } from './managers-answer.ts';
 import { ManifestError, readManifests } from '../import-kueue/documents.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
@@ -26,35 +28,43 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     await session.errors.write(`switchyard what-if: ${problem}\n`);
     return ExitCode.Failed;
   };
-  const { client, kind, ...context } = connect(config);
   try {
-    const changes = [...config.files.flatMap(fromFile), ...config.changes];
-    const nowMs = session.now();
-    const { objects } = await readWorld({ client, kind }, nowMs);
-    const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
-    const past = pastOf(kind, objects.jobs);
-    const expecting = (each: WorldObjects): World => withExpectedTimes(worldOf(kind, each, flags, nowMs), past);
-    const outcome = whatIf(expecting(objects), expecting(changed.objects));
-    const width = Math.min(session.output.width, 80);
-    await report(session, output, {
-      lines: [whatIfText(outcome, changed.said, width).trimEnd()],
-      value: { changes: changed.said, ...outcome },
+    return await withCluster(config, async (connection) => {
+      const changes = [...config.files.flatMap(fromFile), ...config.changes];
+      const namespace = config.namespace ?? connection.namespace;
+      const { lines, value } = await ownOrManager(config, connection, {
+        own: () => ownAnswer(connection, flags, changes, namespace, session),
+        manager: (manager) => managersAnswer(manager, changes, namespace, session),
+      });
+      await report(session, output, { lines, value });
+      return ExitCode.Done;
     });
-    return ExitCode.Done;
   } catch (error) {
-    if (
-      error instanceof UnreadableWorldError ||
-      error instanceof ChangeError ||
-      error instanceof ManifestError ||
-      error instanceof FlagError ||
-      error instanceof EditError
-    )
+    if (error instanceof ChangeError || error instanceof ManifestError || error instanceof FlagError || error instanceof EditError)
       return await refused(error.message);
-    if (error instanceof ApiError) return await refused(`the manager cluster refused: ${error.message}`);
     throw error;
-  } finally {
-    await client.close();
   }
+}
+
+type Said = { readonly lines: readonly string[]; readonly value: object };
+
+async function ownAnswer(
+  { client, kind }: JobClient,
+  flags: WhatIfConfig['flags'],
+  changes: readonly Change[],
+  namespace: string,
+  session: Session,
+): Promise<Said> {
+  const nowMs = session.now();
+  const { objects } = await readWorld({ client, kind }, nowMs);
+  const changed = changedObjects(objects, changes, namespace, nowMs);
+  const past = pastOf(kind, objects.jobs);
+  const expecting = (each: WorldObjects): World => withExpectedTimes(worldOf(kind, each, flags, nowMs), past);
+  const outcome = whatIf(expecting(objects), expecting(changed.objects));
+  return {
+    lines: [whatIfText(outcome, changed.said, Math.min(session.output.width, 80)).trimEnd()],
+    value: { changes: changed.said, ...outcome },
+  };
 }
 
 const fromFile = ({ file, copies }: ChangeFile): Change[] =>

@@ -1,4 +1,5 @@
-import { edited, type Edit } from '../world/edited-object.ts';
+import type { DeepReadonly, KubeObject, WorkObject } from '../../../shared/api/kubernetes.ts';
+import { edited, EditError, type Edit } from '../world/edited-object.ts';
 import { explain, type Explanation } from '../explain/explain.ts';
 import { withExpectedTimes } from '../estimate/expected-run-times.ts';
 import { pastOf } from '../estimate/past.ts';
@@ -13,15 +14,27 @@ export type SimulationQuery =
   | { readonly kind: 'Explain'; readonly uid: string }
   /** The order of the pending Workloads in a ClusterQueue. */
   | { readonly kind: 'Order'; readonly clusterQueue: string }
-  /** The final outcome for all Jobs if these objects were edited. */
-  | { readonly kind: 'WhatIf'; readonly edits: readonly ObjectEdit[] };
+  /** The final outcome for all Jobs if these objects were edited, and these Jobs submitted. */
+  | { readonly kind: 'WhatIf'; readonly edits: readonly ObjectEdit[]; readonly submitted: readonly DeepReadonly<WorkObject>[] };
 
-export type ObjectEdit = { readonly object: 'ClusterQueue' | 'WorkerCluster'; readonly name: string; readonly edit: Edit };
+/** `namespace`: of a LocalQueue or a Job. */
+export type ObjectEdit = { readonly object: keyof typeof LISTS; readonly namespace?: string; readonly name: string; readonly edit: Edit };
+
+/** The list of each kind that can be edited. */
+const LISTS = {
+  ClusterQueue: 'clusterQueues',
+  Cohort: 'cohorts',
+  LocalQueue: 'localQueues',
+  WorkerCluster: 'workerClusters',
+  Job: 'jobs',
+} as const;
 
 export type SimulationResult =
   | { readonly kind: 'Explained'; readonly explanation: Explanation }
   | { readonly kind: 'Ordered'; readonly waiting: number; readonly first: readonly OrderedJob[] }
   | { readonly kind: 'Compared'; readonly outcome: WhatIf }
+  /** An edit cannot be made. */
+  | { readonly kind: 'Refused'; readonly problem: string }
   /** The Job does not exist or is not managed, or the object to edit does not exist. */
   | { readonly kind: 'Nothing' };
 
@@ -54,27 +67,35 @@ export function answering(kind: WorkKind, objects: WorldObjects, flags: ManagerF
       }
       case 'WhatIf': {
         const changed = withEdits(objects, question.edits, nowMs);
-        if (changed === undefined) return { kind: 'Nothing' };
-        return { kind: 'Compared', outcome: whatIf(world(), expecting(changed), end()) };
+        if (changed === undefined || 'kind' in changed) return changed ?? { kind: 'Nothing' };
+        const after = { ...changed, jobs: [...changed.jobs, ...question.submitted] };
+        return { kind: 'Compared', outcome: whatIf(world(), expecting(after), end()) };
       }
     }
   };
 }
 
-function withEdits(objects: WorldObjects, edits: readonly ObjectEdit[], nowMs: number): WorldObjects | undefined {
-  let { clusterQueues, workerClusters } = objects;
-  /** The objects with the named one edited; undefined if it does not exist. */
-  const replaced = <T extends { readonly metadata: { readonly name: string } }>(all: readonly T[], name: string, edit: Edit) =>
-    all.some(({ metadata }) => metadata.name === name)
-      ? all.map((each) => (each.metadata.name === name ? (edited(each, edit, name, nowMs) as T) : each))
-      : undefined;
-  for (const { object, name, edit } of edits) {
-    const queues = object === 'ClusterQueue' ? replaced(clusterQueues, name, edit) : clusterQueues;
-    const clusters = object === 'WorkerCluster' ? replaced(workerClusters, name, edit) : workerClusters;
-    if (queues === undefined || clusters === undefined) return undefined;
-    [clusterQueues, workerClusters] = [queues, clusters];
+/** The objects with the edits; undefined if an object does not exist. */
+function withEdits(
+  objects: WorldObjects,
+  edits: readonly ObjectEdit[],
+  nowMs: number,
+): WorldObjects | Extract<SimulationResult, { kind: 'Refused' }> | undefined {
+  let now = objects;
+  for (const { object, namespace, name, edit } of edits) {
+    const list = LISTS[object];
+    const all: readonly DeepReadonly<KubeObject>[] = now[list];
+    const at = all.findIndex(({ metadata }) => metadata.name === name && (namespace === undefined || metadata.namespace === namespace));
+    const present = all[at];
+    if (present === undefined) return undefined;
+    try {
+      now = { ...now, [list]: all.with(at, edited(present as object as Readonly<Record<string, unknown>>, edit, name, nowMs) as never) };
+    } catch (error) {
+      if (!(error instanceof EditError)) throw error;
+      return { kind: 'Refused', problem: error.message };
+    }
   }
-  return { ...objects, clusterQueues, workerClusters };
+  return now;
 }
 
 function once<T>(make: () => T): () => T {

@@ -29,8 +29,8 @@ beforeEach(() => {
       await took(queue);
       return { kind: 'NoOrder', problem: 'nothing waits' };
     },
-    whatIf: async ({ metadata: { name } }, edits) => {
-      await took(`${name}, ${edits.length} edits`);
+    whatIf: async ({ queue, edits }) => {
+      await took(`${queue?.metadata.name}, ${edits.length} edits`);
       return { kind: 'NoWhatIf', problem: 'nothing is known' };
     },
     openJobs: () => openJobs,

@@ -19,6 +19,7 @@ import { createObjectCache } from '../../../../shared/kube/indexer.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const JOB = aHomeJob({ metadata: { name: 'sum', namespace: 'ann', uid: 'uid-sum' } });
 
@@ -68,6 +69,7 @@ beforeEach(() => {
   const turns = createFairScheduler({ clock, waitingMax: 8 });
   const never = (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
   open = createSessions({
+    kind: JOB_KIND,
     index,
     sources,
     submissionQueues: createObjectCache<SubmissionQueueObject>(),

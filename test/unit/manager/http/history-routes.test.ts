@@ -32,6 +32,17 @@ describe('history over HTTP', () => {
     expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 7 });
     await ask('');
     expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 100 });
+    await ask('', 'name=sum&outcome=Failed&user=ann&since=2026-01-01T00:00:00Z');
+    expect(asked.at(-1)).toEqual({
+      namespace: 'team',
+      limit: 100,
+      name: 'sum',
+      outcome: 'Failed',
+      user: 'ann',
+      sinceMs: Date.parse('2026-01-01T00:00:00Z'),
+    });
+    await expect(ask('', 'outcome=Lost')).rejects.toThrow('outcome: write one of Complete, Failed, Deleted');
+    await expect(ask('', 'since=yesterday')).rejects.toThrow('since: write a time such as');
     await expect(ask('', 'limit=100000')).rejects.toThrow(new RequestRefused(422, 'Invalid', 'limit: is no whole number from 1 to 1000'));
   });
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { VIEW_SCHEMAS, viewRoutes } from '../../../../manager/http/dashboard-routes.ts';
+import { HISTORY_SCHEMAS, historyRoutes } from '../../../../manager/http/history-routes.ts';
 import { openApiOf } from '../../../../manager/http/openapi.ts';
 import { SUBMISSION_SCHEMAS, submissionRoutes } from '../../../../manager/http/submission-routes.ts';
 
@@ -22,4 +24,28 @@ test('the document is made of the routes: what they take, what they answer, and 
   });
   const events = document.paths[`${path}/events`]?.['get']?.responses['200'];
   expect(Object.keys(events?.content ?? {})).toEqual(['text/event-stream']);
+});
+
+test('one document has submissions, history and views, with the parameters of queries', () => {
+  const never = () => Promise.reject(new Error('nobody asks here'));
+  const routes = [
+    ...submissionRoutes(() => undefined),
+    ...historyRoutes({ query: never, podsOf: never, tail: never }),
+    ...viewRoutes(never),
+  ];
+  const document = openApiOf(routes, { ...SUBMISSION_SCHEMAS, ...HISTORY_SCHEMAS, ...VIEW_SCHEMAS }) as {
+    paths: Record<string, Record<string, { parameters: { name: string; in: string }[] }>>;
+    components: { schemas: object };
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+  expect(operations).toHaveLength(routes.length);
+  expect(operations).toEqual(
+    expect.arrayContaining(['get /api/v1/queues', 'get /api/v1/clusters', 'post /api/v1/what-if', 'get /apis/history/v1/namespaces/{namespace}/jobs']),
+  );
+  // What changes something is for the page alone.
+  expect(operations).not.toContain('post /api/v1/actions');
+  const history = document.paths['/apis/history/v1/namespaces/{namespace}/jobs']?.['get']?.parameters ?? [];
+  expect(history.filter((each) => each.in === 'query').map(({ name }) => name)).toEqual(['limit', 'name', 'outcome', 'user', 'since']);
+  const referred = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
+  for (const name of referred) expect(Object.keys(document.components.schemas)).toContain(name);
 });

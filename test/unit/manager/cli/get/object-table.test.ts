@@ -32,7 +32,7 @@ const aJob = (held?: string): Job => ({
     labels: { 'switchyard.dev/queue-name': 'main' },
     ...(held ? { annotations: { 'switchyard.dev/hold': held } } : {}),
   },
-  spec: { template: {} },
+  spec: { managedBy: 'switchyard.dev/manager', template: {} },
 });
 
 describe('a table', () => {
@@ -47,6 +47,21 @@ describe('a table', () => {
   test('leaves columns out rather than lines too long, and nothing with -o wide', () => {
     expect(table('jobs', [aJob()], { width: 40 })[0]).toBe('NAME   QUEUE  CLUSTER  STATE    OK  AGE');
     expect(table('jobs', [aJob()], { wide: true, width: 40 })[0]).toMatch(/FAILED +AGE +CLUSTERQUEUE +USER +REQUESTS +TRACE +WHY$/);
+  });
+
+  test('says beside each Job why it waits, below where there is no room, and nothing twice with -o wide', () => {
+    const message = 'short of 2 cpu in flavor default of cluster queue main';
+    const waits = { ...aJob(), status: { conditions: [{ type: 'QuotaReserved', status: 'False', reason: 'NoQuota', message }] } } as unknown as Job;
+    expect(table('jobs', [waits], { width: 200 })[1]).toMatch(new RegExp(`60s +${message}$`));
+    expect(table('jobs', [waits]).slice(2)).toEqual([`    ${message}`]);
+    expect(table('jobs', [waits], { wide: true })).toHaveLength(2);
+  });
+
+  test('says of a Job without the label of a queue that it is not managed, and who tells how to mend that', () => {
+    const job = { metadata: metadata('train'), spec: { template: {} } } as Job;
+    expect(table('jobs', [job], { width: 200 })[1]).toMatch(
+      /^train +- +- +Unmanaged .*no label switchyard\.dev\/queue-name; switchyard explain says how to mend that$/,
+    );
   });
 
   test('of clusters says why one takes no Jobs', () => {

@@ -5,7 +5,7 @@ import { jobsOf, submissionsOf } from '../../../../../manager/cli/submit/manifes
 import { QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
-const DEFAULTS = { namespace: 'team', queue: 'main' };
+const DEFAULTS = { namespace: 'team', queueOf: () => 'main' };
 const aJob = (metadata: object = { name: 'a' }): object => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -48,7 +48,7 @@ describe('a file that is refused names itself, document and field', () => {
   });
 
   test('and so does one without a queue', () => {
-    expect(() => jobsOf(JOB_KIND, 'f.yaml', stringify(aJob()), { namespace: 'team', queue: undefined })).toThrow(
+    expect(() => jobsOf(JOB_KIND, 'f.yaml', stringify(aJob()), { namespace: 'team', queueOf: () => undefined })).toThrow(
       /queue-name\]: is missing/,
     );
   });

@@ -35,6 +35,7 @@ test('what would become of Jobs with another quota is told, and of a queue that 
   const wish = (name: string, amount: string) =>
     answer({
       kind: 'WhatIf',
+      submitted: [],
       edits: [{ object: 'ClusterQueue', name, edit: { field: 'quota', flavor: 'default', resource: 'cpu', amount } }],
     });
   expect(wish('other', '1')).toEqual({ kind: 'Nothing' });
