@@ -23,10 +23,10 @@ export async function managersAnswer(
 ): Promise<{ readonly lines: readonly string[]; readonly value: object }> {
   const { body } = await manager.answerTo('POST', '/api/v1/what-if', { body: { namespace, changes: changes.map(asked) } });
   const effects = body as Effects;
-  const said = changes.map(({ place }) => place.replace(/^--(\S+) /, '$1 '));
+  const said = changes.map(inWords);
   const { queues, jobs, more, isSettled } = effects;
   return {
-    lines: effectLines(said, effects).flatMap((line) => wrapHanging(plain(line), Math.min(session.output.width, 80), 4)),
+    lines: effectLines(said, effects).flatMap((line) => wrapped(plain(line), Math.min(session.output.width, 80))),
     value: { changes: said, queues, jobs, more, isSettled },
   };
 }
@@ -63,6 +63,18 @@ const nameOf = ({ namespace, name }: Target): object => ({ name, ...(namespace =
 
 const onlyWithRights = (what: string): ChangeError =>
   new ChangeError(`${what}: the manager does not try this for others; ask a user who may list Jobs, queues and clusters everywhere`);
+
+function inWords(change: Change): string {
+  const { place } = change;
+  if (change.kind !== 'Submit') return place.replace(/^--(\S+) /, '$1 ');
+  return `${change.copies === 1 ? '1 Job' : `${change.copies} Jobs`} of ${place} were submitted`;
+}
+
+/** Longer lines go on below, further in. */
+function wrapped(line: string, width: number): string[] {
+  const indent = ' '.repeat(line.length - line.trimStart().length);
+  return wrapHanging(line.trimStart(), width - indent.length, 4).map((each) => `${indent}${each}`);
+}
 
 function effectLines(said: readonly string[], { queues, jobs, more, isSettled }: Effects): string[] {
   const counts = (effects: Readonly<Record<string, number>>): string =>
