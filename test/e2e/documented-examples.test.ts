@@ -1,6 +1,6 @@
 /**
- * Goal: what README and docs/client.md show to programmers runs as it stands, with the package as it is packed: on a real Redis, with a
- * manager's queue whose Jobs are checked as the manager does, and end soon.
+ * Goal: what docs/submitting.md and docs/client.md show to programmers runs as it stands, with the package as it is packed: on a real
+ * Redis, with a manager's queue whose Jobs are checked as the manager does, and end soon.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const LIMIT_MS = 120_000;
 /** The programs in a document, in their order. */
 const programsIn = (document: string): string[] =>
   [...readFileSync(path.join(ROOT, document), 'utf8').matchAll(/```js\n(import [\s\S]*?)```/g)].map(([, program = '']) => program);
-const PROGRAMS = ['README.md', 'docs/client.md'].flatMap((document) =>
+const PROGRAMS = ['docs/submitting.md', 'docs/client.md'].flatMap((document) =>
   programsIn(document).map((program, index) => ({ name: `${document}, program ${index + 1}`, program })),
 );
 
@@ -78,7 +78,11 @@ async function run(file: string, followsProgress: boolean): Promise<{ readonly c
 }
 
 test('there are programs to run', () => {
-  expect(PROGRAMS.map(({ name }) => name)).toEqual(['README.md, program 1', 'docs/client.md, program 1', 'docs/client.md, program 2']);
+  expect(PROGRAMS.map(({ name }) => name)).toEqual([
+    'docs/submitting.md, program 1',
+    'docs/client.md, program 1',
+    'docs/client.md, program 2',
+  ]);
 });
 
 test.each(PROGRAMS)('$name runs as it stands, and does what its comments say', { timeout: LIMIT_MS }, async ({ program }) => {

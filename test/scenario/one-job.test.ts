@@ -1,6 +1,6 @@
 /**
  * The life of one Job, from the user's manifest to the freed quota, with every program in this process and no time passing
- * but what the test lets pass. The numbers are those of the table in the README.
+ * but what the test lets pass. The numbers are those of docs/benchmarks.md.
  */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';

@@ -1,6 +1,5 @@
 /**
- * Goal: whoever types what README has under "Install it" goes from bare clusters to a Job that has run, on a home cluster and one that runs
- * Jobs.
+ * Goal: the block of docs/install-in-short.md leads from bare clusters to a Job that has run, on a home cluster and one that runs Jobs.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
@@ -10,13 +9,13 @@ import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 300_000;
 
-describe.skipIf(!canInstall() || !isSlow)('README, Install it', () => {
+describe.skipIf(!canInstall() || !isSlow)('docs/install-in-short.md', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await startInstallation()), LIMIT_MS);
   afterAll(() => installation[Symbol.asyncDispose]());
 
   test('leads from bare clusters to a Job whose output is read, and a doctor who is content', { timeout: LIMIT_MS }, async () => {
-    const [block, ...more] = await installation.follow('README.md', ['Install it']);
+    const [block, ...more] = await installation.follow('docs/install-in-short.md', ['Install in eight commands']);
     expect(more).toEqual([]);
     expect(block?.output).toMatch(/^hello$/m);
     expect(block?.output).toMatch(/^ok +deployment switchyard-manager +2\/2 ready, image registry\.example\/switchyard:0\.1\.0$/m);
@@ -26,6 +25,6 @@ describe.skipIf(!canInstall() || !isSlow)('README, Install it', () => {
   });
 });
 
-test.skipIf(canInstall() && isSlow)('what README says to type is typed by the superuser, with a kubectl', ({ skip }) =>
+test.skipIf(canInstall() && isSlow)('what docs/install-in-short.md says to type is typed by the superuser, with a kubectl', ({ skip }) =>
   skip('run npm run test:operations as root, with kubectl on the PATH'),
 );
