@@ -1,6 +1,6 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import { createFairOrder, type Contender, type FairOrder } from './fair-order.ts';
-import type { FlavorOption } from '../flavors/flavor-assigner.ts';
+import { chargesOf, type FlavorOption } from '../flavors/flavor-assigner.ts';
 import type { Turn } from './nominate.ts';
 import { compareNominated } from '../workload/ordering.ts';
 import type { QuotaNode } from '../quota/quota-tree.ts';
@@ -73,7 +73,7 @@ function fairly(queues: ReadonlyMap<string, readonly Turn[]>, usage: Snapshot['u
     [...queues.values()].flat().map((nominee) => ({
       nominee,
       node: nominee.queue.node,
-      charges: flavorsOf(nominee).flatMap(({ charges }) => charges),
+      charges: chargesOf(flavorsOf(nominee)),
       head: nominee.head.queued,
       goesFirst: hasPreempted(nominee),
     })),

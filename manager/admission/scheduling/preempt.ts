@@ -2,6 +2,7 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import { hasQuota, behindClaims, type Cycle } from './admit.ts';
 import type { Admitted, AdmittedIndex } from '../workload/admitted-index.ts';
 import type { Decision, Head } from './decision.ts';
+import { chargesOf } from '../flavors/flavor-assigner.ts';
 import { charge } from '../flavors/holding.ts';
 import type { ReservingHead, Preemptive } from './nominate.ts';
 import { nominateLargest } from './partial-admission.ts';
@@ -60,7 +61,7 @@ function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive
     takeAway(admitted, snapshot);
     displaced.add(admitted.reservation.workload.key);
   }
-  charge(snapshot.usage, { node: queue.node, charges: flavors.flatMap(({ charges }) => charges), cluster, amounts: workload.requests });
+  charge(snapshot.usage, { node: queue.node, charges: chargesOf(flavors), cluster, amounts: workload.requests });
   return {
     kind: 'Preempt',
     head,
