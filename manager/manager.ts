@@ -17,6 +17,7 @@ import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import { aborted, allOrNone, onAbort } from '../shared/runtime/tasks.ts';
 import { createAdmission } from './admission/admission.ts';
 import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
+import { createClusterObjects } from './admission/queues/cluster-objects.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { DEFAULT_JOB_RULES } from './api/job-rules.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
@@ -284,6 +285,7 @@ export function createManager(given: ManagerDeps): Manager {
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
     const carriedObjects = createCarriableObjects(deps.carryNamespaces ?? [], { ...deps, log });
+    const clusterObjects = createClusterObjects((namespace, object) => dispatch.answersAbout(namespace, object));
     const runTimes = createRunTimes();
     const expected = createExpectedRunTimes(runTimes);
     const admission = createAdmission({
@@ -297,6 +299,7 @@ export function createManager(given: ManagerDeps): Manager {
       workerLostTimeoutMs,
       clustersSettled: (leading) => dispatch.clustersReported(leading),
       carriedObjects,
+      clusterObjects,
       expectedRunTimes: expectedOfJobs(kind, expected, informers.jobs, records.read),
       ...omitUndefined({
         requeuingTimestamp: deps.requeuingTimestamp,
@@ -333,6 +336,7 @@ export function createManager(given: ManagerDeps): Manager {
       admitting: admission.admitting,
       lostClusters,
       workerLostTimeoutMs,
+      objectWaiters: clusterObjects,
       podFenceImage: deps.podFenceImage ?? OWN_IMAGE,
       keys,
       clusterSecretsNamespace: deps.clusterSecretsNamespace,

@@ -26,6 +26,7 @@ import { settingsOf } from './decision-log/logged-settings.ts';
 import { createLossWatch } from './eviction/loss-watch.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './eviction/requeuing.ts';
 import type { FairSharingConfig } from './fair-sharing/fair-strategy.ts';
+import type { ClusterObjects } from './queues/cluster-objects.ts';
 import type { CarriedObjects } from './queues/carried-objects.ts';
 import type { UsagePolicy } from './fair-sharing/local-queue-usage.ts';
 import { createPendingQueues, type PendingQueues } from './queues/pending-queues.ts';
@@ -57,6 +58,8 @@ export type AdmissionDeps = {
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** The objects that may travel with Jobs; absent: all count as present. */
   readonly carriedObjects?: CarriedObjects | undefined;
+  /** What worker clusters have of what Jobs need; absent: all of it. */
+  readonly clusterObjects?: ClusterObjects | undefined;
   /** How long Jobs are expected to run; absent: nothing is known. */
   readonly expectedRunTimes?: RunTimeEstimates | undefined;
   /** Absent: the default of the flag. */
@@ -165,6 +168,7 @@ export function createAdmission({
     recorder,
     retries,
     carriedObjects: deps.carriedObjects,
+    clusterObjects: deps.clusterObjects,
     readRecord: records.read,
     priorityClasses: () => setup.priorityClasses(),
     adjustments: {

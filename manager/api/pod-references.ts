@@ -16,7 +16,7 @@ export const formatReference = (namespace: string, { kind, name }: Pick<PodRefer
   `${kind.toLowerCase()} ${namespace}/${name}`;
 
 /** A text that tells objects of a namespace apart. */
-export const referenceKey = ({ kind, name }: Pick<PodReference, 'kind' | 'name'>): string => `${kind}/${name}`;
+export const referenceKey = ({ kind, name }: { readonly kind: string; readonly name: string }): string => `${kind}/${name}`;
 
 /**
  * The ConfigMaps and Secrets that the pods refer to in volumes, projected volumes, `env`, `envFrom` and `imagePullSecrets`, each once. An

@@ -64,6 +64,8 @@ export const QuotaReservedReason = {
   ForbiddenByLimitRange: 'ForbiddenByLimitRange',
   /** A ConfigMap or Secret that is to travel with the Job does not exist, or may not be carried; the message names it. */
   MissingReference: 'MissingReference',
+  /** Clusters have not answered yet whether they have what the Job needs, such as a PersistentVolumeClaim; the message names it. */
+  ClustersAsked: 'ClustersAsked',
   /** Quota is reserved for the Job, and the admission checks of its ClusterQueue are not all ready; the message names them. */
   AdmissionChecksPending: 'AdmissionChecksPending',
   /** An admission check of its ClusterQueue has rejected the Job; the message names the check and has its message. */

@@ -10,6 +10,9 @@ export type RuntimeClass = {
   overhead?: { podFixed?: Record<string, string> };
 };
 
+/** The most RuntimeClasses that the status of a WorkerCluster may list. */
+export const RUNTIME_CLASSES_MAX = 200;
+
 export const RUNTIME_CLASSES: Resource<RuntimeClass> = {
   group: 'node.k8s.io',
   version: 'v1',

@@ -39,6 +39,7 @@ import { runOrphanCollector } from './controller/orphan-collector.ts';
 import { createRemoteCluster } from './connection/remote-cluster.ts';
 import type { RemoteCluster } from './connection/remote-cluster-contract.ts';
 import type { Tracing } from '../work-kind/copy-options.ts';
+import type { NeededObject, ObjectAnswer, ObjectWaiters } from '../api/needed-objects.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { recordIn } from './mirror/mirror-group.ts';
 import { recordedPlace } from './mirror/recorded-place.ts';
@@ -78,6 +79,8 @@ export type DispatchDeps = {
   readonly lostClusters: LostClusters;
   /** After this time the Jobs of a lost cluster move; 0: never. */
   readonly workerLostTimeoutMs: number;
+  /** Those who wait for objects of clusters; absent: clusters are asked for none. */
+  readonly objectWaiters?: ObjectWaiters;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -110,9 +113,13 @@ export interface Dispatch {
   shownCopies(localKey: string): readonly ShownCopy[];
   /** Keys of the Jobs that have copies. */
   copiedKeys(): Iterable<string>;
+  /** What each WorkerCluster answers whether it has an object that a Job needs. */
+  answersAbout(namespace: string, object: NeededObject): ReadonlyMap<string, ObjectAnswer>;
   /** The WorkerCluster that the record of this Job names; undefined where it names none. */
   placeOf(localKey: string): string | undefined;
 }
+
+const NO_WAITERS: ObjectWaiters = { isNeeded: () => false, changed: () => undefined };
 
 const HOME_ANSWER_MS = 5_000;
 
@@ -121,7 +128,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const { kind, home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } =
     deps;
   const homeUID = (): string | undefined => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid;
-  const { keys, renewIntervalMs } = deps;
+  const { keys, renewIntervalMs, objectWaiters = NO_WAITERS } = deps;
   const homeVersion = (): string => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion);
   const isGivenUp = (name: string): boolean => workerClusters.get({ namespace: '', name })?.spec.state === 'Lost';
   const homeHistory: HomeHistory = createHomeHistory({
@@ -187,10 +194,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
         retention: () => retentionOf(workerClusters.get({ namespace: '', name })?.spec ?? {}),
         onRetained: (cluster, copy) => void keepEnding(deps.endings, cluster, copy),
+        objectWaiters,
         onCopyChanged: (localKey) => mirror.copyChanged(name, localKey),
         memoryBytes: deps.memoryPerClusterBytes,
         onContactChanged(cluster) {
           homeHistory.clustersChanged();
+          objectWaiters.changed();
           mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: cluster.localKeys() });
         },
         onHealthChanged: (cluster) => clusters.report(cluster.name),
@@ -279,6 +288,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     *copiedKeys() {
       for (const cluster of clusters.all()) yield* cluster.localKeys();
     },
+    answersAbout: (namespace, object) =>
+      new Map(clusters.names().map((name) => [name, clusters.get(name)?.answerAbout(namespace, object) ?? 'Unanswered'])),
     placeOf(localKey) {
       const job = jobs.get(parseKey(localKey));
       const record = job && recordIn(readRecord(job));

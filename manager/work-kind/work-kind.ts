@@ -2,6 +2,7 @@ import type { DeepReadonly, JobCondition, ObjectKey, Unsaved, WorkObject, WorkSt
 import type { Resource } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import type { JobRules } from '../api/job-rules.ts';
+import type { NeededObject } from '../api/needed-objects.ts';
 import type { PodReference } from '../api/pod-references.ts';
 import type { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
@@ -54,6 +55,8 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   podFenceProblem(object: DeepReadonly<Unsaved<WorkObject>>): FieldProblem | undefined;
   /** The ConfigMaps and Secrets of its namespace that its pods refer to, each once. */
   references(object: DeepReadonly<Unsaved<WorkObject>>): readonly PodReference[];
+  /** The objects of its namespace that its pods need and that never travel with it, each once. */
+  needs(object: DeepReadonly<Unsaved<WorkObject>>): readonly NeededObject[];
   /** The label selector of its pods, by which their logs are found; undefined where it names none. */
   podSelector(object: DeepReadonly<WorkObject>): string | undefined;
 

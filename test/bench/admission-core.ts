@@ -51,6 +51,7 @@ export const cpuCluster = (name: string, cpu: number): ClusterState => ({
   servedNamespaces: undefined,
   priorityClasses: undefined,
   workKinds: [],
+  runtimeClasses: undefined,
   capacity: parseRequests({ cpu }),
 });
 

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CARRY_ANNOTATION } from '../../shared/api/names.ts';
 import type { ConfigMap, Job, Secret } from '../../shared/api/kubernetes.ts';
-import { CONFIG_MAPS, EVENTS, SECRETS, type Resource } from '../../shared/api/resources.ts';
-import { SERVICE_ACCOUNTS } from '../../manager/cli/clusters/access-rights.ts';
+import { CONFIG_MAPS, EVENTS, SECRETS, SERVICE_ACCOUNTS, type Resource } from '../../shared/api/resources.ts';
 import { referenceKey } from '../../manager/api/pod-references.ts';
 import { planCompanions } from '../../manager/dispatch/companions/plan-companions.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';

@@ -8,6 +8,7 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
 import type { RecordReader } from '../../api/records.ts';
 import { pendingChecks } from '../queues/admission-checks.ts';
+import { type ClusterObjects, withLacks } from '../queues/cluster-objects.ts';
 import type { CarriedObjects } from '../queues/carried-objects.ts';
 import { createReferenceIndex } from '../queues/reference-index.ts';
 import { refusalIn } from '../workload/avoidance.ts';
@@ -96,6 +97,8 @@ export function createJobWatcher(deps: {
   readonly adjustments?: PodAdjustments;
   /** The objects that may travel with Jobs; absent: all count as present. */
   readonly carriedObjects?: CarriedObjects | undefined;
+  /** What worker clusters have of what Jobs need; absent: all of it. */
+  readonly clusterObjects?: ClusterObjects | undefined;
   /** How long a Workload is expected to hold its quota, in milliseconds; undefined: not known. Absent: nothing is known. */
   readonly expectedMs?: ((workload: Workload) => number | undefined) | undefined;
   /** Absent: no decision log is written. */
@@ -135,7 +138,7 @@ export function createJobWatcher(deps: {
   const observe = (job: DeepReadonly<WorkObject>): void => {
     const observed = workloadOf(deps.kind, job, readRecord(job), deps.adjustments);
     if (observed === undefined) return;
-    const workload = expect(observed);
+    const workload = observed.phase === 'Pending' ? withLacks(expect(observed), deps.clusterObjects?.find) : expect(observed);
     take(workload, job);
     if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
     // While an admission is being written, the decided record counts, not the one on the Job.
@@ -239,8 +242,10 @@ export function createJobWatcher(deps: {
     referring.set(key, workload);
   };
 
-  const enqueue = (workload: Workload): void => {
-    const { key } = workload;
+  const enqueue = (observed: Workload): void => {
+    const { key } = observed;
+    const workload = withLacks(observed, deps.clusterObjects?.find);
+    if (JSON.stringify(workload.lacks) !== JSON.stringify(observed.lacks)) recorder?.seen(workload, arrivalOf(key));
     wait(workload);
     const entry = queueEntry(workload, arrivalOf(key), {
       queueing: cache.queueing(),
@@ -260,6 +265,14 @@ export function createJobWatcher(deps: {
 
   /** Whether the Workload is pending and not assumed. */
   const waits = (key: string): boolean => cache.get(key) === undefined;
+
+  /** Queues a Workload again if clusters lack other objects than before. */
+  const lookAgain = (key: string): void => {
+    const before = pending.get(key);
+    if (before === undefined || !waits(key)) return;
+    const { lacks } = withLacks(before, deps.clusterObjects?.find);
+    if (JSON.stringify(lacks) !== JSON.stringify(before.lacks)) enqueue(before);
+  };
 
   const dequeue = (key: string): void => {
     pendingOf.replace(namedQueueOf(pending.get(key)), undefined);
@@ -288,6 +301,13 @@ export function createJobWatcher(deps: {
       const workload = pending.get(key);
       if (workload !== undefined && waits(key)) enqueue(workload);
     }
+  });
+
+  deps.clusterObjects?.serve({
+    isNeeded: referring.has,
+    changed: (namespace, object) => {
+      for (const key of referring.of(namespace, object)) lookAgain(key);
+    },
   });
 
   return {

@@ -68,7 +68,12 @@ function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): 
     spec: omitUndefined({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, preference, servedNamespaces }),
     status: {
       ...omitUndefined({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }),
-      ...omitUndefined({ nodeShapes: status?.nodeShapes, priorityClasses: status?.priorityClasses, workKinds: status?.workKinds }),
+      ...omitUndefined({
+        nodeShapes: status?.nodeShapes,
+        priorityClasses: status?.priorityClasses,
+        runtimeClasses: status?.runtimeClasses,
+        workKinds: status?.workKinds,
+      }),
       ...omitUndefined({ unreadableNamespaces: status?.unreadableNamespaces }),
       conditions,
     },

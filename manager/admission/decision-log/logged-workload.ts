@@ -5,7 +5,7 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { ANY_NODE, type NodeWish } from '../workload/node-wish.ts';
 import type { PriorityWish } from '../workload/priority.ts';
-import { schedulingHashOf, type Workload } from '../workload/workload.ts';
+import { type Lacks, schedulingHashOf, type Workload } from '../workload/workload.ts';
 
 /** A Workload as logged: what decisions depend on, and no more. Field names are short, because there are many. */
 export type LoggedJob = {
@@ -32,6 +32,10 @@ export type LoggedJob = {
   /** Its pod sets, where it has several. */
   readonly podSets?: readonly { readonly name: string; readonly requests: Readonly<Record<string, number>>; readonly nodes?: NodeWish }[];
   readonly shape: string;
+  /** The RuntimeClass of its pods. */
+  readonly runtime?: string;
+  /** What clusters lack of what it needs, by cluster. */
+  readonly lacks?: Lacks;
   /** The reason why the Job joins no queue, whatever the setup. */
   readonly barred?: string;
   /** Maximum execution time in seconds over all admissions. */
@@ -73,6 +77,8 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
     }),
     shape,
     ...omitUndefined({
+      runtime: workload.runtimeClass,
+      lacks: workload.lacks,
       barred,
       maxSeconds: workload.maxExecutionSeconds,
       expected: workload.expectedMs,
@@ -112,6 +118,7 @@ export const needsLogging = (now: Workload, before: Workload): boolean =>
   now.podFenced !== before.podFenced ||
   now.record?.executedSeconds !== before.record?.executedSeconds ||
   barredBy(now) !== barredBy(before) ||
+  (now.lacks !== before.lacks && JSON.stringify(now.lacks) !== JSON.stringify(before.lacks)) ||
   (now.priorityWish !== before.priorityWish && JSON.stringify(now.priorityWish) !== JSON.stringify(before.priorityWish));
 
 /** The pending Workload of a logged Job, with this record. Fields that the log omits are not used by decisions of a cycle. */
@@ -156,6 +163,9 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     podFenced: logged.podFenced,
     carry: undefined,
     references: [],
+    needs: [],
+    runtimeClass: logged.runtime,
+    ...omitUndefined({ lacks: logged.lacks }),
     graceSeconds: 0,
     shape: logged.shape,
     cannotStart: undefined,
@@ -167,7 +177,15 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     problem: logged.barred === QuotaReservedReason.InvalidJob ? logged.barred : undefined,
     checks: NO_CHECKS,
     forbidden: logged.barred === QuotaReservedReason.ForbiddenByLimitRange ? logged.barred : undefined,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, logged.priority?.podClass, record, podSets),
+    schedulingHash: schedulingHashOf(
+      requests,
+      minPods,
+      wish,
+      nodeWish,
+      { priorityClass: logged.priority?.podClass, runtimeClass: logged.runtime },
+      record,
+      podSets,
+    ),
   };
 }
 const ANYWHERE: ClusterWish = { kind: 'Any' };

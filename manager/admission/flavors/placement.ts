@@ -261,6 +261,7 @@ const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   servesNamespace(cluster.servedNamespaces, workload.namespace) &&
   missingKind(workload, cluster) === undefined &&
   missingClass(workload, cluster) === undefined &&
+  workload.lacks?.[cluster.name] === undefined &&
   missingNodes(workload, cluster) === undefined;
 
 /** How many pods fit on the nodes of the empty cluster, if not all. */
@@ -274,9 +275,15 @@ function missingNodes({ requests, podSets }: Workload, { nodeShapes }: ClusterSt
   return undefined;
 }
 
-/** The PriorityClass that the cluster lacks, so that its API server would refuse every pod. System classes exist everywhere. */
-const missingClass = ({ priorityWish: { podClass } }: Workload, { priorityClasses }: ClusterState): string | undefined =>
-  podClass?.startsWith('system-') === true || priorityClasses?.includes(podClass ?? '') !== false ? undefined : podClass;
+/** The class that the cluster lacks, so that its API server would refuse every pod. System PriorityClasses exist everywhere. */
+function missingClass(
+  { priorityWish: { podClass }, runtimeClass }: Workload,
+  { priorityClasses, runtimeClasses }: ClusterState,
+): string | undefined {
+  if (podClass !== undefined && !podClass.startsWith('system-') && priorityClasses?.includes(podClass) === false)
+    return `no PriorityClass ${podClass}`;
+  return runtimeClass !== undefined && runtimeClasses?.includes(runtimeClass) === false ? `no RuntimeClass ${runtimeClass}` : undefined;
+}
 
 /** The kind of work that the cluster does not serve. Jobs are served everywhere. */
 function missingKind({ name }: Workload, { workKinds }: ClusterState): string | undefined {
@@ -407,7 +414,10 @@ function problemOf(
   const kind = missingKind(workload, cluster);
   if (kind !== undefined) return `does not serve ${kind}`;
   const missing = missingClass(workload, cluster);
-  if (missing !== undefined) return `no PriorityClass ${missing}`;
+  if (missing !== undefined) return missing;
+  const lack = workload.lacks?.[cluster.name];
+  // A cluster without contact cannot answer: its own problem says more.
+  if (lack !== undefined && (lack.isMissing === true || cluster.closed === undefined)) return lack.problem;
   const nodes = missingNodes(workload, cluster);
   if (nodes !== undefined) return nodes;
   if (flavors === undefined)

@@ -2,6 +2,7 @@ import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { rejectedBy } from './admission-checks.ts';
+import { awaitedAnswer } from './cluster-objects.ts';
 import { type CarriedObjects, carryingWorkload, missingReference } from './carried-objects.ts';
 import { placesOf } from '../quota/cluster-state.ts';
 import { timeIsUp } from '../cache/execution-time.ts';
@@ -37,7 +38,8 @@ export function queueEntry(workload: Workload, arrival: number, context: QueueEn
   const carrying = carryingWorkload(workload, route.carry);
   return (
     rejectedBy(workload, queue.checks ?? []) ??
-    missingReference(carrying, context.carriedObjects) ?? {
+    missingReference(carrying, context.carriedObjects) ??
+    awaitedAnswer(workload) ?? {
       clusterQueue: queue.name,
       strict: queue.strict,
       queued: { workload: sizedFor(carrying, queue), priority, arrival },
@@ -58,15 +60,16 @@ export function whyHeld(workload: Workload): InadmissibleReason | undefined {
 }
 
 /**
- * Adds a Workload to its queue. Workloads with equal requests are in different classes if their namespaces have different clusters, or if a
- * cluster has failed Jobs of one's shape.
+ * Adds a Workload to its queue. Workloads with equal requests are in different classes if their namespaces have different clusters, if a
+ * cluster has failed Jobs of one's shape, or if clusters lack what one needs.
  */
 export function putInQueue(
   queues: Pick<PendingQueues, 'add'>,
   cache: { readonly clusters: AdmissionCache['clusters']; readonly shapes: Pick<AdmissionCache['shapes'], 'knows'> },
   { clusterQueue, strict, queued }: QueueEntry,
 ): void {
-  const { namespace, shape } = queued.workload;
+  const { namespace, shape, lacks } = queued.workload;
   const places = placesOf(cache.clusters(), namespace);
-  queues.add(clusterQueue, strict, queued, cache.shapes.knows(shape) ? [...places, shape] : places);
+  const apart = lacks === undefined ? places : [...places, JSON.stringify(lacks)];
+  queues.add(clusterQueue, strict, queued, cache.shapes.knows(shape) ? [...apart, shape] : apart);
 }

@@ -1,12 +1,13 @@
 import { referenceKey } from '../../api/pod-references.ts';
 import type { Workload } from '../workload/workload.ts';
 
-/** Pending Workloads by the objects that their pods refer to. */
+/** Pending Workloads by the objects that their pods refer to or need. */
 export interface ReferenceIndex {
   /** The Workload `key` is pending as `now`; undefined: it is not pending. */
   set(key: string, now: Workload | undefined): void;
-  /** Keys of the Workloads that refer to the object; without `referenceKey`: to any object of the namespace. */
-  of(namespace: string, referenceKey: string | undefined): readonly string[];
+  /** Keys of the Workloads that refer to the object; without `referenceKey`: to any object of the namespace; without both: to any. */
+  of(namespace: string | undefined, referenceKey: string | undefined): readonly string[];
+  has(namespace: string, referenceKey: string): boolean;
 }
 
 export function createReferenceIndex(): ReferenceIndex {
@@ -20,12 +21,16 @@ export function createReferenceIndex(): ReferenceIndex {
         if (known?.size === 0) keys.delete(place);
       }
       places.delete(key);
-      if (now === undefined || now.references.length === 0) return;
-      const { namespace, references } = now;
-      const all = [namespace, ...references.map((reference) => `${namespace}/${referenceKey(reference)}`)];
+      if (now === undefined || now.references.length + now.needs.length === 0) return;
+      const { namespace, references, needs } = now;
+      const all = [ANYWHERE, namespace, ...[...references, ...needs].map((each) => `${namespace}/${referenceKey(each)}`)];
       places.set(key, all);
       for (const place of all) keys.set(place, (keys.get(place) ?? new Set()).add(key));
     },
-    of: (namespace, reference) => [...(keys.get(reference === undefined ? namespace : `${namespace}/${reference}`) ?? [])],
+    of: (namespace = ANYWHERE, reference) => [...(keys.get(reference === undefined ? namespace : `${namespace}/${reference}`) ?? [])],
+    has: (namespace, reference) => keys.has(`${namespace}/${reference}`),
   };
 }
+
+/** No namespace has this name. */
+const ANYWHERE = '';

@@ -39,6 +39,8 @@ export type ClusterState = {
   readonly priorityClasses: readonly string[] | undefined;
   /** The kinds of work beside Jobs that its API server serves. */
   readonly workKinds: readonly string[];
+  /** The RuntimeClasses of the cluster; undefined if they are not known. */
+  readonly runtimeClasses: readonly string[] | undefined;
 };
 
 /** Nodes that offer the same. */
@@ -71,6 +73,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     unreadableNamespaces: status?.unreadableNamespaces,
     priorityClasses: status?.priorityClasses,
     workKinds: status?.workKinds ?? [],
+    runtimeClasses: status?.runtimeClasses,
   };
 }
 

@@ -1,6 +1,7 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../../api/check-states.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
+import type { NeededObject } from '../../api/needed-objects.ts';
 import type { PodReference } from '../../api/pod-references.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
 import { shapeOf } from '../../api/job-shape.ts';
@@ -10,7 +11,7 @@ import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere } from '../../api/rest-proof.ts';
 import { hasStarted, podsLostSinceMs } from '../../api/start-proof.ts';
 import { unmetPodFence } from '../../api/unmet-wishes.ts';
-import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, PodSpec, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
@@ -86,6 +87,12 @@ export type Workload = {
   readonly carry: readonly CarriedKind[] | undefined;
   /** The ConfigMaps and Secrets that its pods refer to. */
   readonly references: readonly PodReference[];
+  /** The objects that its pods need on their cluster and that never travel with it. */
+  readonly needs: readonly NeededObject[];
+  /** The RuntimeClass of its pods; undefined if they name none. */
+  readonly runtimeClass: string | undefined;
+  /** What clusters lack of what it needs, by cluster; absent: nothing, as far as is known. */
+  readonly lacks?: Lacks;
   /** Termination grace period of its pods, in seconds. */
   readonly graceSeconds: number;
   /** What a cluster judges the Job by: `shapeOf`. */
@@ -113,6 +120,17 @@ export type Workload = {
 
 /** Pods of one template, as a part of a Workload. */
 export type WorkloadPodSet = { readonly podSet: string; readonly requests: Requests; readonly nodeWish: NodeWish };
+
+/** What a cluster lacks, by the name of the cluster. */
+export type Lacks = Readonly<Record<string, Lack>>;
+export type Lack = {
+  /** Why the Workload is not placed there. */
+  readonly problem: string;
+  /** The cluster is being asked, and the Workload waits for the answer. */
+  readonly isAsked?: true;
+  /** The cluster has said that it lacks the object. */
+  readonly isMissing?: true;
+};
 
 export type Untrusted = { readonly reason: UntrustedReason; readonly problem: string };
 /** Why a record does not count; the values of a metric. */
@@ -198,6 +216,8 @@ export function workloadOf(
     podFenced: podFencedOf(kind, job, wishes),
     carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
     references: kind.references(job),
+    needs: kind.needs(job),
+    runtimeClass: classesOf(pod).runtimeClass,
     graceSeconds: kind.graceSeconds(job),
     shape: shapeOf(namespace, written.requests, kind.programOf(job)),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
@@ -209,7 +229,7 @@ export function workloadOf(
     problem: kind.cache.problem(job) ?? wishProblemOf(kind, job, wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, pod?.priorityClassName, record, several),
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, classesOf(pod), record, several),
   };
 }
 
@@ -272,19 +292,36 @@ function wishProblemOf(kind: WorkKind, job: DeepReadonly<WorkObject>, wishes: Wi
   return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
 
+/** The classes that pods name, which their cluster must have. */
+export type PodClasses = { readonly priorityClass: string | undefined; readonly runtimeClass: string | undefined };
+
+const classesOf = (pod: DeepReadonly<PodSpec> | undefined): PodClasses => ({
+  priorityClass: pod?.priorityClassName,
+  runtimeClass: pod?.runtimeClassName || undefined,
+});
+
 /** All inputs of the search for flavors and clusters, as text. */
 export function schedulingHashOf(
   requests: Requests,
   minPods: number | undefined,
   wish: ClusterWish,
   nodeWish: NodeWish,
-  podClass: string | undefined,
+  classes: PodClasses,
   record: AdmissionRecord | undefined,
   podSets?: readonly WorkloadPodSet[],
 ): string {
   const places = [record?.cluster ?? null, record?.clusterUID ?? null, record?.avoid ?? null];
   const apart = podSets === undefined ? [] : [digestOfPodSets(podSets)];
-  return JSON.stringify([[...requests].toSorted(byName), minPods ?? null, wish, nodeWish.digest, podClass ?? null, ...places, ...apart]);
+  return JSON.stringify([
+    [...requests].toSorted(byName),
+    minPods ?? null,
+    wish,
+    nodeWish.digest,
+    classes.priorityClass ?? null,
+    classes.runtimeClass ?? null,
+    ...places,
+    ...apart,
+  ]);
 }
 
 /** Equal for pod sets that ask for the same, in the same order. */

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { MISSING_OBJECTS_MAX } from '../needed-objects.ts';
 import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
+import { RUNTIME_CLASSES_MAX } from '../runtime-class.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { NODE_SHAPES_MAX } from '../node-shape.ts';
 import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
@@ -161,6 +163,22 @@ export const WorkerClusterStatusSchema = Type.Object({
       'x-kubernetes-list-type': 'set',
       description:
         'Kinds of work beside Jobs that the manager can list there, as RESOURCE.GROUP: an object of another kind is not placed there. Absent: none.',
+    }),
+  ),
+  runtimeClasses: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), {
+      maxItems: RUNTIME_CLASSES_MAX,
+      'x-kubernetes-list-type': 'set',
+      description:
+        'RuntimeClasses there: a Job whose pods name another one is not placed there. Absent while they are not known, or are too many.',
+    }),
+  ),
+  missingObjects: Type.Optional(
+    Type.Array(Type.String({ maxLength: 340 }), {
+      maxItems: MISSING_OBJECTS_MAX,
+      'x-kubernetes-list-type': 'set',
+      description:
+        'Objects that waiting Jobs need and that do not exist there, such as PersistentVolumeClaim team/data: the first of them. Those Jobs are not placed there.',
     }),
   ),
   unreadableNamespaces: Type.Optional(

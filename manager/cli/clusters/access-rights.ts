@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import type { Resource } from '../../../shared/api/resources.ts';
+import { type Resource, SERVICE_ACCOUNTS } from '../../../shared/api/resources.ts';
 
 /** What a manager may do on a worker cluster, as the chart switchyard-worker grants it (templates/manager-access.yaml). */
 export type AccessWish = {
@@ -33,7 +33,6 @@ export const ROLES = rbac('Role', 'roles', true);
 export const ROLE_BINDINGS = rbac('RoleBinding', 'rolebindings', true);
 const CLUSTER_ROLES = rbac('ClusterRole', 'clusterroles', false);
 const CLUSTER_ROLE_BINDINGS = rbac('ClusterRoleBinding', 'clusterrolebindings', false);
-export const SERVICE_ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
 
 /** What the names of Role and RoleBinding for objects of copies end with, after the name of the account. */
 export const CARRY_SUFFIX = '-carry' as const;
@@ -43,6 +42,7 @@ const WORK: readonly Rule[] = [
   { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['list'] },
+  { apiGroups: [''], resources: ['persistentvolumeclaims', 'serviceaccounts'], verbs: ['get'] },
 ];
 /** The ends of logs that the worker keeps. */
 const TAILS: Rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
@@ -79,6 +79,7 @@ export function rulesOf({
         ...(createNamespaces ? [{ apiGroups: [''], resources: ['namespaces'], verbs: ['create'] }] : []),
         { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
         { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: ['list', 'watch'] },
+        { apiGroups: ['node.k8s.io'], resources: ['runtimeclasses'], verbs: ['list', 'watch'] },
       ],
     },
     ...leaseNamespaces.map((where, index) => ({ where, name: '-leases' as const, rules: index === 0 ? [...LEASES, TAILS] : LEASES })),

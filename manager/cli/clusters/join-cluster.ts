@@ -1,4 +1,4 @@
-import { SECRETS, NAMESPACES, LEASES } from '../../../shared/api/resources.ts';
+import { LEASES, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../../shared/api/resources.ts';
 import { leaseNamespaces, readWorkerAnnouncement, workerLeaseName } from '../../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME, WORKER_LABEL } from '../../../shared/api/names.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
@@ -15,7 +15,7 @@ import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
-import { accessObjects, askedRights, SERVICE_ACCOUNTS, type AccessWish } from './access-rights.ts';
+import { accessObjects, askedRights, type AccessWish } from './access-rights.ts';
 import { accountPolicy, ADMISSION_POLICIES, type PolicyWish } from './account-policy.ts';
 import { workerKubeconfig } from './worker-kubeconfig.ts';
 

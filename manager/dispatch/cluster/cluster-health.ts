@@ -118,9 +118,9 @@ export const withFault = (health: ClusterHealth, { reason, message }: ClusterFau
   failingSinceMs: health.failingSinceMs ?? nowMs,
 });
 
-/** The part of the health whose changes are reported. `served`: the names of PriorityClasses and kinds of work there. */
-export function reportedState(health: ClusterHealth, worker: WorkerFinding, served: readonly (readonly string[] | undefined)[]): string {
+/** The part of the health whose changes are reported. */
+export function reportedState(health: ClusterHealth, worker: WorkerFinding, inventory: object): string {
   const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard, unreadable } = health;
   const lastRenewalMs = contact === 'Ready' ? 0 : renewalSentMs;
-  return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, unreadable, worker, served]);
+  return JSON.stringify([contact, connected, reason, version, failingSinceMs, lastRenewalMs, unheard, unreadable, worker, inventory]);
 }

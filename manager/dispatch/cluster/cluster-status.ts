@@ -20,12 +20,19 @@ export type Finding =
       readonly health: ClusterHealth;
       readonly ability: AbilityNow;
       readonly capacity: Capacity;
-      /** Undefined: unknown now. */
-      readonly priorityClasses?: readonly string[] | undefined;
-      /** Kinds of work beside Jobs; undefined: unknown now. */
-      readonly workKinds?: readonly string[] | undefined;
+      readonly inventory?: Inventory;
       readonly worker: WorkerFinding;
     };
+
+/** What a cluster has of what Jobs need there. Undefined: unknown now. */
+export type Inventory = {
+  readonly priorityClasses: readonly string[] | undefined;
+  readonly runtimeClasses: readonly string[] | undefined;
+  /** Kinds of work beside Jobs. */
+  readonly workKinds: readonly string[] | undefined;
+  /** Objects that waiting Jobs need and that it lacks. */
+  readonly missingObjects: readonly string[];
+};
 
 const NAMED_MAX = 5;
 
@@ -60,9 +67,7 @@ export function clusterStatus(
   }
   if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
   if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
-  if (finding.kind === 'Running' && finding.priorityClasses !== undefined) next.priorityClasses = [...finding.priorityClasses];
-  if (finding.kind === 'Running' && finding.workKinds !== undefined && (finding.workKinds.length > 0 || next.workKinds !== undefined))
-    next.workKinds = [...finding.workKinds];
+  if (finding.kind === 'Running') Object.assign(next, inventoryIn(next, finding.inventory));
   if (finding.kind === 'Running' && finding.health.contact === 'Ready') {
     delete next.unreadableNamespaces;
     if (finding.health.unreadable.length > 0) next.unreadableNamespaces = [...finding.health.unreadable];
@@ -75,6 +80,20 @@ export function clusterStatus(
   return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
     ? { ...next, roundTripMs: finding.health.roundTripMs }
     : next;
+}
+
+/** What is not known now stays as it was. */
+function inventoryIn(next: WorkerClusterStatus, inventory: Inventory | undefined): Partial<WorkerClusterStatus> {
+  if (inventory === undefined) return {};
+  const { priorityClasses, runtimeClasses, workKinds, missingObjects } = inventory;
+  const isToldOfKinds = workKinds !== undefined && (workKinds.length > 0 || next.workKinds !== undefined);
+  delete next.missingObjects;
+  return omitUndefined({
+    priorityClasses: priorityClasses && [...priorityClasses],
+    runtimeClasses: runtimeClasses && [...runtimeClasses],
+    workKinds: isToldOfKinds ? [...workKinds] : undefined,
+    missingObjects: missingObjects.length === 0 ? undefined : [...missingObjects],
+  });
 }
 
 /**

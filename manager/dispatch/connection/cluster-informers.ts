@@ -4,8 +4,6 @@ import { NODES } from '../../../shared/api/resources.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../../shared/kube/informer.ts';
 import { createObjectBudget, type ObjectBudget } from '../../../shared/kube/object-budget.ts';
 import type { ReadClient, WatchClient } from '../../../shared/kube/client.ts';
-import { PRIORITY_CLASSES, type PriorityClass } from '../../api/priority-class.ts';
-import { essentialsOfPriorityClass } from '../cluster/priority-classes.ts';
 import { essentialsOfNode } from '../cluster/node-capacity.ts';
 import { localKeyOfCopy } from '../../work-kind/copy-marks.ts';
 import { createInformerOfKinds } from '../../work-kind/informer-of-kinds.ts';
@@ -23,7 +21,6 @@ export type ClusterInformers = {
   /** Creates an informer of all work for a single list, which finds copies that have lost their label. */
   readonly allJobs: () => Informer<WorkObject>;
   readonly nodes: Informer<Node>;
-  readonly classes: Informer<PriorityClass>;
 };
 
 export const COPIES_BY_LOCAL_KEY = 'localKey';
@@ -76,6 +73,5 @@ export function createClusterInformers(
       return ofAllKinds({ transform, budget: createObjectBudget(memoryBytes), onFault: nothing }, fresh, nothing).all;
     },
     nodes: createInformer({ ...basics, client, ...watching, resource: NODES, transform: essentialsOfNode }),
-    classes: createInformer({ ...basics, client, ...watching, resource: PRIORITY_CLASSES, transform: essentialsOfPriorityClass }),
   };
 }

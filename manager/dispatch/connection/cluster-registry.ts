@@ -486,8 +486,7 @@ class Registry implements ClusterRegistry {
         health: withAdvice(cluster.health(), () => this.#tokens.advice(name)),
         ability: cluster.ability(),
         capacity: cluster.capacity(),
-        priorityClasses: cluster.priorityClasses(),
-        workKinds: cluster.workKinds(),
+        inventory: cluster.inventory(),
         worker: cluster.worker(),
       };
     return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };

@@ -3,8 +3,10 @@ import type { CopyWriter, NamespacePolicy } from '../writes/copy-writer.ts';
 import type { UnansweredWrites } from '../mirror/unanswered-writes.ts';
 import type { WriteTroubles } from '../writes/write-troubles.ts';
 import type { StartInquiries } from './start-inquiries.ts';
+import type { Inventory } from '../cluster/cluster-status.ts';
 import type { ClusterHealth } from '../cluster/cluster-health.ts';
 import type { AbilityNow } from '../cluster/cluster-ability.ts';
+import type { NeededObject, ObjectAnswer, ObjectWaiters } from '../../api/needed-objects.ts';
 import type { Retention } from '../../api/retention.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
@@ -60,10 +62,10 @@ export interface RemoteCluster {
   heardMs(): number | undefined;
   /** The capacity of schedulable nodes; empty while unknown. */
   capacity(): Capacity;
-  /** Names of PriorityClasses, without those of the system; undefined while unknown, as where the manager may not list them. */
-  priorityClasses(): readonly string[] | undefined;
-  /** The kinds of work beside Jobs that the cluster serves; undefined while unknown. */
-  workKinds(): readonly string[] | undefined;
+  /** What it has of what Jobs need there. */
+  inventory(): Inventory;
+  /** Whether it has an object that a Job of a namespace that it serves needs. */
+  answerAbout(namespace: string, object: NeededObject): ObjectAnswer;
   /**
    * Zero, or the milliseconds until the manager cluster may be asked whether this Job is gone. The rate is bounded, because a cluster can
    * show any number of copies of Jobs that never existed.
@@ -130,6 +132,8 @@ export type RemoteClusterOptions = {
   readonly retention: () => Retention | undefined;
   /** A copy that is to stay has finished. */
   readonly onRetained: (cluster: RemoteCluster, copy: DeepReadonly<WorkObject>) => void;
+  /** Those who wait for objects of the cluster. */
+  readonly objectWaiters: ObjectWaiters;
   /** A copy of this Job has changed. */
   readonly onCopyChanged: (localKey: string) => void;
   /** Contact was gained or lost. */

@@ -11,7 +11,7 @@ import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.
 import { sleep } from '../../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
-import type { PriorityClass } from '../../api/priority-class.ts';
+import type { NeededObject, ObjectAnswer } from '../../api/needed-objects.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import { RETAINED_MAX } from '../../api/retention.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
@@ -30,7 +30,7 @@ import type { IdentityProblem } from '../cluster/cluster-identities.ts';
 import { type ClusterProbe, type ClusterProbeOptions, createClusterProbe } from '../cluster/cluster-probe.ts';
 import { createTrips, type Trips } from '../cluster/cluster-trust.ts';
 import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
-import { namesOfClasses } from '../cluster/priority-classes.ts';
+import type { Inventory } from '../cluster/cluster-status.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import { isListed, localKeyOfCopy } from '../../work-kind/copy-marks.ts';
 import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
@@ -45,6 +45,7 @@ import { createCreateOutcomes, type CreateOutcomes } from '../writes/create-outc
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
 import { createWriteTroubles } from '../writes/write-troubles.ts';
 import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
+import { createClusterInventory, type ClusterInventory } from './cluster-inventory.ts';
 import { markOutOfList } from './copies-by-template.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { contactIn, type Served } from './informer-of-served.ts';
@@ -80,6 +81,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly writer: CopyWriter;
   readonly unanswered: UnansweredWrites;
   readonly undeleted: () => readonly string[];
+  readonly inventory = (): Inventory => ({ ...this.#inventory.found(), workKinds: this.#kinds.names() });
   readonly troubles = createWriteTroubles();
   readonly starts: StartInquiries;
   readonly #options: RemoteClusterOptions;
@@ -87,7 +89,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #served: Served;
   readonly #kinds: ServedKinds;
   readonly #nodes: Informer<Node>;
-  readonly #classes: Informer<PriorityClass>;
+  readonly #inventory: ClusterInventory;
   readonly #ownWrites: OwnWrites<WorkObject>;
   readonly #finished: FinishedCopies;
   readonly #queue: Workqueue;
@@ -148,8 +150,9 @@ class ConnectedCluster implements RemoteCluster {
     const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
     const onKindsChanged = (): void => (this.#report(), options.onContactChanged(this));
     const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
-    ({ copies: this.#copies, kinds: this.#kinds, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes, classes: this.#classes } = informers);
-    this.#classes.addHandler({ added: () => this.#report(), updated: () => undefined, deleted: () => this.#report() });
+    ({ copies: this.#copies, kinds: this.#kinds, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes } = informers);
+    const onFound = (): void => this.#report();
+    this.#inventory = createClusterInventory(options, watching, () => this.contact() === 'Ready', onFound);
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
     this.#copies.addHandler({ deleted: (copy) => this.#left(copy) });
     this.#creates = createCreateOutcomes(clock, () => options.onHealthChanged(this));
@@ -275,12 +278,8 @@ class ConnectedCluster implements RemoteCluster {
     return { ...capacityOf(this.#nodes.list()), isAll: this.#nodes.hasSynced() };
   }
 
-  workKinds(): readonly string[] | undefined {
-    return this.#kinds.names();
-  }
-
-  priorityClasses(): readonly string[] | undefined {
-    return this.#classes.hasSynced() ? namesOfClasses(this.#classes.list()) : undefined;
+  answerAbout(namespace: string, object: NeededObject): ObjectAnswer {
+    return servesNamespace(this.#options.servedNamespaces, namespace) ? this.#inventory.answer(namespace, object) : 'Unknown';
   }
 
   mayAskAfterMs(localKey: string): number {
@@ -344,12 +343,7 @@ class ConnectedCluster implements RemoteCluster {
     await Promise.all([
       this.#copies.run(watching),
       this.#nodes.run(watching),
-      this.#classes.run(watching),
-      // Also for an empty list, for which no handler is called.
-      this.#classes.waitForSync(watching).then(
-        () => this.#report(),
-        () => undefined,
-      ),
+      this.#inventory.run(watching),
       this.starts.run(signal),
       this.#leases.run(watching),
       this.#reconciliation.run(watching),
@@ -419,7 +413,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #report(): void {
-    const now = reportedState(this.#health, this.worker(), [this.priorityClasses(), this.workKinds()]);
+    const now = reportedState(this.#health, this.worker(), this.inventory());
     if (this.#reported === now) return;
     this.#reported = now;
     this.#options.onHealthChanged(this);

@@ -6,6 +6,7 @@ import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { LostCluster } from '../../api/fenced-off.ts';
 import type { LimitRange } from '../../api/limit-range.ts';
 import { fenceThere } from '../../api/lost-clusters.ts';
+import { formatNeededObject } from '../../api/needed-objects.ts';
 import type { PriorityClass } from '../../api/priority-class.ts';
 import { DispatchedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import { writtenRecordOf } from '../../api/records.ts';
@@ -17,6 +18,7 @@ import { clusterStateOf, type ClusterState } from '../../admission/quota/cluster
 import { endedRecord } from '../../admission/cache/execution-time.ts';
 import type { FairSharingConfig } from '../../admission/fair-sharing/fair-strategy.ts';
 import type { UsagePolicy } from '../../admission/fair-sharing/local-queue-usage.ts';
+import { type FindObjects, withLacks } from '../../admission/queues/cluster-objects.ts';
 import { priorityClassesOf } from '../../admission/workload/priority.ts';
 import type { QueueingObjects } from '../../admission/snapshot/snapshot.ts';
 import { workloadOf, type Workload } from '../../admission/workload/workload.ts';
@@ -53,9 +55,13 @@ export function worldOf(kind: WorkKind, objects: WorldObjects, flags: ManagerFla
     limitRanges: (namespace) => limitRanges.filter(({ metadata }) => metadata.namespace === namespace),
     overhead: (name) => overheads.get(name),
   };
-  const workloads = workloadsOf(kind, jobs, adjustments);
+  const find = missingIn(workerClusters);
+  const workloads = workloadsOf(kind, jobs, adjustments).map((workload) => withLacks(workload, find));
   const placed = new Set(workloads.flatMap(({ uid, phase }) => (phase === 'Pending' || phase === 'Finished' ? [] : [uid])));
-  const rested = jobs.flatMap((job) => (placed.has(job.metadata.uid) ? (restedWorkload(kind, job, adjustments, nowMs) ?? []) : []));
+  const rested = jobs.flatMap((job) => {
+    const workload = placed.has(job.metadata.uid) ? restedWorkload(kind, job, adjustments, nowMs) : undefined;
+    return workload === undefined ? [] : [withLacks(workload, find)];
+  });
   return {
     objects: { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces },
     clusters: workerClusters.flatMap(readable),
@@ -87,6 +93,16 @@ export function restedWorkload(
   const rested = kind.home.rested({ ...job, metadata: { ...job.metadata, finalizers } }, [...others, ...atRest]);
   return workloadOf(kind, rested, record === undefined ? { kind: 'None' } : { kind: 'Record', record }, adjustments);
 }
+
+/** The objects that clusters lack, as their WorkerClusters list them; all others count as present. */
+function missingIn(workerClusters: readonly DeepReadonly<WorkerCluster>[]): FindObjects {
+  const clusters = new Map<string, Map<string, 'Missing'>>();
+  for (const { metadata, status } of workerClusters)
+    for (const name of status?.missingObjects ?? [])
+      clusters.set(name, (clusters.get(name) ?? new Map<string, 'Missing'>()).set(metadata.name, 'Missing'));
+  return (namespace, object) => clusters.get(formatNeededObject(namespace, object)) ?? NOWHERE;
+}
+const NOWHERE: ReadonlyMap<string, 'Missing'> = new Map();
 
 /** A cluster whose capacity cannot be read accepts no Jobs; the other clusters are unaffected. */
 function readable(cluster: DeepReadonly<WorkerCluster>): ClusterState[] {

@@ -34,6 +34,7 @@ import {
 import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
+import { type NeededObject, neededObjects } from '../../api/needed-objects.ts';
 import { podReferences, type PodReference } from '../../api/pod-references.ts';
 import { essentialsOfPod, withoutCommands } from '../copy/pod-essentials.ts';
 import { podFenceProblem } from './pod-fence-problem.ts';
@@ -47,6 +48,7 @@ type Compactness = {
   readonly program: string;
   readonly podFence: FieldProblem | undefined;
   readonly references: readonly PodReference[];
+  readonly needs: readonly NeededObject[];
 };
 
 export type CompactOptions = {
@@ -83,7 +85,13 @@ export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOpt
     metadata: { ...identity, ...essentials.metadata, ...omitUndefined({ labels }) },
     spec: essentials.spec,
     ...omitUndefined({ status }),
-    [COMPACT]: { problem, program: programOf(job), podFence: podFenceProblemOf(job), references: referencesOfJob(job) },
+    [COMPACT]: {
+      problem,
+      program: programOf(job),
+      podFence: podFenceProblemOf(job),
+      references: referencesOfJob(job),
+      needs: needsOfJob(job),
+    },
   };
 }
 
@@ -104,6 +112,14 @@ export function referencesOfJob(job: DeepReadonly<Unsaved<Job>>): readonly PodRe
   return references.length === 0 ? NO_REFERENCES : references;
 }
 const NO_REFERENCES: readonly PodReference[] = [];
+
+/** The objects that its pods need and that never travel with it. The result is the same for a full Job and its compact form. */
+export function needsOfJob(job: DeepReadonly<Unsaved<Job>>): readonly NeededObject[] {
+  if (isCompact(job)) return job[COMPACT].needs;
+  const needs = neededObjects(job.spec.template.spec);
+  return needs.length === 0 ? NO_NEEDS : needs;
+}
+const NO_NEEDS: readonly NeededObject[] = [];
 
 /**
  * A digest of the pods of a Job, without their commands, arguments and environment. The result is the same for a full Job and its compact

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { withReferences } from '../../api/pod-references.ts';
 import type { CachedForm, SingleCopyRules, SingleHomeRules, SingleKind } from '../work-kind.ts';
 import { admittedPart } from './admitted-part.ts';
-import { compactJob, compactProblem, podFenceProblemOf, programOf, referencesOfJob } from './compact-job.ts';
+import { compactJob, compactProblem, needsOfJob, podFenceProblemOf, programOf, referencesOfJob } from './compact-job.ts';
 import { statusByCopy } from './copy/copy-verdict.ts';
 import { essentialsOfCopy } from './copy/copy-essentials.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, isUnbegun, resumption } from './copy/copy-rest.ts';
@@ -123,6 +123,7 @@ export const JOB_KIND: SingleKind<Job> = {
   programOf,
   podFenceProblem: podFenceProblemOf,
   references: referencesOfJob,
+  needs: needsOfJob,
   podSelector,
   progress: progressOf,
   podsOf: ({ name }) => `${JOB_NAME_LABEL}=${name}`,

@@ -5,66 +5,16 @@
 import { describe, expect, test } from 'vitest';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { userMay } from '../../../shared/kube/access-reviews.ts';
+import { changesOf, grantsOf, rightsOf } from '../../support/chart-rights.ts';
 import { startCluster } from '../../support/embedded-cluster.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
+import { renderChart, type Chart } from '../../support/helm.ts';
 import { applyAccess, userOf } from '../../support/worker-under-rbac.ts';
 
 const MANAGER = 'test-switchyard-manager';
 const CERTIFICATES = 'test-switchyard-manager-certificates';
 const WORKER = 'test-switchyard-worker';
 const MANAGER_ON_WORKER = 'test-switchyard-worker-manager-access';
-
-type Rule = {
-  readonly apiGroups?: readonly string[];
-  readonly resources?: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-};
-type Binding = Rendered & {
-  readonly subjects: readonly { readonly name: string }[];
-  readonly roleRef: { readonly kind: string; readonly name: string };
-};
-
-/** What a ServiceAccount is granted; `namespace` is '*' for all of them. */
-type Grant = {
-  readonly namespace: string;
-  /** `GROUP/RESOURCE`, without the group where it is the core's. */
-  readonly resource: string;
-  readonly names: readonly string[] | undefined;
-  readonly verbs: readonly string[];
-};
-
-function grantsOf(account: string, rendered: readonly Rendered[]): Grant[] {
-  const bindings = [...ofKind(rendered, 'ClusterRoleBinding'), ...ofKind(rendered, 'RoleBinding')] as Binding[];
-  return bindings
-    .filter(({ subjects }) => subjects.some(({ name }) => name === account))
-    .flatMap(({ metadata: { namespace }, roleRef }) =>
-      ofKind(rendered, roleRef.kind)
-        .filter(({ metadata }) => metadata.name === roleRef.name && metadata.namespace === namespace)
-        .flatMap((role) => role['rules'] as Rule[])
-        .flatMap(({ apiGroups = [], resources = [], resourceNames: names, verbs }) =>
-          apiGroups.flatMap((group) =>
-            resources.map((each) => ({ namespace: namespace ?? '*', resource: group === '' ? each : `${group}/${each}`, names, verbs })),
-          ),
-        ),
-    );
-}
-
-/** `NAMESPACE: GROUP/RESOURCE[NAMES] VERBS` of each. */
-const rightsOf = (account: string, rendered: readonly Rendered[]): string[] =>
-  grantsOf(account, rendered).map(
-    ({ namespace, resource, names, verbs }) => `${namespace}: ${resource}${names === undefined ? '' : `[${names.join()}]`} ${verbs.join()}`,
-  );
-
-/** What values change in the rights of an account: `+` what comes, `-` what goes. */
-function changesOf(chart: Chart, account: string, values: readonly string[]): string[] {
-  const [before, after] = [rightsOf(account, renderChart(chart)), rightsOf(account, renderChart(chart, ...values))];
-  return [
-    ...before.filter((right) => !after.includes(right)).map((right) => `- ${right}`),
-    ...after.filter((right) => !before.includes(right)).map((right) => `+ ${right}`),
-  ];
-}
 
 test('the manager', () => {
   expect(rightsOf(MANAGER, renderChart('manager'))).toMatchInlineSnapshot(`
@@ -161,8 +111,11 @@ test('the manager on a worker cluster', () => {
       "*: batch/jobs/status patch",
       "*: pods list",
       "*: events list",
+      "*: persistentvolumeclaims get",
+      "*: serviceaccounts get",
       "*: nodes list,watch",
       "*: scheduling.k8s.io/priorityclasses list,watch",
+      "*: node.k8s.io/runtimeclasses list,watch",
       "switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
       "switchyard-system: configmaps get",
       "switchyard: serviceaccounts/token[test-switchyard-worker-manager-access] create",
@@ -186,6 +139,8 @@ describe('what the manager may do with other values', () => {
         "+ *: nodes list,watch",
         "+ *: events list",
         "+ *: pods list",
+        "+ *: persistentvolumeclaims get",
+        "+ *: serviceaccounts get",
         "+ switchyard-system: coordination.k8s.io/leases get,list,watch,create,update",
         "+ switchyard-system: configmaps get",
       ]
@@ -212,6 +167,8 @@ describe('what the manager may do with other values', () => {
         "+ *: nodes list,watch",
         "+ *: events list",
         "+ *: pods list",
+        "+ *: persistentvolumeclaims get",
+        "+ *: serviceaccounts get",
         "+ *: events list",
         "+ *: pods list",
         "+ *: pods/log get",
@@ -364,14 +321,20 @@ describe('what the manager may do on a worker cluster with other values', () => 
         "- *: batch/jobs/status patch",
         "- *: pods list",
         "- *: events list",
+        "- *: persistentvolumeclaims get",
+        "- *: serviceaccounts get",
         "+ a: batch/jobs get,list,watch,create,patch,delete",
         "+ a: batch/jobs/status patch",
         "+ a: pods list",
         "+ a: events list",
+        "+ a: persistentvolumeclaims get",
+        "+ a: serviceaccounts get",
         "+ b: batch/jobs get,list,watch,create,patch,delete",
         "+ b: batch/jobs/status patch",
         "+ b: pods list",
         "+ b: events list",
+        "+ b: persistentvolumeclaims get",
+        "+ b: serviceaccounts get",
       ]
     `);
   });
@@ -382,10 +345,14 @@ describe('what the manager may do on a worker cluster with other values', () => 
         "- *: batch/jobs/status patch",
         "- *: pods list",
         "- *: events list",
+        "- *: persistentvolumeclaims get",
+        "- *: serviceaccounts get",
         "+ a: batch/jobs get,list,watch,create,patch,delete",
         "+ a: batch/jobs/status patch",
         "+ a: pods list",
         "+ a: events list",
+        "+ a: persistentvolumeclaims get",
+        "+ a: serviceaccounts get",
       ]
     `);
   });

@@ -65,6 +65,7 @@ export const aCluster = (
   servedNamespaces: undefined,
   priorityClasses: undefined,
   workKinds: [],
+  runtimeClasses: undefined,
   ...parts,
   capacity: parseRequests(parts.capacity),
 });

@@ -4,7 +4,7 @@ import { createDecisionRecorder, type DecisionRecorder } from '../../../../../ma
 import { partsOf } from '../../../../../manager/admission/decision-log/logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from '../../../../../manager/admission/decision-log/logged-object.ts';
 import { settingsFrom, settingsOf } from '../../../../../manager/admission/decision-log/logged-settings.ts';
-import { loggedJob, workloadFrom } from '../../../../../manager/admission/decision-log/logged-workload.ts';
+import { type LoggedJob, loggedJob, workloadFrom } from '../../../../../manager/admission/decision-log/logged-workload.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { workloadOf } from '../../../../../manager/admission/workload/workload.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
@@ -119,6 +119,18 @@ describe('what is written down', () => {
     recorder.seen({ ...admitted, phase: 'Evicting' }, 0);
     expect(lines().slice(from)).toMatchObject([{ kind: 'job' }, { phase: 'Admitted', needed: 1 }, { phase: 'Evicting' }]);
     expect(kinds().length).toBe(from + 3);
+  });
+
+  test('a Job of which clusters lack something else now is logged again, and read back with what they lack and its RuntimeClass', () => {
+    recorder.start();
+    const from = kinds().length;
+    const lacks = { east: { problem: 'no PersistentVolumeClaim team/data', isMissing: true } } as const;
+    recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor' }), 0);
+    recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor', lacks }), 0);
+    recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor', lacks: structuredClone(lacks) }), 0);
+    expect(kinds().slice(from)).toEqual(['job', 'job', 'again']);
+    const logged = lines()[from + 1] as unknown as LoggedJob;
+    expect(workloadFrom(logged, undefined)).toMatchObject({ runtimeClass: 'gvisor', lacks });
   });
 
   test('of the setup what has changed, and what is gone', () => {

@@ -90,6 +90,29 @@ describe('placing a Workload', () => {
     expect(couldEverBePlaced(aWorkload('x', {}, { requests: parseRequests({ pods: '16', cpu: '32' }) }), anywhere, [small])).toBe(true);
   });
 
+  test('a cluster without the RuntimeClass of its pods is not chosen; one that does not list classes may be', () => {
+    const clusters = [aCluster('a', { runtimeClasses: ['kata'] }), aCluster('b', { runtimeClasses: ['gvisor', 'kata'] })];
+    const sandboxed = (runtimeClass: string) => aWorkload('x', { cpu: '1' }, { runtimeClass });
+    expect(place(sandboxed('gvisor'), anywhere, clusters, busy({}), NOW)).toMatchObject({
+      cluster: 'b',
+      verdicts: [{ cluster: 'a', problem: 'no RuntimeClass gvisor' }, { cluster: 'b' }],
+    });
+    expect(place(sandboxed('other'), anywhere, [...clusters, aCluster('c')], busy({}), NOW)).toMatchObject({ cluster: 'c' });
+    expect(couldEverBePlaced(sandboxed('other'), anywhere, clusters)).toBe(false);
+  });
+
+  test('a cluster that lacks what a Job needs is not chosen, and says so; one without contact says why it has none', () => {
+    const clusters = [aCluster('a'), aCluster('b', { closed: 'lost since noon' }), aCluster('c', { closed: 'cordoned' }), aCluster('d')];
+    const silent = { problem: 'does not answer whether it has PersistentVolumeClaim team/data' };
+    const missing = { problem: 'no PersistentVolumeClaim team/data', isMissing: true } as const;
+    const workload = aWorkload('x', { cpu: '1' }, { lacks: { a: silent, b: silent, c: missing } });
+    const placed = place(workload, anywhere, clusters, busy({}), NOW);
+    expect(placed).toMatchObject({ cluster: 'd' });
+    expect(formatVerdicts(placed.verdicts)).toBe(
+      'a: does not answer whether it has PersistentVolumeClaim team/data; b: lost since noon; c: no PersistentVolumeClaim team/data; d: fits',
+    );
+  });
+
   test('where no capacity is known, Jobs spread by number', () => {
     const usage = createUsage();
     usage.set(clusterHolder('a'), 'pods', parseAmount('pods', 3));

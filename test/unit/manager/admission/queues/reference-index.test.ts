@@ -27,6 +27,10 @@ test('the index finds pending Workloads by object and by namespace, and forgets 
   index.set('team/train', workload({ references: [{ kind: 'ConfigMap', name: 'other', optional: false }] }));
   expect(index.of('team', 'ConfigMap/settings')).toEqual([]);
   expect(index.of('team', 'ConfigMap/other').toSorted()).toEqual(['team/other', 'team/train']);
+  index.set('away/train', workload({ namespace: 'away', references: [], needs: [{ kind: 'PersistentVolumeClaim', name: 'data' }] }));
+  expect(index.of('away', 'PersistentVolumeClaim/data')).toEqual(['away/train']);
+  expect(index.of(undefined, undefined).toSorted()).toEqual(['away/train', 'team/other', 'team/train']);
+  expect([index.has('away', 'PersistentVolumeClaim/data'), index.has('team', 'PersistentVolumeClaim/data')]).toEqual([true, false]);
   index.set('team/train', undefined);
   index.set('team/other', undefined);
   expect(index.of('team', undefined)).toEqual([]);

@@ -65,6 +65,17 @@ describe('a world of objects', () => {
     expect(rested?.get('team/a')).toMatchObject({ phase: 'Pending', podsTold: 0, record: { evicted: true, executedSeconds: 86_400 } });
   });
 
+  test('knows what clusters lack of what Jobs need, as their WorkerClusters list it', () => {
+    const job = aJob(true, { annotations: {}, finalizers: [] });
+    const spec = { ...job.spec.template.spec, volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
+    const needing = { ...job, spec: { ...job.spec, template: { spec } } } as Job;
+    const lacking = cluster({ missingObjects: ['PersistentVolumeClaim other/data', 'PersistentVolumeClaim team/data'] });
+    const lacksIn = (workerCluster: WorkerCluster) =>
+      worldOf(JOB_KIND, objects({ jobs: [needing], workerClusters: [workerCluster] }), {}, NOW_MS).workloads.map(({ lacks }) => lacks);
+    expect(lacksIn(lacking)).toEqual([{ eu: { problem: 'no PersistentVolumeClaim team/data', isMissing: true } }]);
+    expect(lacksIn(cluster({ missingObjects: ['PersistentVolumeClaim other/data'] }))).toEqual([undefined]);
+  });
+
   test('takes a flag for what it says', () => {
     const fairSharing = { preemptionStrategies: [] };
     expect(worldOf(JOB_KIND, objects(), { fairSharing, workerLostTimeoutMs: 1 }, NOW_MS)).toMatchObject({
