@@ -100,6 +100,8 @@ export const DispatchedReason = {
   ResourceFlavorNotFound: 'ResourceFlavorNotFound',
   /** A ConfigMap or Secret that travels with the Job does not exist any more, or cannot be carried; the message names it. */
   MissingReference: 'MissingReference',
+  /** A ConfigMap or Secret that travels with the Job has other content than its first copy had; the message names it. */
+  ContentChanged: 'ContentChanged',
   /** The Job requests more than it was admitted with; it is admitted again. */
   ExceedsReservation: 'ExceedsReservation',
   /** A Job of the same name that is no copy is on the cluster; it is left alone. */

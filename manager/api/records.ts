@@ -59,6 +59,8 @@ export type AdmissionRecord = {
   readonly podFence?: number;
   /** The kinds of objects of its pods that travel with the copy. Absent: none. */
   readonly carry?: readonly CarriedKind[];
+  /** They have the content that the first copy of the Job had. Absent: that of the moment at which a copy is created. */
+  readonly carryContent?: 'Admitted';
   /** The Job was suspended since: the record names the cluster of its copy, and lets no pod run. */
   readonly evicted?: true;
   /** The Job was suspended for another Job. */
@@ -158,6 +160,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     unfenced,
     podFence,
     carry,
+    carryContent,
     evicted,
     checks,
     preempted,
@@ -183,6 +186,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (podFence !== undefined && !isCount(podFence)) return invalid('podFence must be a positive integer or absent');
   if (carry !== undefined && !(Array.isArray(carry) && carry.every(isCarriedKind)))
     return invalid('carry must be a list of ConfigMaps and Secrets or absent');
+  if (!isAdmittedOrAbsent(carryContent)) return invalid('carryContent must be Admitted or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (preempted !== undefined && !isPreempted(preempted)) return invalid('preempted must have by, clusterQueue and rule');
   if (checks !== undefined && !(Array.isArray(checks) && checks.every(isName))) return invalid('checks must be a list of names or absent');
@@ -208,6 +212,7 @@ export function parseAdmissionRecord(text: string): RecordText {
       unfenced,
       podFence,
       carry,
+      carryContent,
       evicted,
       checks,
       preempted,
@@ -241,6 +246,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     unfenced: record.unfenced,
     podFence: record.podFence,
     carry: record.carry,
+    carryContent: record.carryContent,
     evicted: record.evicted,
     checks: record.checks,
     preempted: record.preempted && {
@@ -277,6 +283,7 @@ const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
 const invalid = (problem: string): RecordText => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTrueOrAbsent = (value: unknown): value is true | undefined => value === undefined || value === true;
+const isAdmittedOrAbsent = (value: unknown): value is 'Admitted' | undefined => value === undefined || value === 'Admitted';
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 const isTime = (value: unknown): value is string => parseWireTime(value) !== undefined;
 const isNames = (value: unknown): value is Record<string, string> => isJsonObject(value) && Object.values(value).every(isName);

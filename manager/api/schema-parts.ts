@@ -1,4 +1,4 @@
-import { CARRIED_KINDS } from './carried-kinds.ts';
+import { CARRIED_KINDS, CARRY_CONTENTS } from './carried-kinds.ts';
 import { Type, type Static } from 'typebox';
 import { DURATION_PATTERN } from './duration.ts';
 
@@ -93,6 +93,9 @@ export const Carry = (description: string) =>
     'x-kubernetes-list-type': 'set',
     description,
   });
+
+/** Which content of the objects that travel with a Job its later copies have. */
+export const CarryContent = (description: string) => OneOf(CARRY_CONTENTS, { description });
 
 /** Name of a Switchyard object or of a flavor: a DNS subdomain. */
 export const ObjectName = (description: string, ...rules: readonly ValidationRule[]) =>

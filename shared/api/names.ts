@@ -110,6 +110,10 @@ export const POD_FENCE_ANNOTATION = 'switchyard.dev/pod-fence';
  * both with a comma; `None`.
  */
 export const CARRY_ANNOTATION = 'switchyard.dev/carry';
+/**
+ * Annotation on a user's Job whose queue says carryContent Admitted: digests of the ConfigMaps and Secrets that its first copy took along.
+ */
+export const CARRIED_CONTENT_ANNOTATION = 'switchyard.dev/carried-content';
 /** Annotation of a suspended copy whose ConfigMaps and Secrets are still to be written. */
 export const CARRY_PENDING_ANNOTATION = 'switchyard.dev/carry-pending';
 /** Annotation on such a pod, by the worker that runs it: its last renewal. */

@@ -1,10 +1,11 @@
 /** Goal: what the pods of a Job refer to travels with the Job, and goes with its last copy. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CARRY_ANNOTATION } from '../../shared/api/names.ts';
+import { CARRIED_CONTENT_ANNOTATION, CARRY_ANNOTATION } from '../../shared/api/names.ts';
 import type { ConfigMap, Job, Secret } from '../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS, EVENTS, SECRETS, SERVICE_ACCOUNTS, type Resource } from '../../shared/api/resources.ts';
 import { referenceKey } from '../../manager/api/pod-references.ts';
 import { planCompanions } from '../../manager/dispatch/companions/plan-companions.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { createLine } from '../support/line.ts';
@@ -137,7 +138,9 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     await world.clock.advance(10_000);
     const { metadata, data } = await world.client('east').get(CONFIG_MAPS, { namespace: NAMESPACE, name: name ?? '' });
     expect([metadata.ownerReferences, data]).toEqual([undefined, { of: 'somebody' }]);
-    expect(findCondition((await world.job('train')).status?.conditions, 'Dispatched')?.message).toContain(`${name} with other content`);
+    expect(findCondition((await world.job('train')).status?.conditions, 'Dispatched')?.message).toContain(
+      `${name} that no copy has brought`,
+    );
     expect((await world.job('train')).status?.active ?? 0).toBe(0);
     await world.client('east').delete(CONFIG_MAPS, { namespace: NAMESPACE, name: name ?? '' });
     await world.clock.advance(300_000);
@@ -250,6 +253,90 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     expect(findCondition((await world.job('thief')).status?.conditions, 'Dispatched')?.message).toContain(
       'secret team/stolen is of type kubernetes.io/service-account-token, which is never carried to another cluster',
     );
+  });
+});
+
+describe('a Job that moves after a change at home', () => {
+  const drain = (cluster: string): Promise<unknown> =>
+    world.home.patch(WORKER_CLUSTERS, { namespace: '', name: cluster }, { type: 'merge', body: { spec: { state: 'Draining' } } });
+  const setQueue = (body: object): Promise<unknown> =>
+    world.home.patch(LOCAL_QUEUES, { namespace: NAMESPACE, name: 'main' }, { type: 'merge', body: { spec: body } });
+  const change = (name: string, data: object): Promise<unknown> =>
+    world.home.patch(CONFIG_MAPS, { namespace: NAMESPACE, name }, { type: 'merge', body: { data } });
+  const contentOn = async (cluster: string): Promise<string[]> =>
+    (await carried(cluster)).flatMap(({ metadata, data }) => (metadata.name.startsWith('settings-') ? [data?.['of'] ?? ''] : []));
+  const why = async (): Promise<string | undefined> => {
+    const told = findCondition((await world.job('train')).status?.conditions, 'Dispatched');
+    return told && `${told.status} ${told.reason}: ${told.message}`;
+  };
+
+  async function createTwo(): Promise<void> {
+    await world.close();
+    world = await createWholeWorld({ clusters: ['east', 'west'] });
+    await createAll();
+    for (const cluster of ['east', 'west']) world.startWorker(cluster, `worker-${cluster}`);
+  }
+
+  /** It runs on the one cluster, and may go to the other. */
+  async function runsOn(): Promise<{ readonly from: string; readonly to: string }> {
+    await world.submit('train', { spec: referring({}, 100_000), annotations: BOTH });
+    await world.clock.advance(5_000);
+    const from = (await world.jobsOn('east')).length === 1 ? 'east' : 'west';
+    expect(await contentOn(from)).toEqual(['settings']);
+    return { from, to: from === 'east' ? 'west' : 'east' };
+  }
+
+  test('takes what is there now, unless its queue says otherwise', async () => {
+    await createTwo();
+    world.startManager('first', PARTS);
+    const { from, to } = await runsOn();
+    await change('settings', { of: 'changed' });
+    await drain(from);
+    await world.clock.advance(60_000);
+    expect(await contentOn(to)).toEqual(['changed']);
+    expect((await world.job('train')).metadata.annotations?.[CARRIED_CONTENT_ANNOTATION]).toBeUndefined();
+  });
+
+  test('waits where its queue holds it to what its first copy had, names the object, and goes on once it is put back', async () => {
+    await createTwo();
+    await setQueue({ carryContent: 'Admitted' });
+    world.startManager('first', PARTS);
+    const { from, to } = await runsOn();
+    await change('settings', { of: 'changed' });
+    await drain(from);
+    await world.clock.advance(60_000);
+    expect(await why()).toBe(
+      'False ContentChanged: configmap team/settings had other content when Job team/train was first dispatched, and its queue holds it to that (carryContent: Admitted): put it back, or create the Job again',
+    );
+    expect([await world.jobsOn('east'), await world.jobsOn('west')]).toEqual([[], []]);
+    await change('settings', { of: 'settings' });
+    await world.clock.advance(60_000);
+    expect(await contentOn(to)).toEqual(['settings']);
+    const [copy] = await world.jobsOn(to);
+    expect(copy?.status?.active).toBe(1);
+    expect(copy?.metadata.annotations?.[CARRIED_CONTENT_ANNOTATION]).toBeUndefined();
+  });
+
+  test('never runs with another content than the first, though its manager dies between any two calls', async () => {
+    await createTwo();
+    await setQueue({ carryContent: 'Admitted' });
+    await world.submit('train', { spec: referring({}, 100_000), annotations: BOTH });
+    const seen = new Set<string>();
+    for (let calls = 20; calls < 80; calls += 6) {
+      await change('settings', { of: `version ${calls}` });
+      world.startManager(`with ${calls} calls`, { ...PARTS, line: createLine({ callsLeft: calls }) });
+      await world.clock.advance(8_000);
+      for (const cluster of ['east', 'west'])
+        if ((await world.podsOn(cluster)).length > 0) for (const content of await contentOn(cluster)) seen.add(content);
+    }
+    world.startManager('last', PARTS);
+    for (let calls = 20; calls < 80; calls += 6) {
+      await change('settings', { of: `version ${calls}` });
+      await world.clock.advance(30_000);
+      for (const cluster of ['east', 'west'])
+        if ((await world.podsOn(cluster)).length > 0) for (const content of await contentOn(cluster)) seen.add(content);
+    }
+    expect(seen.size).toBe(1);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { CarriedKind } from '../../api/carried-kinds.ts';
+import type { CarriedKind, CarryContent } from '../../api/carried-kinds.ts';
 import { carriedKindOf, carriedReferences, formatReference, type PodReference } from '../../api/pod-references.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
@@ -16,10 +16,10 @@ export interface CarriedObjects {
 }
 
 /** The Workload with the kinds of objects that travel with it: none where its pods refer to no object of these kinds. */
-export function carryingWorkload(workload: Workload, carry: readonly CarriedKind[]): Workload {
+export function carryingWorkload(workload: Workload, carry: readonly CarriedKind[], content: CarryContent = 'Current'): Workload {
   if (workload.references.length === 0 && workload.carry === undefined) return workload;
   const kinds = carry.filter((kind) => workload.references.some((reference) => carriedKindOf(reference) === kind));
-  return { ...workload, carry: kinds };
+  return { ...workload, carry: kinds, ...(content === 'Admitted' && kinds.length > 0 ? { carryContent: content } : {}) };
 }
 
 /** Why a Workload waits for an object that travels with it; undefined if all objects exist that are not optional. */

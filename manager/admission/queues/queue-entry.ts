@@ -35,7 +35,7 @@ export function queueEntry(workload: Workload, arrival: number, context: QueueEn
     return workload.untrusted === undefined ? route : { ...route, message: `${route.message}; ${workload.untrusted.problem}` };
   }
   const { queue, priority } = route;
-  const carrying = carryingWorkload(workload, route.carry);
+  const carrying = carryingWorkload(workload, route.carry, route.carryContent);
   return (
     rejectedBy(workload, queue.checks ?? []) ??
     missingReference(carrying, context.carriedObjects) ??

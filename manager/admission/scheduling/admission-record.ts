@@ -38,7 +38,11 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // The template of a copy never changes: a resumed copy keeps the fence with which it was made.
     ...omitUndefined({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),
-    ...omitUndefined({ carry: resumes ? previous.carry : carriedKinds(workload) }),
+    ...omitUndefined(
+      resumes
+        ? { carry: previous.carry, carryContent: previous.carryContent }
+        : { carry: carriedKinds(workload), carryContent: workload.carryContent },
+    ),
     ...(checks.length === 0 ? {} : { evicted: true as const, checks }),
     // A Workload that has started forgets the clusters that refused it before.
     ...omitUndefined({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),

@@ -4,7 +4,7 @@ import { MATCHES_NOTHING, matchesLabelSelector, requirementsOf, type LabelRequir
 import { repellingTaint, type Taint } from '../../../shared/kube/taints.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { chargeName } from '../../api/amount.ts';
-import type { CarriedKind } from '../../api/carried-kinds.ts';
+import type { CarriedKind, CarryContent } from '../../api/carried-kinds.ts';
 import type { ClusterQueue, ClusterQueueSpec, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../../api/local-queue.ts';
@@ -71,6 +71,8 @@ export type LocalQueueSetup = {
   readonly priorityBounds: DeepReadonly<PriorityBounds> | undefined;
   /** The kinds of objects that travel with its Jobs; undefined: its ClusterQueue decides. */
   readonly carry: readonly CarriedKind[] | undefined;
+  /** Which content they have when a Job moves; undefined: its ClusterQueue decides. */
+  readonly carryContent?: CarryContent | undefined;
   /** The weight that divides the LocalQueue's usage, with admission fair sharing. */
   readonly weight: number;
 };
@@ -98,6 +100,8 @@ export type QueueSetup = {
   readonly keepsFinished?: boolean;
   /** The kinds of objects that travel with its Jobs; absent: none. */
   readonly carry?: readonly CarriedKind[];
+  /** Which content they have when a Job moves; absent: Current. */
+  readonly carryContent?: CarryContent;
   /** What happens to Jobs whose cluster is lost. */
   readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'podFence' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
@@ -181,6 +185,7 @@ export function buildQueueingSetup(
           stopPolicy: spec.stopPolicy ?? 'None',
           priorityBounds: spec.priorityBounds,
           carry: spec.carry,
+          carryContent: spec.carryContent,
           weight: weightOf(spec.fairSharing),
         },
       ]),
@@ -247,7 +252,7 @@ function queueSetup(
     checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),
     checksTimeoutMs: parseDurationMs(spec.admissionChecksTimeout ?? '') ?? 0,
     keepsFinished: spec.reclaimablePods === 'Keep',
-    ...omitUndefined({ carry: spec.carry }),
+    ...omitUndefined({ carry: spec.carry, carryContent: spec.carryContent }),
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
@@ -275,7 +280,12 @@ function queueSetup(
 }
 
 /** The ClusterQueue of a pending Workload, its priority there, and the kinds of objects that travel with it. */
-export type Route = { readonly queue: QueueSetup; readonly priority: number; readonly carry: readonly CarriedKind[] };
+export type Route = {
+  readonly queue: QueueSetup;
+  readonly priority: number;
+  readonly carry: readonly CarriedKind[];
+  readonly carryContent: CarryContent;
+};
 
 /** Why a ClusterQueue admits no Jobs of this namespace. */
 export const notSelected = ({ name, namespaces }: QueueSetup, namespace: string): string =>
@@ -316,5 +326,10 @@ export function routeOf(workload: Workload, setup: QueueingSetup, classes: Prior
   }
   const priority = resolvePriority(workload.priorityWish, classes, local.priorityBounds);
   if (priority.kind !== 'Priority') return { reason: priority.reason, message: priority.message };
-  return { queue, priority: priority.value, carry: workload.carry ?? local.carry ?? queue.carry ?? [] };
+  return {
+    queue,
+    priority: priority.value,
+    carry: workload.carry ?? local.carry ?? queue.carry ?? [],
+    carryContent: local.carryContent ?? queue.carryContent ?? 'Current',
+  };
 }

@@ -85,6 +85,8 @@ export type Workload = {
   readonly podFenced: boolean | undefined;
   /** The kinds of objects that travel with the Job; undefined: its LocalQueue or ClusterQueue decides. */
   readonly carry: readonly CarriedKind[] | undefined;
+  /** They have the content of its first copy wherever it goes; absent: that of the moment. Its queue decides. */
+  readonly carryContent?: 'Admitted';
   /** The ConfigMaps and Secrets that its pods refer to. */
   readonly references: readonly PodReference[];
   /** The objects that its pods need on their cluster and that never travel with it. */

@@ -4,6 +4,7 @@ import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import {
   Carry,
+  CarryContent,
   Conditions,
   Duration,
   LabelSelectorSchema,
@@ -204,6 +205,11 @@ export const ClusterQueueSpecSchema = Type.Object(
     carry: Type.Optional(
       Carry(
         'The objects that its Jobs take to their worker cluster, as far as their pods refer to them, where neither Job nor LocalQueue says otherwise. Absent: none.',
+      ),
+    ),
+    carryContent: Type.Optional(
+      CarryContent(
+        'Which content of these objects a Job takes along when it moves. Current: what is there then. Admitted: what its first copy had; while the content at home is another one, the Job waits, with the reason ContentChanged. Absent: Current.',
       ),
     ),
     startTimeout: Type.Optional(

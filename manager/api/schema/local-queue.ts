@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { FairSharing } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { Carry, Conditions, ObjectName, ResourceList, StopPolicy, withRules } from '../schema-parts.ts';
+import { Carry, CarryContent, Conditions, ObjectName, ResourceList, StopPolicy, withRules } from '../schema-parts.ts';
 
 export const PriorityBoundsSchema = Type.Object(
   {
@@ -24,6 +24,11 @@ export const LocalQueueSpecSchema = Type.Object({
   carry: Type.Optional(
     Carry(
       'The objects that its Jobs take to their worker cluster, as far as their pods refer to them, unless a Job says otherwise by the annotation switchyard.dev/carry. Absent: as the ClusterQueue says.',
+    ),
+  ),
+  carryContent: Type.Optional(
+    CarryContent(
+      'Which content of these objects its Jobs take along when they move: Current, or Admitted, that of the first copy. Absent: as the ClusterQueue says.',
     ),
   ),
   fairSharing: Type.Optional(

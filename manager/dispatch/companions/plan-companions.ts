@@ -9,6 +9,8 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
 /** A ConfigMap or Secret that a copy takes along, under a name that its content determines. */
 export type Companion = {
   readonly reference: PodReference;
+  /** Of its content. */
+  readonly digest: string;
   readonly object: Unsaved<ConfigMap> | Unsaved<Secret>;
 };
 
@@ -71,7 +73,7 @@ function companionOf(namespace: string, reference: PodReference, object: NonNull
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, HASH_LENGTH);
   const stem = reference.name.slice(0, NAME_MAX - HASH_LENGTH - 1).replace(/[-.]+$/, '');
   const metadata = { name: `${stem}-${digest}`, namespace, labels: { [ORIGIN_LABEL]: origin } };
-  return { reference, object: { metadata, ...content, immutable: true } };
+  return { reference, digest, object: { metadata, ...content, immutable: true } };
 }
 
 /** The copy with the names of its companions in its pods; nothing else differs. */

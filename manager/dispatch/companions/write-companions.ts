@@ -1,5 +1,5 @@
 import type { ConfigMap, DeepReadonly, KubeObject, Secret, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import { apiVersionOf, CONFIG_MAPS, type Resource, SECRETS } from '../../../shared/api/resources.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../../shared/kube/client.ts';
@@ -55,10 +55,12 @@ async function write(
   try {
     // A patch that changes nothing reads the object, for which the manager needs no further right.
     const present = await client.patch(resource, { namespace, name }, { type: 'json', body: [] }, options);
-    if (!isSame(present, object)) return taken(cluster, kind, namespace, name);
+    if (!isCompanion(present) || !isSame(present, object)) return taken(cluster, kind, namespace, name);
+    if (isGoing(present)) throw going(cluster, kind, namespace, name);
     // A strategic merge adds to the owners, by UID. The object is immutable, so that one of this UID still has this content.
     const body = { metadata: { uid: present.metadata.uid, ownerReferences } };
-    await client.patch(resource, { namespace, name }, { type: 'strategic', body }, { ...options, answer: 'metadata' });
+    const owned = await client.patch(resource, { namespace, name }, { type: 'strategic', body }, { ...options, answer: 'metadata' });
+    if (isGoing(owned)) throw going(cluster, kind, namespace, name);
     return undefined;
   } catch (error) {
     if (isForbidden(error)) return refused(cluster, kind, namespace, name, error);
@@ -70,8 +72,16 @@ async function write(
 
 const taken = (cluster: string, kind: string, namespace: string, name: string): DispatchProblem => ({
   reason: DispatchedReason.NameTaken,
-  message: `cluster "${cluster}" has a ${kind} ${namespace}/${name} with other content, which is no companion of a copy: delete it there`,
+  message: `cluster "${cluster}" has a ${kind} ${namespace}/${name} that no copy has brought: delete it there`,
 });
+
+/** An object without the label belongs to somebody else, whatever it contains: it must not go with a copy. */
+const isCompanion = ({ metadata }: DeepReadonly<KubeObject>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;
+
+/** A finalizer of others can keep an object that is being deleted. A new owner does not bring it back. */
+const isGoing = ({ metadata }: DeepReadonly<KubeObject>): boolean => metadata.deletionTimestamp !== undefined;
+const going = (cluster: string, kind: string, namespace: string, name: string): Error =>
+  new Error(`${kind} ${namespace}/${name} on cluster ${cluster} is being deleted`);
 
 /** A companion is immutable, so that its content stays what it is now. */
 const isSame = (present: DeepReadonly<KubeObject>, wanted: Companion['object']): boolean => {

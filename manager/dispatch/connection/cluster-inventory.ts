@@ -17,7 +17,7 @@ import type { RemoteClusterOptions } from './remote-cluster-contract.ts';
  */
 export interface ClusterInventory {
   /** For the status of the WorkerCluster. */
-  found(): Inventory;
+  found(): Omit<Inventory, 'workKinds'>;
   /** See `ObjectInquiries`. */
   answer(namespace: string, object: NeededObject): ObjectAnswer;
   run(signal: AbortSignal): Promise<void>;

@@ -2,13 +2,16 @@ import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
 import { objectKey, parseKey } from '../../../shared/kube/keys.ts';
+import { CARRIED_CONTENT_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
+import { carriedReferences } from '../../api/pod-references.ts';
 import { JobEventReason } from '../../api/reasons.ts';
 import type { ParsedRecord } from '../../api/records.ts';
 import { fieldsDropped, isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { neverSent } from '../cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { type Companion, refersTo, withCompanions } from '../companions/plan-companions.ts';
+import { carriedContentOf, carriedContentText, changedContent } from '../companions/carried-content.ts';
 import { readCompanions } from '../companions/read-companions.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { RemoteAction } from '../decisions/mirror-plan.ts';
@@ -98,7 +101,7 @@ class Actions implements CopyActions {
     const { local, record } = group;
     const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
-    const companions = carry === undefined ? [] : await this.#companions(local, carry);
+    const companions = carry === undefined ? [] : await this.#companions(key, group, carry);
     const wanted = withCompanions(this.#deps.kind, job, companions);
     const isFirst = record.kind === 'Record' && isCertain(group.clusters.get(cluster.name), record.record);
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name), isFirst };
@@ -123,22 +126,39 @@ class Actions implements CopyActions {
     return undefined;
   }
 
-  /** The objects that the Job takes along, as they are now. */
-  async #companions(local: DeepReadonly<WorkObject> | undefined, carry: readonly CarriedKind[]): Promise<readonly Companion[]> {
+  /** The objects that the Job takes along, as they are now. Where its queue says so, they must be those that its first copy had. */
+  async #companions(key: string, { local, record }: MirrorGroup, carry: readonly CarriedKind[]): Promise<readonly Companion[]> {
     if (local === undefined) return [];
     const plan = await readCompanions(this.#deps, local, carry);
     if (plan.kind === 'Problem') throw new DispatchRefused(plan.problem);
-    return plan.companions;
+    const { companions } = plan;
+    if (recordIn(record)?.carryContent !== 'Admitted') return companions;
+    const first = carriedContentOf(local);
+    const references = carriedReferences(this.#deps.kind.references(local), carry);
+    const problem = first === undefined ? undefined : changedContent(local, references, companions, first);
+    if (problem !== undefined) throw new DispatchRefused(problem);
+    if (first === undefined) await this.#noteContent(key, local, companions);
+    return companions;
+  }
+
+  /** Before the copy is created, and only on the version of the Job that says nothing yet: whatever runs later has this content. */
+  async #noteContent(key: string, local: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<void> {
+    const { kind, home, wrote } = this.#deps;
+    const { uid, resourceVersion } = local.metadata;
+    const metadata = { uid, resourceVersion, annotations: { [CARRIED_CONTENT_ANNOTATION]: carriedContentText(companions) } };
+    const options = { fieldManager: MANAGER_FIELD_MANAGER };
+    wrote(key, await home.patch(kind.resource, parseKey(key), { type: 'merge', body: { metadata } }, options));
   }
 
   /** Writes the objects of a suspended copy. A copy that refers to content of before, and has never run, gives way to another one. */
   async #carry(
     cluster: RemoteCluster,
     key: string,
-    { local }: MirrorGroup,
+    group: MirrorGroup,
     { copy, carry }: RemoteAction & { kind: 'Carry' },
   ): Promise<ReconcileResult> {
-    const companions = await this.#companions(local, carry);
+    const { local } = group;
+    const companions = await this.#companions(key, group, carry);
     // The cache has no references of copies.
     const whole = await cluster.writer.find(objectKey(copy));
     if (whole?.metadata.uid !== copy.metadata.uid) return { requeueAfterMs: LAG_RETRY_MS };

@@ -67,6 +67,8 @@ export function startCrew(options: {
   readonly managers: number;
   /** With fair sharing, of both kinds; absent: without. */
   readonly sharesFairly?: boolean;
+  /** The namespaces of teams are among those from which Jobs may take ConfigMaps and Secrets along. */
+  readonly carries?: boolean;
   readonly onlooker?: Onlooker | undefined;
 }): Crew {
   const { yard, clock, dice, trace } = options;
@@ -125,11 +127,13 @@ export function startCrew(options: {
   };
 
   const managers = Array.from({ length: options.managers }, (_, position) =>
-    managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1, options.sharesFairly),
+    managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1, options),
   );
   const programs = [
     ...managers,
-    ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false, options.sharesFairly)]),
+    ...(yard.rival === undefined
+      ? []
+      : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false, { sharesFairly: options.sharesFairly === true })]),
     ...yard.workers.map((cluster) => workerProgram(cluster, () => fencesMs.get(workerOf(cluster.name)) ?? FENCE_AFTER_MS)),
   ];
   for (const program of programs) start(program);
@@ -173,7 +177,13 @@ export const isOf =
 export const isManager = (process: string): boolean => process.startsWith('manager');
 
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
-const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean, sharesFairly = false): Program => ({
+const managerProgram = (
+  name: string,
+  { rival, workers, teams }: Yard,
+  home: Cluster,
+  elected: boolean,
+  { sharesFairly = false, carries = false }: { readonly sharesFairly?: boolean; readonly carries?: boolean },
+): Program => ({
   name,
   home:
     rival === undefined ? undefined : async () => (await home.admin.get(NAMESPACES, { namespace: '', name: 'kube-system' })).metadata.uid,
@@ -187,6 +197,7 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
       concurrentDispatches: 4,
       invariantPatience: INVARIANT_PATIENCE,
       workerLostTimeoutMs: WORKER_LOST_TIMEOUT_MS,
+      ...(carries ? { carryNamespaces: teams.map(({ namespace }) => namespace) } : {}),
       ...(sharesFairly ? { fairSharing: FAIR_SHARING, admissionFairSharing: USAGE } : {}),
       registry: new Registry(),
       clock,

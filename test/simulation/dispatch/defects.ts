@@ -335,6 +335,52 @@ export const DEFECTS = [
     ],
     bias: { troubles: [] },
   },
+  {
+    name: 'carried-is-left-behind',
+    edits: [
+      {
+        file: 'manager/dispatch/companions/write-companions.ts',
+        right: 'const owned = { ...object, metadata: { ...object.metadata, ownerReferences } } as Unsaved<Content>;',
+        wrong: 'const owned = object as Unsaved<Content>;',
+      },
+    ],
+    bias: { troubles: [], fair: true, carries: true },
+  },
+  {
+    name: 'sharing-takes-over',
+    edits: [
+      {
+        file: 'manager/dispatch/companions/write-companions.ts',
+        right:
+          "const owned = await client.patch(resource, { namespace, name }, { type: 'strategic', body }, { ...options, answer: 'metadata' });",
+        wrong:
+          "const owned = await client.patch(resource, { namespace, name }, { type: 'merge', body }, { ...options, answer: 'metadata' });",
+      },
+    ],
+    bias: { troubles: [], fair: true, carries: true },
+  },
+  {
+    name: 'resumed-before-it-is-carried',
+    edits: [
+      {
+        file: 'manager/dispatch/decisions/decide-present-copy.ts',
+        right: 'const carry = runs && isCarryPending(copy.job) ? carriedTo(',
+        wrong: "const carry = runs && isCarryPending(copy.job) && cluster === '' ? carriedTo(",
+      },
+    ],
+    bias: { troubles: ['killed after a create', 'kill'], carries: true },
+  },
+  {
+    name: 'equal-content-is-ours',
+    edits: [
+      {
+        file: 'manager/dispatch/companions/write-companions.ts',
+        right: 'if (!isCompanion(present) || !isSame(present, object)) return taken(',
+        wrong: 'if (!isSame(present, object)) return taken(',
+      },
+    ],
+    bias: { troubles: [], fair: true, carries: true },
+  },
 ] as const satisfies readonly Defect[];
 export type DefectName = (typeof DEFECTS)[number]['name'];
 export const DEFECT_NAMES = DEFECTS.map(({ name }) => name) as [DefectName, ...DefectName[]];

@@ -16,6 +16,7 @@ import { createDice, type Dice } from '../dice.ts';
 import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
+import { createCarried } from './carried.ts';
 import { originUidOf } from './marks.ts';
 import { createPeople } from './people.ts';
 import { type Bias, drawPlan, drawSequence, type Preemption, sharedQueues, sharingOf, sizeOf } from './plan.ts';
@@ -76,7 +77,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const size = sizeOf(seed, bias);
   const names = WORKERS.slice(0, dice.int(size.workersMin, size.workersMax));
   const plan = drawPlan(seed, dice, names, bias);
-  trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
+  trace(`plan ${JSON.stringify({ ...plan, carries: plan.carries !== undefined, troubles: [...plan.troubles] })}`);
   const { bare, preemption, rival: hasRival } = plan;
   const ownTeams = preemption === undefined ? TEAMS : crowded(preemption);
   const sharing = sharingOf(seed, bias);
@@ -102,10 +103,20 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     network.weather = bias?.fair === true ? FAIR : weather;
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
-  const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers, sharesFairly: sharing !== 'Apart', onlooker });
+  const crew = startCrew({
+    yard,
+    clock,
+    dice,
+    trace,
+    managers: plan.managers,
+    sharesFairly: sharing !== 'Apart',
+    carries: plan.carries !== undefined,
+    onlooker,
+  });
   const onRelease = (uid: string): void => void people.held.delete(uid);
   const troubles = createTroubles({ yard, crew, plan, clock, dice, trace, onlooker, onRelease });
-  const people = createPeople(yard, dice, trace, bias?.archived, () => preemption?.dice.pick([-2, -1, 0]));
+  const carried = plan.carries && (await createCarried(yard, bare, plan.carries, trace));
+  const people = createPeople(yard, dice, trace, bias?.archived, () => preemption?.dice.pick([-2, -1, 0]), carried);
   const priorities = new Map<string, Set<number>>();
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
   const history = createYardHistory();
@@ -192,6 +203,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     for (let leftMs = ms; leftMs > 0 && violations.length === 0; leftMs -= SLICE_MS) {
       await clock.advance(Math.min(leftMs, SLICE_MS));
       look();
+      if (carried !== undefined) violations.push(...(await carried.look(excuses().restored, new Set(troubles.restoredMs.keys()))));
       for (const { kubelet, history: changes } of workers) await kubelet.killOverdue(changes.pods.values());
     }
   }
@@ -212,6 +224,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);
       if (dice.chance(0.3)) await people.meddle();
+      if (plan.carries?.chance(0.4) === true) await carried?.meddle();
       if (bias?.archived === true && dice.chance(0.5)) await people.removeRunning();
       if (preemption?.dice.chance(0.6) === true) await people.submit();
       if (rivals !== undefined && dice.chance(0.1)) await rivals.meddle();
@@ -227,7 +240,9 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     return Promise.all(
       workers
         .filter(({ name }) => !troubles.outOfReach.has(name))
-        .map(async ({ name, admin, history: { jobs, pods: podsThere } }) => {
+        .map(async (cluster) => {
+          const { name, admin, history: there } = cluster;
+          const { jobs, pods: podsThere } = there;
           const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
           const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
             `${metadata.namespace}/${metadata.name}`;
@@ -251,6 +266,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
             pods: [...podsThere.values()].filter((pod) => !isOver(pod) && !mayStay(pod)).map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
             usedNamespaces: history.usedNamespaces(name),
+            carried: (await carried?.left(cluster)) ?? [],
           };
         }),
     );
@@ -315,6 +331,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
       steps++;
       await troubles.mend();
+      if (plan.troubles.has('copy orphaned')) await carried?.removeOrphans();
       for (let turn = 0; turn < CALM_TURNS && violations.length === 0; turn++) {
         await pass(CALM_ROUND_MS / CALM_TURNS);
         await runPods(1, 0.05);

@@ -14,6 +14,7 @@ import { ApiError } from '../../../shared/kube/api-error.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import { randomJob } from '../random-job.ts';
+import { type Carried, referringTo } from './carried.ts';
 import type { Yard } from './yard.ts';
 
 export interface People {
@@ -39,6 +40,7 @@ export function createPeople(
   trace: (line: string) => void,
   archived = false,
   priority: () => number | undefined = () => undefined,
+  carried?: Carried,
 ): People {
   const client = home.admin;
   const held = new Map<string, number>();
@@ -65,8 +67,10 @@ export function createPeople(
     const said = priority();
     const pod = spec.template.spec;
     for (const container of pod?.containers ?? []) container.resources = { requests: { cpu: dice.pick(['100m', '200m', '400m']) } };
-    await attempt(`create ${namespace}/${name} ${JSON.stringify(spec)}`, () =>
-      client.create(JOBS, {
+    const wish = carried?.draw();
+    if (wish !== undefined && pod !== undefined) spec.template.spec = referringTo(pod, wish);
+    await attempt(`create ${namespace}/${name} ${JSON.stringify(spec)}`, async () => {
+      const made = await client.create(JOBS, {
         metadata: {
           namespace,
           name,
@@ -76,12 +80,14 @@ export function createPeople(
             ...(dice.chance(0.15) ? { [CLUSTERS_ANNOTATION]: cluster } : {}),
             ...(dice.chance(0.1) ? { [FENCING_ANNOTATION]: 'off' } : {}),
             ...(said === undefined ? {} : { [PRIORITY_ANNOTATION]: String(said) }),
+            ...wish?.annotations,
           },
         },
         // They come prepared, as the webhook would have them.
         spec: { ...spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME, parallelism: spec.parallelism ?? 1 },
-      }),
-    );
+      });
+      if (wish !== undefined) carried?.submitted(made.metadata.uid, wish);
+    });
   }
 
   /** Whoever suspends a Job that runs holds it, unless it says that it is not to be held. */
@@ -148,6 +154,7 @@ export function createPeople(
 
   async function relent(useless: ReadonlySet<string>, drained: ReadonlyMap<string, unknown>): Promise<void> {
     held.clear();
+    await carried?.relent();
     for (const { metadata, spec } of (await client.list(WORKER_CLUSTERS)).items)
       if (spec.state !== 'Lost' && !drained.has(metadata.name)) await setState(metadata.name, 'Active');
     for (const job of jobs()) {

@@ -77,6 +77,8 @@ export type Plan = {
   readonly queues: Partial<ClusterQueueSpec>;
   /** Whom Jobs may have suspended for their sake; undefined: nobody, and they have no priorities. */
   readonly preemption: Preemption | undefined;
+  /** Chance of what Jobs take along; undefined: nothing. */
+  readonly carries: Dice | undefined;
   /** What may strike, and how likely each is to strike in one step. */
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
@@ -134,6 +136,8 @@ export type Bias = {
   readonly only?: true;
   /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
   readonly archived?: true;
+  /** Jobs take ConfigMaps and Secrets along. */
+  readonly carries?: true;
 };
 const BIASED_RATE = 0.1;
 /** It strikes only when a copy is made, or, of sequences, where one runs. */
@@ -177,6 +181,13 @@ function drawOrphans(seed: number): readonly (readonly [TroubleKind, number])[] 
 /** In a twelfth of the stories of full size, and so as well. */
 const drawWorkerGone = (seed: number): boolean => seed >= BRIEF_SEEDS && createDice(seed + 4_000_003).chance(1 / 12);
 
+/** In a quarter of the stories Jobs take ConfigMaps and Secrets along, with dice of their own. */
+function drawCarrying(seed: number, bias: Bias | undefined): Dice | undefined {
+  const dice = createDice(seed + 6_000_003);
+  return dice.chance(CARRY_SHARE) && bias === undefined ? dice : bias?.carries === true ? dice : undefined;
+}
+const CARRY_SHARE = 1 / 4;
+
 const SEQUENCE_SHARE = 1 / 6;
 export const storyOf = (troubles: readonly TroubleKind[]): Bias => ({ troubles, fair: true, only: true });
 
@@ -211,6 +222,7 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
       : {},
     // Who shares fairly has policies of his own.
     preemption: sharingOf(seed, bias) === 'Apart' ? drawPreemption(seed, bias) : undefined,
+    carries: drawCarrying(seed, bias),
     troubles,
   };
 }

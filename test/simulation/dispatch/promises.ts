@@ -195,13 +195,16 @@ export type Remains = {
   /** Namespaces that the manager has made, and those in which there ever was a copy. */
   readonly madeNamespaces: readonly string[];
   readonly usedNamespaces: ReadonlySet<string>;
+  /** ConfigMaps and Secrets that copies have brought, and that belong to none that is there. */
+  readonly carried: readonly string[];
 };
 
 /** When all Jobs are over nothing is left of them on any worker cluster, and no namespace was made for nothing. */
 export const nothingLeft = (remains: readonly Remains[]): string[] =>
-  remains.flatMap(({ cluster, copies, pods, madeNamespaces, usedNamespaces }) => [
+  remains.flatMap(({ cluster, copies, pods, madeNamespaces, usedNamespaces, carried }) => [
     ...copies.map((name) => `${cluster}: the copy of ${name} is left`),
     ...pods.map((name) => `${cluster}: pod ${name} is left`),
+    ...carried.map((name) => `${cluster}: ${name} is left, and no copy has it`),
     ...madeNamespaces.filter((name) => !usedNamespaces.has(name)).map((name) => `${cluster}: namespace ${name} was made for nothing`),
   ]);
 

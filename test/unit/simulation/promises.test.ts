@@ -160,11 +160,19 @@ test('a Job that fails without a cause of its own is noticed', () => {
 });
 
 describe('nothing is left', () => {
-  const clean: Remains = { cluster: 'east', copies: [], pods: [], madeNamespaces: ['blue'], usedNamespaces: new Set(['blue']) };
+  const clean: Remains = {
+    cluster: 'east',
+    copies: [],
+    pods: [],
+    madeNamespaces: ['blue'],
+    usedNamespaces: new Set(['blue']),
+    carried: [],
+  };
   test.each<[string, Partial<Remains>, string[]]>([
     ['where there is nothing', {}, []],
     ['a copy', { copies: ['blue/job'] }, ['east: the copy of blue/job is left']],
     ['a pod', { pods: ['blue/job-x'] }, ['east: pod blue/job-x is left']],
+    ['what a copy has brought', { carried: ['Secret blue/token-1'] }, ['east: Secret blue/token-1 is left, and no copy has it']],
     ['a namespace without a copy', { usedNamespaces: new Set() }, ['east: namespace blue was made for nothing']],
   ])('%s', (_, parts, told) => {
     expect(nothingLeft([{ ...clean, ...parts }])).toEqual(told);

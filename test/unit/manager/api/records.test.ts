@@ -20,6 +20,8 @@ describe('the admission record', () => {
       evicted: true,
       preempted: { by: 'team/other', clusterQueue: 'cq', rule: 'InClusterQueue' },
       checks: ['budget'],
+      carry: ['ConfigMaps', 'Secrets'],
+      carryContent: 'Admitted',
       queuedSince: '2026-01-01T00:05:00Z',
       avoid: AVOID,
     });
@@ -47,6 +49,8 @@ describe('the admission record', () => {
     [text({ evicted: false }), 'evicted must be true or absent'],
     [text({ preempted: { by: 'team/other' } }), 'preempted must have by, clusterQueue and rule'],
     [text({ checks: 'budget' }), 'checks must be a list of names or absent'],
+    [text({ carry: ['Pods'] }), 'carry must be a list of ConfigMaps and Secrets or absent'],
+    [text({ carryContent: 'Current' }), 'carryContent must be Admitted or absent'],
     [text({ queuedSince: 'later' }), 'queuedSince must be an RFC 3339 time or absent'],
     [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until, reason, refusals and epoch'],
     [

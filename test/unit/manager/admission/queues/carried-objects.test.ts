@@ -28,6 +28,12 @@ test('a Workload carries the kinds to which its pods refer, as it or its queue s
   expect(carryingWorkload(workload({ references }), ['ConfigMaps', 'Secrets']).carry).toEqual(['Secrets']);
 });
 
+test('a Workload is held to the content of its first copy where its queue says so, and it carries anything', () => {
+  expect(carryingWorkload(workload(), ['Secrets'], 'Admitted').carryContent).toBe('Admitted');
+  expect(carryingWorkload(workload(), ['Secrets']).carryContent).toBeUndefined();
+  expect(carryingWorkload(workload(), [], 'Admitted').carryContent).toBeUndefined();
+});
+
 describe('a Workload that carries objects waits', () => {
   const reason = (found: Parameters<typeof objects>[0], carry: Workload['carry'] = ['ConfigMaps', 'Secrets']): string | undefined =>
     missingReference(workload({ carry }), objects(found))?.message;
