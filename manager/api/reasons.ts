@@ -40,6 +40,8 @@ export const QuotaReservedReason = {
   BehindOtherQueues: 'BehindOtherQueues',
   /** Other Jobs are being suspended for this Job; it starts when they have stopped. */
   Preempting: 'Preempting',
+  /** blockAdmission: the pods of a Job that the ClusterQueue has admitted are not all ready. */
+  WaitingForPodsReady: 'WaitingForPodsReady',
   /** The LocalQueue of the Job does not exist. */
   LocalQueueNotFound: 'LocalQueueNotFound',
   /** The ClusterQueue of its LocalQueue does not exist. */

@@ -115,7 +115,7 @@ describe('what it says, and nothing more, of', () => {
     ['preemption', []],
     ['fair-sharing', []],
     ['flavors', ['ResourceFlavor big-device: spec.topologyName']],
-    ['configuration', ['Configuration: waitForPodsReady.blockAdmission']],
+    ['configuration', []],
   ])('%s: lost is %j, which --strict makes a failure', { timeout: LIMIT_MS }, async (name, lost) => {
     const outcome = await importing(['--strict', file(name)]);
     expect(beginnings('lost', outcome)).toEqual(lost);

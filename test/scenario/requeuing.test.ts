@@ -4,8 +4,8 @@
  */
 import { afterEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { EVENTS } from '../../shared/api/resources.ts';
-import { conditionOf, createAdmissionWorld, type AdmissionWorld } from './admission-world.ts';
+import { EVENTS, JOBS } from '../../shared/api/resources.ts';
+import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 
 let world: AdmissionWorld;
 afterEach(() => world.close());
@@ -70,4 +70,35 @@ test('it says why it was suspended, how often in a row that has happened and whe
   expect((await told('first'))?.message).toMatch(
     /^eu-1: did not start it \(NotStarted, 2 times in a row\), avoided until \S+Z; us-2: cordoned$/,
   );
+});
+
+test('a queue that blocks admission admits the next Job once the pods of the one before are ready, or it has not started in time', async () => {
+  world = await createAdmissionWorld();
+  await world.flavor('default');
+  await world.queue('main', { cpu: '9', spec: { startTimeout: '1m', blockAdmission: true } });
+  await world.queue('other', { cpu: '9' });
+  await world.cluster('eu-1');
+  await world.job('first');
+  await world.settle(2 * SECOND);
+  await world.job('second', { cpu: '900m' });
+  await world.job('third', { cpu: '800m' });
+  await world.job('apart', { queue: 'other' });
+  await world.settle(5 * SECOND);
+  expect(await world.running()).toEqual(['apart', 'first']);
+  expect(await told('second')).toMatchObject({
+    status: 'False',
+    reason: 'WaitingForPodsReady',
+    message: expect.stringContaining('(blockAdmission)') as string,
+  });
+  await world.client.patchStatus(
+    JOBS,
+    { namespace: NAMESPACE, name: 'first' },
+    { type: 'merge', body: { status: { active: 1, ready: 1 } } },
+  );
+  await world.settle(2 * SECOND);
+  expect(await world.running()).toEqual(['apart', 'first', 'second']);
+  await world.settle(30 * SECOND);
+  expect(await world.running()).toEqual(['apart', 'first', 'second']);
+  await world.settle(40 * SECOND);
+  expect(await world.running()).toEqual(['apart', 'first', 'third']);
 });

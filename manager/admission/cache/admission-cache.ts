@@ -17,10 +17,10 @@ import { addUsage, flavorResource, type FlavorResource } from '../quota/quota-tr
 import { createQueueCounts, createQueueHoldings, namedQueueOf } from './queue-counts.ts';
 import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from '../workload/shape-avoidance.ts';
-import type { QueueingSetup, Snapshot } from '../snapshot/snapshot.ts';
+import type { QueueSetup, QueueingSetup, Snapshot } from '../snapshot/snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
 import { createReleaseProfile, type MutableReleaseProfile } from '../workload/release-profile.ts';
-import { hasPlace, recordedRequests, type Reservation } from '../workload/reservation.ts';
+import { awaitsPods, hasPlace, recordedRequests, type Reservation } from '../workload/reservation.ts';
 import { createUsage, isClusterHolder, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
 
@@ -95,6 +95,8 @@ export interface AdmissionCache {
   /** The root of the ClusterQueue's cohort tree; empty if the ClusterQueue does not exist. */
   rootOf(clusterQueue: string): readonly string[];
   usage(): Usage;
+  /** Whether the ClusterQueue admits nothing until pods of its admitted Workloads are ready (blockAdmission). */
+  isBlocked(clusterQueue: string): boolean;
 }
 
 /** Receives all reservations, again when one is observed or changes, and their end. */
@@ -119,6 +121,9 @@ export function createAdmissionCache(
   const assumedNow = new Map<string, Counted>();
   const reserved = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
+  /** Keys of Workloads with pods that are not ready, by ClusterQueue: of those alone that block admission meanwhile. */
+  const blocking = new Map<string, Set<string>>();
+  const isBlocked = (clusterQueue: string): boolean => blocking.has(clusterQueue);
   /** Workloads of which no copy is known yet, by shape and key. */
   const onTheirWay = new Map<string, Map<string, Counted>>();
   const visits = createSlicedPass(() => counted.values());
@@ -139,6 +144,17 @@ export function createAdmissionCache(
     amounts: held,
   });
 
+  const unblock = ({ workload: { key }, record: { clusterQueue } }: Counted): void => {
+    const keys = blocking.get(clusterQueue);
+    if (keys?.delete(key) === true && keys.size === 0) blocking.delete(clusterQueue);
+  };
+  const reviewBlocking = (entry: Counted, queue: QueueSetup | undefined): void => {
+    unblock(entry);
+    if (queue?.blocksAdmission !== true || !(entry.assumed || awaitsPods(entry.workload))) return;
+    const { clusterQueue } = entry.record;
+    blocking.set(clusterQueue, (blocking.get(clusterQueue) ?? new Set()).add(entry.workload.key));
+  };
+
   const arrived = ({ workload: { key, shape } }: Counted): void => {
     const alike = onTheirWay.get(shape);
     if (alike?.delete(key) === true && alike.size === 0) onTheirWay.delete(shape);
@@ -157,6 +173,7 @@ export function createAdmissionCache(
     assumedNow.delete(key);
     reserved.delete(key);
     refusedAlike.delete(key);
+    unblock(entry);
     arrived(entry);
     starts.forget(key);
     executions.forget(key);
@@ -198,7 +215,8 @@ export function createAdmissionCache(
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     const before = drop(workload.key);
     const recorded = recordedRequests(record);
-    const held = heldOf(recorded, workload, setup.queues.get(record.clusterQueue));
+    const queue = setup.queues.get(record.clusterQueue);
+    const held = heldOf(recorded, workload, queue);
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
     counted.set(workload.key, entry);
     counts.to.replace(undefined, record.clusterQueue);
@@ -212,6 +230,7 @@ export function createAdmissionCache(
     if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
       placements.set(record.cluster, (placements.get(record.cluster) ?? 0) + 1);
     if (assumed) assumedNow.set(workload.key, entry);
+    reviewBlocking(entry, queue);
     starts.watch(entry);
     executions.watch(entry);
     if (isOnItsWay(entry)) {
@@ -231,6 +250,7 @@ export function createAdmissionCache(
   const review = (entry: Counted): void => {
     const { workload, record, assumed } = entry;
     starts.watch(entry);
+    reviewBlocking(entry, setup.queues.get(record.clusterQueue));
     index(entry);
     // The ClusterQueue decides whether finished pods keep their quota.
     if (!assumed && workload.podsNeeded !== undefined) put(workload, record, false);
@@ -285,6 +305,7 @@ export function createAdmissionCache(
       fairSharing: setup.fairSharing,
       localQueueUsage,
       nodes: setup.tree.clusterQueues,
+      isBlocked,
       usage: usage.fork(),
       shapes: shapes.fork(trials()),
       releases,
@@ -343,6 +364,7 @@ export function createAdmissionCache(
       return node === undefined ? [] : [node.rootId];
     },
     usage: () => usage,
+    isBlocked,
   };
 }
 
@@ -357,14 +379,18 @@ const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
 const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
 
 /**
- * Selects the reservations for which start or recovery timeouts, finished pods or priority bounds have changed; undefined if there are
+ * Selects the reservations for which start or recovery timeouts, blocked admission, finished pods or priority bounds have changed; undefined if there are
  * none. Quota is not considered.
  */
 function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
   const queues = differing(
     before.queues,
     next.queues,
-    (a, b) => a.startTimeoutMs === b.startTimeoutMs && a.recoveryTimeoutMs === b.recoveryTimeoutMs && a.keepsFinished === b.keepsFinished,
+    (a, b) =>
+      a.startTimeoutMs === b.startTimeoutMs &&
+      a.recoveryTimeoutMs === b.recoveryTimeoutMs &&
+      a.keepsFinished === b.keepsFinished &&
+      a.blocksAdmission === b.blocksAdmission,
   );
   const localQueues = differing(
     before.localQueues,

@@ -15,7 +15,7 @@ import { refusalIn } from '../workload/avoidance.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import { ZERO } from '../../api/amount.ts';
 import { isSameAdmission, type AdmissionCache } from '../cache/admission-cache.ts';
-import type { Reservation } from '../workload/reservation.ts';
+import { awaitsPods, type Reservation } from '../workload/reservation.ts';
 import type { AdmissionRetries } from '../snapshot/admission-retries.ts';
 import { cannotStartMessage } from '../workload/cannot-start.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
@@ -27,7 +27,7 @@ import { createQueueCounts, namedQueueOf } from '../cache/queue-counts.ts';
 import { putInQueue, queueEntry, whyHeld } from '../queues/queue-entry.ts';
 import { runSeconds } from '../workload/run-seconds.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
-import { waitingReason } from '../queues/waiting-reason.ts';
+import { blockedReason, waitingReason } from '../queues/waiting-reason.ts';
 import { createUnaccountedJobs } from '../snapshot/unaccounted-jobs.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
@@ -205,7 +205,7 @@ export function createJobWatcher(deps: {
         const before = cache.get(key);
         cache.admit(workload, record);
         const isLess = before !== undefined && holdsLess(cache.get(key), before);
-        recorder?.seen(workload, arrivalOf(key), isLess);
+        recorder?.seen(workload, arrivalOf(key), isLess || isOtherwiseBlocking(workload, before));
         // The Workload has another place or holds less: what it held before is free.
         if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) wakeSharers(before);
         return;
@@ -219,6 +219,11 @@ export function createJobWatcher(deps: {
         return enqueue(workload);
     }
   };
+
+  /** A replay has to know when a Workload blocks its ClusterQueue, and when it no longer does. */
+  const isOtherwiseBlocking = (workload: Workload, before: Reservation | undefined): boolean =>
+    cache.queueing().queues.get(workload.record?.clusterQueue ?? '')?.blocksAdmission === true &&
+    (before === undefined || before.assumed || awaitsPods(before.workload) !== awaitsPods(workload));
 
   /**
    * A write of an admission is conditional on the version on which it was decided. While the Job is at that version the write may succeed;
@@ -372,7 +377,12 @@ export function createJobWatcher(deps: {
       for (const key of inadmissibleReasons.keys()) if (!pending.has(key)) yield key;
     },
     preemptedOf: (key) => (cache.get(key)?.record ?? pending.get(key)?.record)?.preempted,
-    reasonOf: (key) => inadmissibleReasons.get(key)?.reason ?? queues.inadmissibilityOf(key)?.reason,
+    reasonOf: (key) => {
+      const reason = inadmissibleReasons.get(key)?.reason;
+      if (reason !== undefined) return reason;
+      const known = queues.inadmissibilityOf(key);
+      return (known?.waitsFor === 'setup' ? undefined : blockedReason(cache, queues.get(key)?.clusterQueue)?.reason) ?? known?.reason;
+    },
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? waitingReason({ cache, queues }, key, deps.now()),
   };
 }

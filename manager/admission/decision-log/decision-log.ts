@@ -78,6 +78,8 @@ export type LogPhase = At & {
   readonly phase: 'Admitted' | 'Evicting';
   /** The number of pods for which it still holds quota, if that changes. */
   readonly needed?: number;
+  /** Its pods are not ready, and its ClusterQueue admits nothing meanwhile. */
+  readonly starting?: true;
 };
 
 /** A Job holds and requests nothing any more. */

@@ -12,7 +12,7 @@ import {
 } from './decision-log.ts';
 import { partsOf } from './logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from './logged-object.ts';
-import { needsLogging, loggedJob } from './logged-workload.ts';
+import { loggedJob, needsLogging, startingOf } from './logged-workload.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** The destination of log lines. It never blocks and never throws, and its memory is bounded. */
@@ -196,7 +196,13 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       else if (phase === 'Evicting' || phase === 'Unrecorded') {
         if (before.phase !== phase) append({ kind: 'phase', at: now(), job: key, phase: 'Evicting' });
       } else if (anew && phase === 'Admitted')
-        append({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...omitUndefined({ needed: workload.podsNeeded }) });
+        append({
+          kind: 'phase',
+          at: now(),
+          job: key,
+          phase: 'Admitted',
+          ...omitUndefined({ needed: workload.podsNeeded, starting: startingOf(workload) }),
+        });
     },
     ended: (key, how) => {
       // A Job that is not logged in this section yet may be in the previous one.

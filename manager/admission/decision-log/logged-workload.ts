@@ -3,6 +3,7 @@ import type { Amount, Requests } from '../../api/amount.ts';
 import type { ClusterWish } from '../../api/job-annotations.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
+import { awaitsPods } from '../workload/reservation.ts';
 import { ANY_NODE, type NodeWish } from '../workload/node-wish.ts';
 import type { PriorityWish } from '../workload/priority.ts';
 import { type Lacks, schedulingHashOf, type Workload } from '../workload/workload.ts';
@@ -45,6 +46,8 @@ export type LoggedJob = {
   readonly fenced?: boolean;
   readonly podFenced?: boolean;
   readonly phase: Workload['phase'];
+  /** The Job is admitted, and has pods that are not ready. */
+  readonly starting?: true;
   /** The last admission record. */
   readonly record?: LoggedRecord;
 };
@@ -86,9 +89,12 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
       podFenced: workload.podFenced,
     }),
     phase: workload.phase,
+    ...omitUndefined({ starting: startingOf(workload) }),
     ...omitUndefined({ record: record && loggedRecord(record) }),
   };
 }
+
+export const startingOf = (workload: Workload): true | undefined => (awaitsPods(workload) ? true : undefined);
 
 /** Invalid input of tenants is not repeated in the log. */
 const INVALID: ClusterWish = { kind: 'Invalid', problem: '' };

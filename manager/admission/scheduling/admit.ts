@@ -30,6 +30,8 @@ export type Cycle = {
   readonly displaced: Set<string>;
   /** ClusterQueues that preempt in this cycle. */
   readonly preemptors: Set<string>;
+  /** ClusterQueues with blockAdmission to which this cycle has admitted a Workload. */
+  readonly admittedTo: Set<string>;
   /** Claims of earlier cycles exist: a head that they block now stays blocked in the next cycle. */
   readonly hasEarlierClaims: boolean;
   readonly nowMs: number;
@@ -58,6 +60,7 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
     reserveFor(cycle, clusterQueue, claimed, reserved.recompute);
   }
   if (placement !== undefined) {
+    if (queue.blocksAdmission === true) cycle.admittedTo.add(queue.name);
     const record = recordOf(head.queued.workload, queue, placement, nowMs);
     return { kind: 'Admit', head, record, ...(inFront ? { inFront } : {}) };
   }

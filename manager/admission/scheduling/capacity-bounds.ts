@@ -18,7 +18,7 @@ import { cellOf, type Usage } from '../quota/usage.ts';
 export interface CapacityBounds {
   /** The root Cohort of a ClusterQueue. All ClusterQueues under one root share quota. */
   rootOf(clusterQueue: string): string;
-  /** Whether the ClusterQueue admits Workloads at all. */
+  /** Whether the ClusterQueue admits Workloads now. */
   isOpen(clusterQueue: string): boolean;
   /**
    * What blocks requests of this size: for Workloads at or after `from` in order, or for any Workload if `from` is undefined. If both
@@ -53,7 +53,7 @@ export const EVERYTHING_MAY_FIT: CapacityBounds = {
 
 type Obstacle = 'quota' | 'cluster' | undefined;
 
-type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing'>;
+type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing' | 'isBlocked'>;
 
 /** `claims`: the claims that hold something, in order. `nowMs`: epoch milliseconds, to compare run times with expected starts. */
 export function createCapacityBounds(snapshot: Surroundings, claims: readonly ClaimOfHead[] = [], nowMs = 0): CapacityBounds {
@@ -82,7 +82,7 @@ export function createCapacityBounds(snapshot: Surroundings, claims: readonly Cl
   };
   return {
     rootOf: (clusterQueue) => queues.get(clusterQueue)?.node.rootId ?? clusterQueue,
-    isOpen: (clusterQueue) => queues.get(clusterQueue)?.stopPolicy === 'None',
+    isOpen: (clusterQueue) => queues.get(clusterQueue)?.stopPolicy === 'None' && snapshot.isBlocked?.(clusterQueue) !== true,
     blockedBy: (clusterQueue, resources, amounts, from) => {
       const queue = queues.get(clusterQueue);
       if (queue === undefined) return undefined;

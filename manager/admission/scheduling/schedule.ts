@@ -2,7 +2,7 @@ import { admit, claim, reserveFor, type Cycle } from './admit.ts';
 import { claimedAs, claimsIn, type Claimed } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
 import { orderNominees } from './nominee-order.ts';
-import type { Nominee, Turn } from './nominate.ts';
+import type { Fit, Nominee, Turn } from './nominate.ts';
 import { nominateLargest } from './partial-admission.ts';
 import { preempt } from './preempt.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -49,6 +49,7 @@ export function schedule(
     reserving: new Set(),
     displaced: new Set(),
     preemptors: new Set(),
+    admittedTo: new Set(),
     hasEarlierClaims: others.length > 0,
     nowMs,
   };
@@ -73,9 +74,22 @@ export function schedule(
 const isFixed = (head: Head): head is ClaimOfHead => head.claim !== undefined && head.claim.preempts !== true;
 
 function decide(cycle: Cycle, nominee: Nominee): Decision {
-  if (nominee.kind === 'Fit') return admit(cycle, nominee);
+  if (nominee.kind === 'Fit') return isBlocked(cycle, nominee) ? waitForPods(cycle, nominee) : admit(cycle, nominee);
   const outcome = nominee.kind === 'Preempt' ? preempt(cycle, nominee) : nominee;
   return outcome.kind === 'ReservingHead' ? claim(cycle, outcome) : outcome;
+}
+
+/** A ClusterQueue with blockAdmission admits one Workload, and no other until the pods of that one are ready. */
+const isBlocked = ({ snapshot, admittedTo }: Cycle, { queue }: Fit): boolean =>
+  queue.blocksAdmission === true && (admittedTo.has(queue.name) || snapshot.isBlocked?.(queue.name) === true);
+
+/** The Workload whose preemption has made room keeps that until its ClusterQueue admits again. */
+function waitForPods(cycle: Cycle, { head, queue, placement, borrowing }: Fit): Decision {
+  const { snapshot, claims } = cycle;
+  const { cluster, flavors } = placement;
+  const compute = (): Claimed => claimedAs(head.queued.workload, queue, { cluster, flavors, borrowing }, snapshot.usage);
+  if (!claims.has(head.clusterQueue)) reserveFor(cycle, head.clusterQueue, compute(), compute);
+  return { kind: 'Requeue', head };
 }
 
 function reserveAgain(cycle: Cycle, { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>): void {

@@ -38,6 +38,8 @@ export type Snapshot = {
   readonly fairSharing?: FairSharingConfig | undefined;
   /** The usage of LocalQueues, where it orders their Jobs. */
   readonly localQueueUsage?: LocalQueueUsage | undefined;
+  /** Whether a ClusterQueue admits nothing until pods of its admitted Workloads are ready; absent: none does. */
+  readonly isBlocked?: (clusterQueue: string) => boolean;
   /** A private fork: the cycle charges its decisions to it. */
   readonly usage: Usage;
   /** What is known about Jobs of equal shape; a private fork. */
@@ -90,6 +92,8 @@ export type QueueSetup = {
   readonly startTimeoutMs: number;
   /** How long a Job that has started may have fewer ready pods than it needs, 0: unlimited. */
   readonly recoveryTimeoutMs: number;
+  /** Whether it admits no Workload while an admitted one has pods that are not ready. */
+  readonly blocksAdmission?: boolean;
   /** After so many consecutive failed placements the Job is reported as unable to start. */
   readonly maxMoves: number;
   readonly onCannotStart: 'Wait' | 'Fail';
@@ -247,6 +251,7 @@ function queueSetup(
     stopPolicy: spec.stopPolicy ?? 'None',
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
     recoveryTimeoutMs: parseDurationMs(spec.recoveryTimeout ?? '') ?? 0,
+    blocksAdmission: spec.blockAdmission === true,
     maxMoves: spec.maxMoves ?? MAX_MOVES,
     onCannotStart: spec.onCannotStart ?? 'Wait',
     checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),

@@ -31,3 +31,10 @@ export function recordFields(requests: Requests): Pick<AdmissionRecord, 'request
 
 /** Whether the Workload can be evicted: it runs, or its place is reserved. */
 export const hasPlace = ({ phase }: Workload): boolean => phase === 'Admitted' || phase === 'Reserved';
+
+/** Whether a Workload with a place has pods that are not ready: not yet, or not any more. Without pods there is nothing to wait for. */
+export const awaitsPods = (workload: Workload): boolean =>
+  hasPlace(workload) &&
+  !workload.heldBack &&
+  workload.requests.get('pods') !== 0 &&
+  (!workload.started || workload.podsLostSinceMs !== undefined);

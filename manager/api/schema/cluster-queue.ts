@@ -224,6 +224,13 @@ export const ClusterQueueSpecSchema = Type.Object(
         'How long a Job that has started may have fewer ready pods than it needs, before it is suspended and queues again; 0s: for ever. Annotation switchyard.dev/recovery-timeout of a Job overrides it.',
       ),
     ),
+    blockAdmission: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether this queue admits no further Job until each one that it has admitted has the pods that it needs ready, or is suspended because startTimeout or recoveryTimeout has ended. With such a timeout of 0s one Job may keep all others out for ever.',
+      }),
+    ),
     maxMoves: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -22,7 +22,10 @@ const SETTINGS: Readonly<Record<string, (value: unknown) => Answer>> = {
   'waitForPodsReady.enable': () => undefined,
   'waitForPodsReady.timeout': (value) => (isDuration(value) ? ofQueues('startTimeout') : NO_DURATION),
   'waitForPodsReady.recoveryTimeout': (value) => (isDuration(value) ? ofQueues('recoveryTimeout') : NO_DURATION),
-  'waitForPodsReady.blockAdmission': (value) => (value === true ? lost('Jobs are admitted while others start') : undefined),
+  'waitForPodsReady.blockAdmission': (value) =>
+    value === true
+      ? note('is spec.blockAdmission of a ClusterQueue here, where each queue waits for its own Jobs; Kueue waits for those of all queues')
+      : undefined,
   'waitForPodsReady.requeuingStrategy.timestamp': (value) => flag('requeuing-timestamp', String(value)),
   'waitForPodsReady.requeuingStrategy.backoffLimitCount': () =>
     lost('a Job that does not start is not deactivated; see spec.maxMoves and spec.onCannotStart of ClusterQueues'),
@@ -113,7 +116,7 @@ function findingsIn(settings: Readonly<Record<string, unknown>>, above: string, 
 export function queueDefaults(manifests: readonly Manifest[]): Readonly<Record<string, unknown>> {
   return manifests.filter(isConfiguration).reduce<Record<string, unknown>>((all, { fields }) => {
     const waits = isJsonObject(fields['waitForPodsReady']) ? fields['waitForPodsReady'] : {};
-    const { timeout, recoveryTimeout } = waits['enable'] === false ? {} : waits;
+    const { timeout, recoveryTimeout, blockAdmission } = waits['enable'] === false ? {} : waits;
     const {
       quotaCheckStrategy,
       excludeResourcePrefixes,
@@ -123,7 +126,7 @@ export function queueDefaults(manifests: readonly Manifest[]): Readonly<Record<s
     const ofResources = Object.entries({ quotaCheckStrategy, excludeResourcePrefixes, resourceTransformations }).filter(
       ([, value]) => (value ?? undefined) !== undefined,
     );
-    return { ...all, ...Object.fromEntries([...times, ...ofResources]) };
+    return { ...all, ...Object.fromEntries([...times, ...ofResources]), ...(blockAdmission === true ? { blockAdmission } : {}) };
   }, {});
 }
 

@@ -148,7 +148,9 @@ function neverFits(question: StartQuestion): string | undefined {
 }
 
 function emptyCache({ queueing, clusters, priorityClasses }: StartQuestion): AdmissionCache {
-  const cache = createAdmissionCache(queueing, () => priorityClasses);
+  // How long pods take to be ready is not played, so nothing waits for them.
+  const queues = new Map([...queueing.queues].map(([name, queue]) => [name, { ...queue, blocksAdmission: false }]));
+  const cache = createAdmissionCache({ ...queueing, queues }, () => priorityClasses);
   cache.setClusters(clusters);
   return cache;
 }

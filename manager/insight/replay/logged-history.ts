@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type {
   LogCycle,
   LoggedAdmission,
@@ -63,7 +64,7 @@ export type Placement = {
   /** When the Job was chosen for preemption. */
   readonly displaced?: Moment;
   readonly evicting?: Moment;
-  readonly needs: readonly { readonly when: Moment; readonly needed: number | undefined }[];
+  readonly needs: readonly { readonly when: Moment; readonly needed: number | undefined; readonly starting?: true }[];
   readonly end?: Ending;
 };
 /** `Unknown`: at some time while nothing was logged. */
@@ -181,7 +182,7 @@ export function historyOf(lines: readonly LogLine[]): History {
         const open = openOf(current.get(line.job));
         if (open === undefined) return;
         if (line.phase === 'Evicting') open.evicting ??= moment;
-        else open.needs.push({ when: moment, needed: line.needed });
+        else open.needs.push({ when: moment, needed: line.needed, ...omitUndefined({ starting: line.starting }) });
         return;
       }
       case 'end': {

@@ -156,7 +156,9 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     if (logged === undefined) return endAfter(job, from, 0);
     /** The time of a logged moment in this placement. */
     const when = (moment: Moment): Moment => (isSame ? moment : { atMs: from.atMs + moment.atMs - logged.from.atMs, line: AFTER_ALL });
-    for (const { when: then, needed } of logged.needs) meanwhile(job, when(then), () => shrink(job, needed));
+    // Where its queue did not block admission, the log does not say when its pods were ready: at once.
+    if (!logged.needs.some(({ starting }) => starting) && admission.isBlocked(record.clusterQueue)) shrink(job, job.told.needed);
+    for (const { when: then, needed, starting } of logged.needs) meanwhile(job, when(then), () => shrink(job, needed, starting));
     const { end, evicting, displaced } = logged;
     if (displaced !== undefined && (end === undefined || end.how === 'Waits'))
       // The Job had not ended before it was interrupted.
@@ -204,9 +206,10 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     if (end?.how === 'Waits') meanwhile(job, end, () => finish(job, end));
   }
 
-  function shrink(job: ReplayedJob, needed: number | undefined): void {
+  /** The Job holds quota for this number of pods. `starting`: they are not all ready. */
+  function shrink(job: ReplayedJob, needed: number | undefined, starting?: true): void {
     if (job.record === undefined || job.state !== 'placed') return;
-    const workload = { ...workloadFrom(job.told, job.record), phase: 'Admitted', podsNeeded: needed } as const;
+    const workload = { ...workloadFrom(job.told, job.record), phase: 'Admitted', podsNeeded: needed, started: starting !== true } as const;
     admission.holds(workload, job.record);
   }
 
@@ -300,7 +303,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     // Under this policy the Job has another course already.
     if (record === undefined || job.state !== 'waiting') return;
     job.told = told;
-    admission.holds({ ...workloadFrom(told, record), phase: told.phase, podsNeeded: told.needed }, record);
+    admission.holds({ ...workloadFrom(told, record), phase: told.phase, podsNeeded: told.needed, started: told.starting !== true }, record);
     job.queue = record.clusterQueue;
     const logged = job.life.placements[job.ordinal];
     place(job, record, logged?.from ?? from);

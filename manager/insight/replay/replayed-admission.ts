@@ -32,6 +32,8 @@ export interface ReplayedAdmission {
   beginPass(): readonly string[];
   cycle(nowMs: number, most: number): CycleResult & { readonly decisions: readonly Decision[] };
   reservation(key: string): Reservation | undefined;
+  /** Whether the ClusterQueue admits nothing until pods of its Workloads are ready. */
+  isBlocked(clusterQueue: string): boolean;
   /** The ClusterQueue of the Workload's LocalQueue, if it exists. */
   clusterQueueOf(workload: Pick<Workload, 'namespace' | 'queue'>): string | undefined;
   /** The interval at which LocalQueues are compared again, in milliseconds; undefined if usage does not matter. */
@@ -158,6 +160,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
       return { ...result, decisions };
     },
     reservation: (key) => cache.get(key),
+    isBlocked: cache.isBlocked,
     clusterQueueOf: ({ namespace, queue }) => cache.queueing().localQueues.get(`${namespace}/${queue ?? ''}`)?.clusterQueue,
     samplingMs: admissionFairSharing?.samplingIntervalMs,
     sample: (nowMs) => usage?.sample(nowMs),

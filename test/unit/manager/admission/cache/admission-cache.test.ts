@@ -5,6 +5,7 @@ import { flavorResource } from '../../../../../manager/admission/quota/quota-tre
 import { buildQueueingSetup } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import { clusterHolder } from '../../../../../manager/admission/quota/usage.ts';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
+import { parseRequests } from '../../../../../manager/api/amount.ts';
 import { aRecord } from '../../../../support/jobs.ts';
 import { aClusterQueue, aCluster, aWorkload, objects } from '../setup.ts';
 
@@ -209,5 +210,52 @@ describe('those that hold quota stand in the order in which they would be preemp
     );
     expect(cache.continueVisits(() => false)).toBe(false);
     expect(cache.admitted.of('cq')[0]?.priority).toBe(7);
+  });
+});
+
+describe('a queue that blocks admission', () => {
+  const blocking = (blockAdmission: boolean) =>
+    buildQueueingSetup(
+      objects({ clusterQueues: [aClusterQueue('cq', { default: '9' }, { blockAdmission }), aClusterQueue('other', { default: '9' })] }),
+    );
+  const cache = (): AdmissionCache => createAdmissionCache(blocking(true));
+  const placed = (name: string, parts = {}) => aWorkload(name, { cpu: '1' }, { phase: 'Admitted', ...parts });
+
+  test('is blocked from a decision on until the pods are ready, and again while they are not', () => {
+    const of = cache();
+    of.assume(aWorkload('a'), record);
+    expect([of.isBlocked('cq'), of.isBlocked('other')]).toEqual([true, false]);
+    of.admit(placed('a'), record);
+    expect(of.isBlocked('cq')).toBe(true);
+    of.admit(placed('a', { started: true }), record);
+    expect(of.isBlocked('cq')).toBe(false);
+    of.admit(placed('a', { started: true, podsLostSinceMs: 1 }), record);
+    expect(of.isBlocked('cq')).toBe(true);
+    of.forget('team/a');
+    expect(of.isBlocked('cq')).toBe(false);
+  });
+
+  test('waits for all of them, but for none that is suspended, held back, or has no pods', () => {
+    const of = cache();
+    of.admit(placed('a'), record);
+    of.admit(placed('b', { phase: 'Reserved' }), record);
+    of.admit(placed('a', { phase: 'Evicting' }), record);
+    expect(of.isBlocked('cq')).toBe(true);
+    of.admit(placed('b', { started: true }), record);
+    expect(of.isBlocked('cq')).toBe(false);
+    of.admit(placed('c', { heldBack: true }), record);
+    of.admit(placed('d', { requests: parseRequests({ pods: '0' }) }), record);
+    expect(of.isBlocked('cq')).toBe(false);
+  });
+
+  test('is blocked only as long as it says so', () => {
+    const of = cache();
+    of.admit(placed('a'), record);
+    of.setQueueing(blocking(false));
+    while (of.continueVisits(() => false));
+    expect(of.isBlocked('cq')).toBe(false);
+    of.setQueueing(blocking(true));
+    while (of.continueVisits(() => false));
+    expect(of.isBlocked('cq')).toBe(true);
   });
 });

@@ -114,7 +114,7 @@ describe('what is written down', () => {
     const admitted = aWorkload('a', { cpu: '1' }, { phase: 'Admitted' });
     recorder.seen(aWorkload('a'), 0);
     recorder.seen(admitted, 0);
-    recorder.seen({ ...admitted, podsNeeded: 1 }, 0, true);
+    recorder.seen({ ...admitted, podsNeeded: 1, started: true }, 0, true);
     recorder.seen({ ...admitted, phase: 'Evicting' }, 0);
     recorder.seen({ ...admitted, phase: 'Evicting' }, 0);
     expect(lines().slice(from)).toMatchObject([{ kind: 'job' }, { phase: 'Admitted', needed: 1 }, { phase: 'Evicting' }]);
@@ -131,6 +131,19 @@ describe('what is written down', () => {
     expect(kinds().slice(from)).toEqual(['job', 'job', 'again']);
     const logged = lines()[from + 1] as unknown as LoggedJob;
     expect(workloadFrom(logged, undefined)).toMatchObject({ runtimeClass: 'gvisor', lacks });
+  });
+
+  test('one that its queue waits for is told of while its pods are not ready, and once they are', () => {
+    recorder.start();
+    const from = kinds().length;
+    const admitted = aWorkload('a', { cpu: '1' }, { phase: 'Admitted' });
+    recorder.seen(aWorkload('a'), 0);
+    recorder.seen(admitted, 0, true);
+    recorder.seen({ ...admitted, started: true }, 0, true);
+    expect(lines().slice(from + 1)).toEqual([
+      expect.objectContaining({ kind: 'phase', phase: 'Admitted', starting: true }),
+      expect.not.objectContaining({ starting: true }),
+    ]);
   });
 
   test('of the setup what has changed, and what is gone', () => {

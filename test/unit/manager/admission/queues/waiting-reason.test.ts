@@ -28,3 +28,18 @@ test('one that is stopped by what is kept for others alone is told so', () => {
   world.settle();
   expect(waitingReason(world, 'team/small', 0)?.reason).toBe('BehindOtherQueues');
 });
+
+test('one whose queue waits for the pods of an admitted one is told so, but for one that can never run', () => {
+  const world = anOrderWorld({ clusterQueues: [aClusterQueue('main', { default: '4' }, { blockAdmission: true })] }, [aCluster('eu')]);
+  world.arrive('main', 'never', '5');
+  world.settle();
+  world.arrive('main', 'first', '1');
+  world.settle();
+  world.arrive('main', 'second', '1');
+  world.settle();
+  expect(waitingReason(world, 'team/second', 0)).toEqual({
+    reason: 'WaitingForPodsReady',
+    message: expect.stringContaining('cluster queue main admits no further Job until all pods') as string,
+  });
+  expect(waitingReason(world, 'team/never', 0)?.reason).toBe('ExceedsQuota');
+});

@@ -13,6 +13,7 @@ const aCycle = (snapshot: Snapshot, hasStanding = false): Cycle => ({
   reserving: new Set(),
   displaced: new Set(),
   preemptors: new Set(),
+  admittedTo: new Set(),
   hasEarlierClaims: hasStanding,
   nowMs: 0,
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
+import { createCapacityBounds } from '../../../../../manager/admission/scheduling/capacity-bounds.ts';
 import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { decided } from '../kueue/cycle.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from '../setup.ts';
@@ -219,4 +220,15 @@ test('with fair sharing a queue whose Job is preempted has a smaller share from 
     'owner makes room',
     'younger is too late',
   ]);
+});
+
+test('a queue that blocks admission admits one Workload in a cycle, and none while its pods are not ready; the others keep their claims', () => {
+  const spec = { blockAdmission: true };
+  const snapshot = aSnapshot([aClusterQueue('main', { default: '9' }, spec), aClusterQueue('other', { default: '9' })], [aCluster('eu')]);
+  const heads = [head('main', aWorkload('a')), head('main', aWorkload('b', {}, { createdMs: 1 })), head('other', aWorkload('c'))];
+  expect(outcome(schedule(snapshot, heads, nowMs))).toEqual({ a: 'Admit', b: 'Requeue', c: 'Admit' });
+  const blocked = { ...snapshot, isBlocked: (name: string) => name === 'main' };
+  expect(outcome(schedule(blocked, heads, nowMs))).toEqual({ a: 'Requeue', b: 'Requeue', c: 'Admit' });
+  expect(createCapacityBounds(blocked).isOpen('main')).toBe(false);
+  expect(createCapacityBounds(blocked).isOpen('other')).toBe(true);
 });

@@ -23,7 +23,7 @@ describe('of a configuration of Kueue', () => {
       { waitForPodsReady: { timeout: '5m', blockAdmission: true, requeuingStrategy: { timestamp: 'Creation', backoffLimitCount: 3 } } },
       [
         /^Note waitForPodsReady.timeout: is spec.startTimeout of a ClusterQueue here/,
-        /^Lost waitForPodsReady.blockAdmission: /,
+        /^Note waitForPodsReady.blockAdmission: is spec.blockAdmission of a ClusterQueue here/,
         /^Note waitForPodsReady.requeuingStrategy.timestamp: run the manager with --requeuing-timestamp=Creation /,
         /^Lost waitForPodsReady.requeuingStrategy.backoffLimitCount: .*maxMoves/,
       ],
@@ -56,9 +56,14 @@ describe('of a configuration of Kueue', () => {
   });
 
   test('what it says of all queues are fields of each', () => {
-    const waitForPodsReady = { timeout: '5m', recoveryTimeout: '3m' };
+    const waitForPodsReady = { timeout: '5m', recoveryTimeout: '3m', blockAdmission: true };
     const resources = { quotaCheckStrategy: 'IgnoreUndeclared', excludeResourcePrefixes: ['a/'] };
-    expect(queueDefaults(read({ waitForPodsReady, resources }))).toEqual({ startTimeout: '5m', recoveryTimeout: '3m', ...resources });
+    expect(queueDefaults(read({ waitForPodsReady, resources }))).toEqual({
+      startTimeout: '5m',
+      recoveryTimeout: '3m',
+      blockAdmission: true,
+      ...resources,
+    });
     const transformations = [{ input: 'a/gpu', strategy: 'Replace', outputs: { credits: 3 } }];
     expect(queueDefaults(read({ resources: { transformations } }))).toEqual({ resourceTransformations: transformations });
     expect(queueDefaults(read({ waitForPodsReady: { ...waitForPodsReady, enable: false } }))).toEqual({});

@@ -39,6 +39,13 @@ describe('a Job that waits', () => {
     });
   });
 
+  test('behind one whose pods are not ready, in a queue that blocks admission, is told so; it is next once they are', () => {
+    const queue = aClusterQueue('main', { default: '9' }, { blockAdmission: true });
+    const world = (started: boolean) => aWorld([queue], [aCluster('eu')], [{ ...holding('a', '1'), started }, aWorkload('x')]);
+    expect(waits(world(false), 'x')).toMatchObject({ outcome: 'Waits', reason: 'WaitingForPodsReady' });
+    expect(waits(world(true), 'x')).toMatchObject({ outcome: 'Next' });
+  });
+
   test('in a queue that transforms resources is told what is charged and why, and by how much more of that it would run', () => {
     const resourceGroups = [
       {

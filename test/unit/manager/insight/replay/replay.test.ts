@@ -230,3 +230,47 @@ test('with usage that orders LocalQueues, whoever has held more comes after', ()
   expect(usage.usageOf('team/busy')).toBeGreaterThan(usage.usageOf('team/idle') ?? 1);
   expect(usage.usageOf('team/none')).toBeUndefined();
 });
+
+describe('a queue that blocks admission', () => {
+  const phase = (seconds: number, name: string, starting?: true): LogLine => ({
+    kind: 'phase',
+    at: at(seconds),
+    job: `team/${name}`,
+    phase: 'Admitted',
+    ...(starting === undefined ? {} : { starting }),
+  });
+  const idle = (seconds: number): LogLine => ({ kind: 'looked', at: at(seconds), because: 'idle', first: true });
+  const blocking = aLoggedQueue('main', '4', { blockAdmission: true });
+  const lines = [
+    arrives(10, 'a', 2),
+    ...admits(10, 'a'),
+    phase(11, 'a', true),
+    arrives(20, 'b', 2),
+    idle(20),
+    phase(50, 'a'),
+    ...admits(50, 'b'),
+    phase(51, 'b', true),
+    phase(60, 'b'),
+    ends(110, 'a'),
+    ends(150, 'b'),
+  ];
+
+  test('admits the next Job when the pods of the one before were ready, as on its day', () => {
+    expect(told(replay(historyOf([...begun([blocking]), ...lines])))).toEqual([
+      ['a', 10],
+      ['b', 50],
+    ]);
+  });
+
+  test('without that nothing waits, and with that pods count as ready at once where the log does not say when they were', () => {
+    expect(told(replay(historyOf([...begun([blocking]), ...lines]), { objects: [aLoggedQueue('main', '4')] }))).toEqual([
+      ['a', 10],
+      ['b', 20],
+    ]);
+    const silent = lines.filter(({ kind }) => kind !== 'phase');
+    expect(told(replay(historyOf([...begun([aLoggedQueue('main', '4')]), ...silent]), { objects: [blocking] }))).toEqual([
+      ['a', 10],
+      ['b', 20],
+    ]);
+  });
+});
