@@ -75,6 +75,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
     keep: isOn('They survive `helm uninstall`: with a definition all of its objects would go.', true),
     install: Type.Unsafe({ type: 'boolean', description: 'What enabled was called before: false has the same effect.' }),
   }),
+  kinds: texts(
+    'Kinds of work beside Job that the manager takes, of those that the chart describes (files/kinds; docs/kinds.md): JobSet, RayJob, RayCluster, MPIJob, PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob, TrainJob, AppWrapper. Their CustomResourceDefinitions must be on the cluster, and Kueue with MultiKueue for the same kinds must not.',
+    [],
+    '^(JobSet|RayJob|RayCluster|MPIJob|PyTorchJob|TFJob|XGBoostJob|PaddleJob|JAXJob|TrainJob|AppWrapper)$',
+  ),
   redis: group(
     'Redis carries submissions only; nothing that is already a Job depends on it. Without one the manager takes no submissions.',
     {

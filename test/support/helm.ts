@@ -34,7 +34,10 @@ export function helm(...args: readonly string[]): string {
 }
 
 /** What an API server offers that helm does not take for granted. */
-const OFFERED = ['--api-versions', 'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy'];
+const OFFERED = ['admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy', 'switchyard.dev/v1alpha1/WorkKind'].flatMap((each) => [
+  '--api-versions',
+  each,
+]);
 
 /** `key=value` as Helm's --set takes it, or `key:=JSON`. */
 export const setting = (value: string): string[] => {

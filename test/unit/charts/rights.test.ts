@@ -28,12 +28,14 @@ test('the manager', () => {
       "*: switchyard.dev/cohorts list,watch",
       "*: switchyard.dev/workloadpriorityclasses list,watch",
       "*: switchyard.dev/submissionqueues list,watch",
+      "*: switchyard.dev/workkinds list,watch",
       "*: switchyard.dev/workerclusters patch",
       "*: switchyard.dev/workerclusters/status patch",
       "*: switchyard.dev/clusterqueues/status patch",
       "*: switchyard.dev/cohorts/status patch",
       "*: switchyard.dev/localqueues/status patch",
       "*: switchyard.dev/submissionqueues/status patch",
+      "*: switchyard.dev/workkinds/status patch",
       "*: scheduling.k8s.io/priorityclasses list,watch",
       "*: limitranges list,watch",
       "*: node.k8s.io/runtimeclasses list,watch",
@@ -133,6 +135,12 @@ describe('what the manager may do with other values', () => {
     `);
   });
   test('localWorker.enabled=true localWorker.users={worker}', () => {
+    expect(changesOf('manager', MANAGER, ['kinds={JobSet}'])).toMatchInlineSnapshot(`
+      [
+        "+ *: jobset.x-k8s.io/jobsets get,list,watch,patch,delete",
+        "+ *: jobset.x-k8s.io/jobsets/status patch",
+      ]
+    `);
     expect(changesOf('manager', MANAGER, ['localWorker.enabled=true', 'localWorker.users={worker}'])).toMatchInlineSnapshot(`
       [
         "+ *: batch/jobs create",
