@@ -154,7 +154,7 @@ export function jobsOf(
   const jobs: DeepReadonly<Job>[] = [];
   const taken = new Set<string>();
   for (const { manifest, copies } of submitted) {
-    const read = readJobManifest(kind, manifest);
+    const read = readJobManifest(kind.of(undefined), manifest);
     if (read.kind === 'Refused') return { problem: formatProblems(read.problems) };
     const prepared = prepareJob(kind, read.manifest);
     if (prepared.kind === 'Refused') return { problem: formatProblems(prepared.problems) };

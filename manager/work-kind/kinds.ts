@@ -72,6 +72,7 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]
     programOf: ask(({ programOf }) => programOf),
     podFenceProblem: (object) => of(object.metadata.name).podFenceProblem(object),
     references: (object) => of(object.metadata.name).references(object),
+    needs: (object) => of(object.metadata.name).needs(object),
     podSelector: ask(({ podSelector }) => podSelector),
     progress: (object) => of(object.metadata.name).progress(object),
     cache,

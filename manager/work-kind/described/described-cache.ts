@@ -1,6 +1,7 @@
 import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { formatProblems } from '../../api/field-problem.ts';
+import { NEEDED_OBJECTS_MAX, neededObjects, type NeededObject } from '../../api/needed-objects.ts';
 import { podReferences, type PodReference } from '../../api/pod-references.ts';
 import type { CachedForm } from '../work-kind.ts';
 import type { Description } from './description.ts';
@@ -11,7 +12,13 @@ import { visibleObject } from './visible-object.ts';
 
 const COMPACT = Symbol('compact');
 
-type Compact = { readonly [COMPACT]: { readonly problem: string | undefined; readonly references: readonly PodReference[] } };
+type Compact = {
+  readonly [COMPACT]: {
+    readonly problem: string | undefined;
+    readonly references: readonly PodReference[];
+    readonly needs: readonly NeededObject[];
+  };
+};
 
 /** Whether parts of an object are missing, so that no copy may be made of it. */
 export const isCompact = (object: object): object is Compact => COMPACT in object;
@@ -32,9 +39,10 @@ export function describedCache(description: Description, readings: Readings): Ca
     compact: (object, { problem } = {}) => {
       const all = whole(object);
       const reading = readings.of(all);
-      const references = referencesIn(reading.templates.map((path) => valueAt(all, path)));
+      const templates = reading.templates.map((path) => valueAt(all, path));
+      const [references, needs] = [referencesIn(templates), needsIn(templates)];
       const visible = problem === undefined ? visibleObject(all, reading.templates) : { ...visibleObject(all, []), spec: least(all) };
-      const compact = { ...visible, [COMPACT]: { problem: problem ?? problemOf(reading.problems), references } };
+      const compact = { ...visible, [COMPACT]: { problem: problem ?? problemOf(reading.problems), references, needs } };
       return problem === undefined ? readings.keep(compact, reading) : compact;
     },
     identity: (object) => {
@@ -51,6 +59,15 @@ const problemOf = (problems: Parameters<typeof formatProblems>[0]): string | und
 /** The ConfigMaps and Secrets that its pods refer to, each once. The result is the same for an object and its compact form. */
 export const referencesOf = (readings: Readings, object: DeepReadonly<Unsaved<WorkObject>>): readonly PodReference[] =>
   isCompact(object) ? object[COMPACT].references : referencesIn(readings.of(object).templates.map((path) => valueAt(object, path)));
+
+/** The objects that its pods need and that are never carried, each once. The result is the same for an object and its compact form. */
+export const needsOf = (readings: Readings, object: DeepReadonly<Unsaved<WorkObject>>): readonly NeededObject[] =>
+  isCompact(object) ? object[COMPACT].needs : needsIn(readings.of(object).templates.map((path) => valueAt(object, path)));
+
+function needsIn(templates: readonly unknown[]): readonly NeededObject[] {
+  const all = (templates as readonly { readonly spec?: Parameters<typeof neededObjects>[0] }[]).flatMap(({ spec }) => neededObjects(spec));
+  return [...new Map(all.map((each) => [`${each.kind}/${each.name}`, each])).values()].slice(0, NEEDED_OBJECTS_MAX);
+}
 
 function referencesIn(templates: readonly unknown[]): readonly PodReference[] {
   const found = new Map<string, PodReference>();

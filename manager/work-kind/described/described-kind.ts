@@ -6,7 +6,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { selectorText } from '../copy/selector-text.ts';
 import { claimProblems, namespaceProblems, PODS_AT_ONCE_MAX, requestProblems } from '../pod-set-problems.ts';
 import type { Progress, SingleKind } from '../work-kind.ts';
-import { controllerOf, describedCache, isCompact, referencesOf } from './described-cache.ts';
+import { controllerOf, describedCache, isCompact, needsOf, referencesOf } from './described-cache.ts';
 import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
 import type { Description } from './description.ts';
@@ -69,6 +69,7 @@ export function describedKind(description: Description): SingleKind {
       ).slice(0, 12),
     podFenceProblem: () => podFenceProblem(resource.kind),
     references: (object) => referencesOf(readings, object),
+    needs: (object) => needsOf(readings, object),
     podSelector: (object) => selectorText(readings.of(object).podLabels),
     progress: (object) => progressOf(readings, object),
     cache: describedCache(description, readings),

@@ -1,7 +1,7 @@
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { toCelValue } from '../../cel/values.ts';
 import { kubernetesEnvironment } from '../../cel/environment.ts';
-import { escapedFieldName } from '../../cel/field-names.ts';
+import { fieldNamesOf } from '../../cel/field-names.ts';
 import { same } from '../../cel/list-library.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
@@ -78,11 +78,12 @@ function objectType(environment: CelEnvironment, schema: JsonSchema, name: strin
   };
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;
   if (Object.keys(properties).length === 0) return isOpen ? DYN : mapType(DYN);
-  const fields = Object.entries(properties).map(([property, child]) => ({
-    property,
-    field: escapedFieldName(property) ?? property,
-    type: celTypeOf(environment, child, `${name}.${escapedFieldName(property) ?? property}`, false),
-  }));
+  const fields = Object.entries(properties).flatMap(([property, child]) => {
+    const names = fieldNamesOf(property);
+    const [first = property] = names;
+    const type = celTypeOf(environment, child, `${name}.${first}`, false);
+    return (names.length === 0 ? [property] : names).map((field) => ({ property, field, type }));
+  });
   // One class for each object type: the library tells types apart by constructor.
   const ctor = class {};
   environment.registerType(name, { ctor, fields: Object.fromEntries(fields.map(({ field, type }) => [field, type.name])) });

@@ -1,5 +1,5 @@
 import { DYN, listOf, mapOf, objectOf, readType, STRING, type StaticType } from '../../cel/checker/static-type.ts';
-import { escapedFieldName } from '../../cel/field-names.ts';
+import { fieldNamesOf } from '../../cel/field-names.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 
 const NAMES: StaticType = objectOf(
@@ -45,9 +45,10 @@ function objectType(schema: JsonSchema, isObjectRoot: boolean, name: string): St
   }
   const fields = new Map<string, StaticType>();
   for (const [property, child] of Object.entries(schema.properties ?? {})) {
-    const field = escapedFieldName(property);
+    const names = fieldNamesOf(property);
+    const [field] = names;
     const type = field === undefined ? undefined : declaredType(child, isEmbedded(child), `${name}.${field}`);
-    if (field !== undefined && type !== undefined) fields.set(field, type);
+    if (type !== undefined) for (const each of names) fields.set(each, type);
   }
   if (isObjectRoot) fields.set('apiVersion', STRING).set('kind', STRING).set('metadata', NAMES);
   return objectOf(name, fields);

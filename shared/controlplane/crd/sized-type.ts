@@ -1,5 +1,5 @@
 import type { SizedType } from '../../cel/cost/sized-type.ts';
-import { escapedFieldName } from '../../cel/field-names.ts';
+import { fieldNamesOf } from '../../cel/field-names.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 
 /** The body of a request has at most that many bytes; what has no limit of its own has this one. */
@@ -66,10 +66,9 @@ function objectType(schema: JsonSchema, isObjectRoot: boolean): SizedType {
   const fields = new Map<string, SizedType>();
   let minSerializedSize = 2;
   for (const [property, child] of Object.entries(properties)) {
-    const escaped = escapedFieldName(property);
     const field = partType(child);
     if (field === undefined) continue;
-    if (escaped !== undefined) fields.set(escaped, field);
+    for (const name of fieldNamesOf(property)) fields.set(name, field);
     const isAlwaysSent = schema.required?.includes(property) === true && child.default === undefined;
     if (isAlwaysSent) minSerializedSize += Buffer.byteLength(property) + field.minSerializedSize + 4;
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CelEnvironment } from '../../../../shared/cel/cel-environment.ts';
 import { durationText, timestampText } from '../../../../shared/cel/conversion-library.ts';
 import { kubernetesEnvironment } from '../../../../shared/cel/environment.ts';
-import { escapedFieldName } from '../../../../shared/cel/field-names.ts';
+import { escapedFieldName, fieldNamesOf } from '../../../../shared/cel/field-names.ts';
 import { clauseProblem, readFormat } from '../../../../shared/cel/format-clauses.ts';
 import { registerFormatFunctions } from '../../../../shared/cel/format-function.ts';
 import { isDurationValue, isTypeValue } from '../../../../shared/cel/interpreter-values.ts';
@@ -56,4 +56,16 @@ test('a format string is text and clauses', () => {
 test('items are sorted by keys, properties escaped', () => {
   expect(sortByKeys(['b', 'a'], [2n, 1n])).toEqual(['a', 'b']);
   expect(['in', 'a-b', 'a__b', 'ä'].map(escapedFieldName)).toEqual(['__in__', 'a__dash__b', 'a__underscores__b', undefined]);
+});
+
+test('a reserved word that is no keyword of the language names a property with and without its escape', () => {
+  expect(['namespace', 'for', 'in', 'true', 'a-b', 'plain', 'ä'].map(fieldNamesOf)).toEqual([
+    ['__namespace__', 'namespace'],
+    ['__for__', 'for'],
+    ['__in__'],
+    ['__true__'],
+    ['a__dash__b'],
+    ['plain'],
+    [],
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { WorkObject, WorkStatus } from '../../../../../shared/api/kubernetes.ts';
 import { SHIPPED } from './described.ts';
 
-const template = (cpu: string) => ({ spec: { containers: [{ name: 'main', image: 'i', resources: { requests: { cpu } } }] } });
+export const template = (cpu: string) => ({ spec: { containers: [{ name: 'main', image: 'i', resources: { requests: { cpu } } }] } });
 const replicas = (count: number | undefined, cpu: string) => ({
   ...(count === undefined ? {} : { replicas: count }),
   template: template(cpu),

@@ -10,7 +10,7 @@ import { resourcesFromCrd } from '../../../../../shared/controlplane/crd/custom-
 import { decodeObject } from '../../../../../shared/controlplane/schema/decode.ts';
 import type { WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { SHIPPED, SHIPPED_LINES, shippedKind } from './described.ts';
-import { anObject, condition, rayCluster, sampleOf, SAMPLES } from './kind-samples.ts';
+import { anObject, condition, rayCluster, sampleOf, SAMPLES, template } from './kind-samples.ts';
 
 const OPTIONS: CopyOptions = { origin: 'manager-1', epoch: 1, jobController: 'switchyard.dev/worker', local: false, flavors: [] };
 const KINDS = [...SHIPPED.keys()].toSorted();
