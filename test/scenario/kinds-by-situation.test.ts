@@ -54,6 +54,8 @@ describe.each(PLAYED)('a %s', (name) => {
       },
     });
     for (const cluster of ['east', 'west']) world.startWorker(cluster, `worker-${cluster}`);
+    const roomy = { type: 'merge', body: { spec: { capacity: { cpu: '64' } } } } as const;
+    for (const cluster of ['east', 'west']) await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: cluster }, roomy);
     // The submitter of a RayJob requests memory.
     const ignoring = { type: 'merge', body: { spec: { quotaCheckStrategy: 'IgnoreUndeclared' } } } as const;
     await world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, ignoring);
