@@ -1,7 +1,7 @@
 import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { apiVersionOf, type Resource } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
-import { ApiError, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import { ApiError, isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
@@ -74,7 +74,7 @@ async function judged(deps: WorkKindsDeps, signal: AbortSignal): Promise<readonl
   try {
     ({ items: objects } = await client.list(WORK_KINDS, { signal }));
   } catch (error) {
-    if (isNotFound(error) || isForbidden(error)) return [];
+    if (isAbsent(error) || isForbidden(error)) return [];
     throw error;
   }
   if (objects.length === 0) return [];
@@ -88,7 +88,7 @@ async function judged(deps: WorkKindsDeps, signal: AbortSignal): Promise<readonl
     return compiled.kind === 'Refused' ? formatProblems(compiled.problems) : describedKind(compiled.description);
   };
   const all: JudgedKind[] = [];
-  for (const object of objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) all.push(await judge(client, compile, object, all, signal));
+  for (const object of objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) all.push(await judge(client, compile, object, signal));
   return all;
 }
 
@@ -99,18 +99,13 @@ async function judge(
   client: KubeClient,
   compile: Compile,
   object: WorkKindObject,
-  before: readonly JudgedKind[],
   signal: AbortSignal,
 ): Promise<JudgedKind> {
   const refused = (reason: string, message: string): JudgedKind => ({ object, refusal: { reason, message } });
   const kind = compile(object.spec);
   if (typeof kind === 'string') return refused('Invalid', kind);
   const { resource } = kind;
-  const name = qualifierOf(resource);
-  if (name === undefined) return refused('Invalid', 'spec.resource: jobs of group batch need no description; delete this WorkKind');
-  const other = before.find((each) => each.kind !== undefined && qualifierOf(each.kind.resource) === name);
-  if (other !== undefined)
-    return refused('Duplicate', `spec.resource: WorkKind "${other.object.metadata.name}" describes ${name} already; delete one of the two`);
+  if (qualifierOf(resource) === undefined) return refused('Invalid', 'spec.resource: jobs of group batch need no description; delete this WorkKind');
   if (!(await isServed(client, resource, signal)))
     return refused('NotServed', `the API server does not serve ${resource.plural} of ${apiVersionOf(resource)}; install its CustomResourceDefinition`);
   if (object.spec.managedBy?.home === MULTI_KUEUE && (await hasMultiKueue(client, signal)))
@@ -128,7 +123,7 @@ async function isServed(client: KubeClient, resource: Resource, signal: AbortSig
     const resources = isJsonObject(answer) && Array.isArray(answer['resources']) ? answer['resources'] : [];
     return resources.some((each) => isJsonObject(each) && each['name'] === resource.plural);
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (isAbsent(error)) return false;
     throw error;
   }
 }

@@ -47,6 +47,8 @@ const hasCode =
     error instanceof ApiError && error.code === code;
 
 export const isNotFound = hasReason('NotFound');
+/** An object that does not exist, or a resource that the server does not serve, for which it gives no reason. */
+export const isAbsent = hasCode(404);
 export const isAlreadyExists = hasReason('AlreadyExists');
 export const isConflict = hasReason('Conflict');
 export const isForbidden = hasReason('Forbidden');

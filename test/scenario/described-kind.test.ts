@@ -123,6 +123,9 @@ test('where no cluster serves it, it waits and says so, and goes once one does',
   await sail();
   const waits = findCondition((await onHome()).status?.conditions, 'QuotaReserved');
   expect(waits).toMatchObject({ status: 'False', message: expect.stringContaining('east: does not serve crews.example.com') });
+  await world.submit('beside');
+  await world.clock.advance(10_000);
+  expect(findCondition((await world.job('beside')).status?.conditions, 'Dispatched')?.status).toBe('True');
   await world.client('east').create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION as never);
   await world.clock.advance(90_000);
   expect(await placeOf()).toBe('east');

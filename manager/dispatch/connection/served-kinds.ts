@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import type { Resource } from '../../../shared/api/resources.ts';
-import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
+import { ApiError, isAbsent, isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ListOptions, ObjectList, ReadClient, WatchClient, WatchStream } from '../../../shared/kube/client.ts';
 import { sleep, type Clock } from '../../../shared/runtime/clock.ts';
 import { qualifierOf } from '../../work-kind/qualified-name.ts';
@@ -43,7 +43,7 @@ export function createServedKinds(kinds: readonly SingleKind[], clock: Clock, on
           note(true);
           return listed;
         } catch (error) {
-          if (!isNotFound(error) && (byNamespace || !isForbidden(error))) throw error;
+          if (!isAbsent(error) && (byNamespace || !isForbidden(error))) throw error;
           note(false);
           return { items: [], resourceVersion: newest };
         }
