@@ -379,8 +379,8 @@ const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
 const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
 
 /**
- * Selects the reservations for which start or recovery timeouts, blocked admission, finished pods or priority bounds have changed; undefined if there are
- * none. Quota is not considered.
+ * Selects the reservations for which start or recovery timeouts, blocked admission, finished pods or priority bounds have changed;
+ * undefined if there are none. Quota is not considered.
  */
 function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
   const queues = differing(
