@@ -94,10 +94,9 @@ export function mutate(kind: WorkKind, request: AdmissionRequest, rules: JobRule
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
   const words = namesFromKueue(object, rules);
   if (queueNameOf(object) === undefined && words.length === 0) return { uid, allowed: true };
-  return prepare(kind, request, object, [
-    // Where Switchyard's name is absent, Kueue's is there, and so the map exists.
-    ...words.map(({ place, name, value }) => ({ op: 'add', path: pathOf(place, name), value })),
-  ]);
+  // Where Switchyard's name is absent, Kueue's is there, and so the map exists.
+  const names = words.map(({ place, name, value }) => ({ op: 'add', path: pathOf(place, name), value }));
+  return prepare(kind, request, object, names);
 }
 
 /**
