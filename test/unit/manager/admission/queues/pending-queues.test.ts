@@ -101,6 +101,25 @@ describe('BestEffortFIFO', () => {
   });
 });
 
+test('a claim that ends wakes Workloads of other trees only where it held room, and only those that wait for room', () => {
+  const queues = createPendingQueues();
+  const claim = { cluster: 'eu', flavors: [], borrowing: 0 };
+  const behind = (waitsFor: 'quota' | 'cluster'): Inadmissibility => ({ reason: 'BehindOtherQueues', message: 'kept', waitsFor });
+  const results: Readonly<Record<string, Inadmissibility>> = {
+    room: { ...noCluster, claim },
+    quota: { ...noQuota, claim: { ...claim, holds: 'Quota' } },
+    'behind quota': behind('quota'),
+    'behind room': behind('cluster'),
+  };
+  for (const [arrival, name] of Object.keys(results).entries()) queues.add(name, false, queued(aWorkload(name), arrival));
+  for (const head of queues.heads()) queues.markInadmissible(head, results[head.clusterQueue] ?? expect.fail());
+  expect(headOf(queues)).toEqual([]);
+  queues.delete('team/quota');
+  expect(headOf(queues)).toEqual([]);
+  queues.delete('team/room');
+  expect(headOf(queues)).toEqual(['behind room']);
+});
+
 describe('StrictFIFO', () => {
   test('a first Job that does not fit blocks all behind it, and they are told so', () => {
     const queues = createPendingQueues();

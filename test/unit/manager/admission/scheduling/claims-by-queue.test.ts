@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import { CLAIMS_PER_TREE_MAX, createClaimsByQueue, type ClaimOfHead } from '../../../../../manager/admission/scheduling/claims-by-queue.ts';
 import { aWorkload, head } from '../setup.ts';
 
@@ -78,4 +79,31 @@ test('one that is decided with more than it may hold ends once: the same decisio
     ['a-0 All', 'a-1 Quota'],
     ['a-1 on eu', 'a-0 on eu', 'a-1 on eu'],
   ]);
+});
+
+test('whatever came and went before, claims hold what they would hold if they alone had come', () => {
+  const random = seededRandom(7);
+  const below = (bound: number): number => Math.floor(random() * bound);
+  const { claims, held } = claimsOf();
+  const present = new Map<string, ClaimOfHead>();
+  let idle = 0;
+  for (let step = 0; step < 2_000; step++) {
+    const queue = `${'abc'.charAt(below(3))}-${below(14)}`;
+    if (below(5) === 0) {
+      claims.delete(queue);
+      present.delete(queue);
+    } else {
+      const entry = standing(queue, below(30) * 10_000 + step, ['eu', 'us', 'jp'][below(3)]);
+      const before = present.get(queue);
+      // Every other claim is decided again for the same Workload.
+      const next = before === undefined || below(2) === 0 ? entry : { ...before, claim: { ...before.claim, cluster: entry.claim.cluster } };
+      claims.set(next);
+      present.set(queue, next);
+    }
+    const anew = claimsOf();
+    for (const each of present.values()) anew.claims.set(each);
+    expect(held().toSorted()).toEqual(anew.held().toSorted());
+    idle += present.size - held().length;
+  }
+  expect(idle).toBeGreaterThan(2_000);
 });
