@@ -184,7 +184,8 @@ function blockedByClaims({ snapshot, unclaimed, hasEarlierClaims, nowMs }: Cycle
   const options = placement.flavors.map((flavor) => [flavor]);
   if (!hasQuota(queue, unclaimed, placement.flavors)) return undefined;
   if (placeIn({ ...snapshot, usage: unclaimed }, queue, head.queued.workload, options, nowMs).kind !== 'Placed') return undefined;
-  return hasQuota(queue, snapshot.usage, placement.flavors) ? 'cluster' : 'quota';
+  // Quota of another flavor may be free, of which only the room is claimed.
+  return assignFlavors(head.queued.workload, queue, snapshot.usage).kind === 'Fit' ? 'cluster' : 'quota';
 }
 
 export const behindClaims = (head: Head, waitsFor: WaitsFor, reserved?: Claimed): Inadmissible => ({

@@ -60,3 +60,15 @@ test('where only what is kept stands in the way, a later flavor is tried', () =>
     reason: 'BehindOtherQueues',
   });
 });
+
+test('one for which another flavor has quota waits for room that is kept there, though the quota of its flavor is kept as well', () => {
+  const snapshot = aSnapshot([aClusterQueue('main', { default: '1', spot: '1' })], [aCluster('eu', { capacity: { cpu: '1' } })]);
+  const cycle = aCycle(snapshot, true);
+  const nominee = fitting(snapshot, 'a');
+  for (const [holder, key] of [
+    ['ClusterQueue/main', 'default/cpu'],
+    ['WorkerCluster/eu', 'cpu'],
+  ] as const)
+    cycle.snapshot.usage.set(holder, key, parseAmount('cpu', '1'));
+  expect(admit(cycle, nominee)).toMatchObject({ kind: 'Inadmissible', waitsFor: 'cluster', reason: 'BehindOtherQueues' });
+});
