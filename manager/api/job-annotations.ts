@@ -3,6 +3,7 @@ import { parseLabelSelector, SelectorSyntaxError, type LabelRequirements } from 
 import {
   CARRY_ANNOTATION,
   CLUSTERS_ANNOTATION,
+  DATA_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   MAX_EXEC_TIME_LABEL,
@@ -18,12 +19,13 @@ import {
 } from '../../shared/api/names.ts';
 import { CARRIED_KINDS, type CarriedKind } from './carried-kinds.ts';
 import { parseAmount, type Requests } from './amount.ts';
+import { DATA_NAMES_MAX, type DataNames, parseDataNames } from './data-names.ts';
 import { parseDurationMs } from './duration.ts';
 
 /**
  * The labels and annotations by which users control a Job: its queue, its priority, its clusters, the time to start there, and to
- * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, its fences, what travels with it, and the
- * floating resources that it uses.
+ * recover, its maximum execution time, its least parallelism, the pods that it needs, its hold, its fences, what travels with it, the data
+ * that it reads, and the floating resources that it uses.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
@@ -43,6 +45,7 @@ export type Wishes = {
   readonly minParallelism: MinParallelism;
   readonly minReadyPods: MinReadyPods;
   readonly carry: CarryWish;
+  readonly data: DataWish;
   readonly requests: RequestsWish;
 };
 
@@ -58,6 +61,7 @@ export const wishesOf = (job: Labelled): Wishes => ({
   minParallelism: minParallelismOf(job),
   minReadyPods: minReadyPodsOf(job),
   carry: carryWishOf(job),
+  data: dataWishOf(job),
   requests: requestsWishOf(job),
 });
 
@@ -74,6 +78,7 @@ const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string
   ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
   ['minReadyPods', 'annotations', MIN_READY_PODS_ANNOTATION],
   ['carry', 'annotations', CARRY_ANNOTATION],
+  ['data', 'annotations', DATA_ANNOTATION],
   ['requests', 'annotations', REQUESTS_ANNOTATION],
 ];
 
@@ -196,6 +201,19 @@ export function carryWishOf(job: Labelled): CarryWish {
   const kinds = CARRIED_KINDS.filter((kind) => words.includes(kind));
   if (kinds.length === words.length) return { kind: 'Carry', kinds };
   const problem = `is ${JSON.stringify(text)}; it must be "ConfigMaps", "Secrets", "ConfigMaps,Secrets" or "None"`;
+  return { kind: 'Invalid', problem };
+}
+
+/** The data sets that the Job reads; undefined: it names none. */
+export type DataWish = { readonly kind: 'Data'; readonly names: DataNames | undefined } | InvalidWish;
+
+export function dataWishOf(job: Labelled): DataWish {
+  const text = job.metadata.annotations?.[DATA_ANNOTATION];
+  const names = text === undefined ? undefined : parseDataNames(text);
+  if (text === undefined || names !== undefined) return { kind: 'Data', names };
+  const problem =
+    `is ${JSON.stringify(text)}; it must name at most ${DATA_NAMES_MAX} data sets, each once, ` +
+    'with ! before those that the cluster must have, such as "imagenet" or "!corpus,imagenet"';
   return { kind: 'Invalid', problem };
 }
 

@@ -4,6 +4,7 @@ import {
   CANARY_LABEL,
   CARRY_ANNOTATION,
   CARRIED_CONTENT_ANNOTATION,
+  DATA_ANNOTATION,
   CARRY_PENDING_ANNOTATION,
   CLUSTER_LABEL,
   CLUSTERS_ANNOTATION,
@@ -258,6 +259,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     CARRY_ANNOTATION,
     'A wish: `ConfigMaps`, `Secrets`, both with a comma, or `None`; the LocalQueue’s or ClusterQueue’s word counts where it is absent.',
   ),
+  wish('annotations', DATA_ANNOTATION, 'A wish. It must be readable.'),
   {
     ...wish(
       'annotations',

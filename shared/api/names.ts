@@ -114,6 +114,11 @@ export const CARRY_ANNOTATION = 'switchyard.dev/carry';
  * Annotation on a user's Job whose queue says carryContent Admitted: digests of the ConfigMaps and Secrets that its first copy took along.
  */
 export const CARRIED_CONTENT_ANNOTATION = 'switchyard.dev/carried-content';
+/**
+ * Annotation by which a user names the data sets that a Job reads, with commas: clusters that have them are preferred; `!` before a name
+ * requires it.
+ */
+export const DATA_ANNOTATION = 'switchyard.dev/data';
 /** Annotation of a suspended copy whose ConfigMaps and Secrets are still to be written. */
 export const CARRY_PENDING_ANNOTATION = 'switchyard.dev/carry-pending';
 /** Annotation on such a pod, by the worker that runs it: its last renewal. */

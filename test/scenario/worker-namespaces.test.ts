@@ -148,6 +148,7 @@ describe('a manager that is bound to two namespaces, over HTTPS with a token', {
         'get namespaces',
         'list batch/jobs',
         'list coordination.k8s.io/leases',
+        'list node.k8s.io/runtimeclasses',
         'list nodes',
         'list pods',
         'list scheduling.k8s.io/priorityclasses',
@@ -155,6 +156,7 @@ describe('a manager that is bound to two namespaces, over HTTPS with a token', {
         'update coordination.k8s.io/leases',
         'watch batch/jobs',
         'watch coordination.k8s.io/leases',
+        'watch node.k8s.io/runtimeclasses',
         'watch nodes',
         'watch scheduling.k8s.io/priorityclasses',
       ]);

@@ -56,7 +56,7 @@ export function loggedObject(kind: SetupKind, object: DeepReadonly<KubeObject>):
 const LOGGED: readonly string[] = [ClusterCondition.Ready, ClusterCondition.Reachable];
 
 function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): { readonly spec: object; readonly status: object } {
-  const { state, capacity, preference, servedNamespaces } = spec;
+  const { state, capacity, preference, data, servedNamespaces } = spec;
   const conditions = (status?.conditions ?? [])
     .filter(({ type, status: said }) => LOGGED.includes(type) || (type === ClusterCondition.Able && said !== 'True'))
     .map(({ type, status: said, reason, lastTransitionTime }) => {
@@ -65,7 +65,13 @@ function clusterParts({ metadata, spec, status }: DeepReadonly<WorkerCluster>): 
       return type === ClusterCondition.Ready ? { type, status: said, reason, message: '' } : { type, status: said, lastTransitionTime };
     });
   return {
-    spec: omitUndefined({ state: metadata.deletionTimestamp === undefined ? state : 'Draining', capacity, preference, servedNamespaces }),
+    spec: omitUndefined({
+      state: metadata.deletionTimestamp === undefined ? state : 'Draining',
+      capacity,
+      preference,
+      data,
+      servedNamespaces,
+    }),
     status: {
       ...omitUndefined({ clusterUID: status?.clusterUID, allocatable: status?.allocatable, lostSince: status?.lostSince }),
       ...omitUndefined({

@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Amount, Requests } from '../../api/amount.ts';
+import type { DataNames } from '../../api/data-names.ts';
 import type { ClusterWish } from '../../api/job-annotations.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
@@ -35,6 +36,8 @@ export type LoggedJob = {
   readonly shape: string;
   /** The RuntimeClass of its pods. */
   readonly runtime?: string;
+  /** The data sets that it reads. */
+  readonly data?: DataNames;
   /** What clusters lack of what it needs, by cluster. */
   readonly lacks?: Lacks;
   /** The reason why the Job joins no queue, whatever the setup. */
@@ -81,6 +84,7 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
     shape,
     ...omitUndefined({
       runtime: workload.runtimeClass,
+      data: workload.data,
       lacks: workload.lacks,
       barred,
       maxSeconds: workload.maxExecutionSeconds,
@@ -171,7 +175,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     references: [],
     needs: [],
     runtimeClass: logged.runtime,
-    ...omitUndefined({ lacks: logged.lacks }),
+    ...omitUndefined({ data: logged.data, lacks: logged.lacks }),
     graceSeconds: 0,
     shape: logged.shape,
     cannotStart: undefined,
@@ -186,7 +190,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     schedulingHash: schedulingHashOf(
       requests,
       minPods,
-      wish,
+      { clusters: wish, data: logged.data },
       nodeWish,
       { priorityClass: logged.priority?.podClass, runtimeClass: logged.runtime },
       record,

@@ -2,6 +2,7 @@ import { matchesLabelSelector } from '../../../shared/kube/selectors.ts';
 import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { PlacementPolicy } from '../../api/cluster-queue.ts';
+import { missingData, nearness } from '../../api/data-names.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
 import { avoidance, isRefused } from '../workload/avoidance.ts';
@@ -36,8 +37,8 @@ export type Placed = {
 /**
  * Chooses one cluster, as a scheduler chooses a node: filter, then score. Each resource group gets the first fitting flavor that the
  * cluster offers and that goes together with the others. Better flavors outrank a better cluster. Among equals the Job's previous cluster
- * wins, because completed work there need not run again; then the cluster with the greatest preference; then the one with the least or the
- * most room left, as `policy` says; then the first by name. Room is the free share of the resource that is scarcest there once the Job
+ * wins, because completed work there need not run again; then the cluster with the greatest preference; then the one nearest to the data
+ * that the Job names; then the one with the least or the most room left, as `policy` says; then the first by name. Room is the free share of the resource that is scarcest there once the Job
  * runs.
  */
 export function place(
@@ -124,7 +125,7 @@ export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clus
 
 /**
  * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity, so
- * that it waits no longer than it must; better flavors go first, among equals the greater preference. Undefined if there is none.
+ * that it waits no longer than it must; better flavors go first, among equals the greater preference, then the nearer data. Undefined if there is none.
  */
 export function leastMissing(
   workload: Workload,
@@ -179,6 +180,7 @@ export function takersByFlavors(
         state,
         flavors,
         resumes: resumesOn(workload, state),
+        near: nearness(workload.data, state.data),
         room,
       });
       return {
@@ -189,8 +191,9 @@ export function takersByFlavors(
             const { state, room } = place;
             if (room < 0) continue;
             if (state.name === preferred && mayTake(state)) return takerOn(place);
-            if (best !== undefined && !isBetter(state, resumesOn(workload, state), room, best.state, best.resumes, best.room, false))
-              continue;
+            const near = nearness(workload.data, state.data);
+            const resumes = resumesOn(workload, state);
+            if (best !== undefined && !isBetter(state, resumes, near, room, best.state, best.resumes, best.near, best.room, false)) continue;
             if (mayTake(state)) best = takerOn(place);
           }
           return best;
@@ -225,6 +228,7 @@ function bestOf(
   let best: ClusterState | undefined;
   let bestFlavors: readonly FlavorOption[] = [];
   let bestResumes = false;
+  let bestNear = 0;
   let bestRoom = NO_ROOM;
   for (let index = 0; index < clusters.length; index++) {
     const cluster = clusters[index];
@@ -236,17 +240,23 @@ function bestOf(
     // Clusters without a shortage are equally good to wait for.
     const room = by === 'missing' ? Math.min(0, left) : left;
     const resumes = mayResume && resumesOn(workload, cluster);
+    const near = nearness(workload.data, cluster.data);
     if (best !== undefined) {
       const byFlavor = flavors === bestFlavors ? 0 : compareFlavors(flavors, bestFlavors);
-      if (byFlavor > 0 || (byFlavor === 0 && !isBetter(cluster, resumes, room, best, bestResumes, bestRoom, by === 'missing'))) continue;
+      if (
+        byFlavor > 0 ||
+        (byFlavor === 0 && !isBetter(cluster, resumes, near, room, best, bestResumes, bestNear, bestRoom, by === 'missing'))
+      )
+        continue;
     }
     if (!mayGoNow(workload, cluster, shapes, nowMs)) continue;
     best = cluster;
     bestFlavors = flavors;
     bestResumes = resumes;
+    bestNear = near;
     bestRoom = room;
   }
-  return best && { cluster: best.name, clusterUID: best.uid, flavors: bestFlavors, resumes: bestResumes, room: bestRoom };
+  return best && { cluster: best.name, clusterUID: best.uid, flavors: bestFlavors, resumes: bestResumes, near: bestNear, room: bestRoom };
 }
 
 const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
@@ -262,6 +272,7 @@ const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   missingKind(workload, cluster) === undefined &&
   missingClass(workload, cluster) === undefined &&
   workload.lacks?.[cluster.name] === undefined &&
+  missingData(workload.data, cluster.data) === undefined &&
   missingNodes(workload, cluster) === undefined;
 
 /** How many pods fit on the nodes of the empty cluster, if not all. */
@@ -314,6 +325,8 @@ type Candidate = {
   readonly clusterUID: string | undefined;
   readonly flavors: readonly FlavorOption[];
   readonly resumes: boolean;
+  /** How near it is to the data of the Workload. */
+  readonly near: number;
   /** Room as of {@link roomsFor}. */
   readonly room: number;
 };
@@ -322,7 +335,7 @@ type Candidate = {
 function compareTakers(a: Taker, b: Taker): number {
   const fits = Number(b.room >= 0) - Number(a.room >= 0);
   if (a.resumes === b.resumes && fits !== 0) return fits;
-  return isBetter(a.state, a.resumes, a.room, b.state, b.resumes, b.room, false) ? -1 : 1;
+  return isBetter(a.state, a.resumes, a.near, a.room, b.state, b.resumes, b.near, b.room, false) ? -1 : 1;
 }
 
 /** Compares flavors by preference, the first group first. */
@@ -336,19 +349,23 @@ function compareFlavors(a: readonly FlavorOption[], b: readonly FlavorOption[]):
 
 /**
  * Compares clusters with equally good flavors. Plain values, because every cluster is compared for every decision. `roomFirst`: room
- * outranks preference.
+ * outranks preference and data.
  */
 function isBetter(
   a: ClusterState,
   aResumes: boolean,
+  aNear: number,
   aRoom: number,
   b: ClusterState,
   bResumes: boolean,
+  bNear: number,
   bRoom: number,
   roomFirst: boolean,
 ): boolean {
   if (aResumes !== bResumes) return aResumes;
-  if (a.preference !== b.preference && !(roomFirst && aRoom !== bRoom)) return a.preference > b.preference;
+  const byRoom = roomFirst && aRoom !== bRoom;
+  if (a.preference !== b.preference && !byRoom) return a.preference > b.preference;
+  if (aNear !== bNear && !byRoom) return aNear > bNear;
   return aRoom === bRoom ? a.name < b.name : aRoom > bRoom;
 }
 
@@ -418,6 +435,8 @@ function problemOf(
   const lack = workload.lacks?.[cluster.name];
   // A cluster without contact cannot answer: its own problem says more.
   if (lack !== undefined && (lack.isMissing === true || cluster.closed === undefined)) return lack.problem;
+  const data = missingData(workload.data, cluster.data);
+  if (data !== undefined) return `no data ${data}`;
   const nodes = missingNodes(workload, cluster);
   if (nodes !== undefined) return nodes;
   if (flavors === undefined)

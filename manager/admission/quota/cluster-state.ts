@@ -1,6 +1,7 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { AbleReason, ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
+import type { ClusterData } from '../../api/data-names.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { isFloating, parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../../api/amount.ts';
 
@@ -26,6 +27,8 @@ export type ClusterState = {
   readonly draining: boolean;
   /** Clusters with a greater preference are filled first. */
   readonly preference: number;
+  /** The data sets that it has; absent: none. */
+  readonly data?: readonly ClusterData[];
   /** What all Jobs may use together; a resource that is not listed has {@link otherCapacity}. */
   readonly capacity: Requests;
   readonly otherCapacity: Amount;
@@ -65,6 +68,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     draining:
       spec.state === 'Draining' || metadata.deletionTimestamp !== undefined || (spec.state === 'Lost' && status?.lostSince === undefined),
     preference: spec.preference ?? 0,
+    ...(spec.data === undefined ? {} : { data: spec.data.map(({ name, weight = 1 }) => ({ name, weight })) }),
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // A resource missing from listed allocatable is 0; a cluster without allocatable is taken as unlimited.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,

@@ -1,6 +1,7 @@
 import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../../api/check-states.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
+import type { DataNames } from '../../api/data-names.ts';
 import type { NeededObject } from '../../api/needed-objects.ts';
 import type { PodReference } from '../../api/pod-references.ts';
 import { isDispatched } from '../../api/dispatch-proof.ts';
@@ -93,6 +94,8 @@ export type Workload = {
   readonly needs: readonly NeededObject[];
   /** The RuntimeClass of its pods; undefined if they name none. */
   readonly runtimeClass: string | undefined;
+  /** The data sets that it reads; absent: it names none. */
+  readonly data?: DataNames;
   /** What clusters lack of what it needs, by cluster; absent: nothing, as far as is known. */
   readonly lacks?: Lacks;
   /** Termination grace period of its pods, in seconds. */
@@ -185,6 +188,7 @@ export function workloadOf(
   const isOne = several === undefined;
   const minPods = isOne && least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce ? least.pods : undefined;
   const nodeWish = nodeWishOf(pod);
+  const data = wishes.data.kind === 'Data' ? wishes.data.names : undefined;
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   const createdMs = Date.parse(creationTimestamp);
   return {
@@ -220,6 +224,7 @@ export function workloadOf(
     references: kind.references(job),
     needs: kind.needs(job),
     runtimeClass: classesOf(pod).runtimeClass,
+    ...omitUndefined({ data }),
     graceSeconds: kind.graceSeconds(job),
     shape: shapeOf(namespace, written.requests, kind.programOf(job)),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
@@ -231,7 +236,7 @@ export function workloadOf(
     problem: kind.cache.problem(job) ?? wishProblemOf(kind, job, wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
-    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, classesOf(pod), record, several),
+    schedulingHash: schedulingHashOf(requests, minPods, { clusters: wish, data }, nodeWish, classesOf(pod), record, several),
   };
 }
 
@@ -306,7 +311,7 @@ const classesOf = (pod: DeepReadonly<PodSpec> | undefined): PodClasses => ({
 export function schedulingHashOf(
   requests: Requests,
   minPods: number | undefined,
-  wish: ClusterWish,
+  { clusters, data }: { readonly clusters: ClusterWish; readonly data: DataNames | undefined },
   nodeWish: NodeWish,
   classes: PodClasses,
   record: AdmissionRecord | undefined,
@@ -317,7 +322,8 @@ export function schedulingHashOf(
   return JSON.stringify([
     [...requests].toSorted(byName),
     minPods ?? null,
-    wish,
+    clusters,
+    data ?? null,
     nodeWish.digest,
     classes.priorityClass ?? null,
     classes.runtimeClass ?? null,

@@ -3,6 +3,7 @@ import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLE
 import { MISSING_OBJECTS_MAX } from '../needed-objects.ts';
 import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
 import { RUNTIME_CLASSES_MAX } from '../runtime-class.ts';
+import { CLUSTER_DATA_MAX, DATA_NAME_PATTERN } from '../data-names.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { NODE_SHAPES_MAX } from '../node-shape.ts';
 import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
@@ -46,6 +47,33 @@ export const WorkerClusterSpecSchema = Type.Object(
         description:
           'Clusters with a greater preference are filled first: one with room goes before all clusters with a smaller preference, such as machines of your own before those of a cloud.',
       }),
+    ),
+    data: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String({
+            maxLength: 63,
+            pattern: DATA_NAME_PATTERN,
+            description: 'As Jobs name it in annotation switchyard.dev/data.',
+          }),
+          weight: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 1_000_000,
+              default: 1,
+              format: 'int32',
+              description: 'How much nearer a Job is to this data here: the weights of all that it names are added.',
+            }),
+          ),
+        }),
+        {
+          maxItems: CLUSTER_DATA_MAX,
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name'],
+          description:
+            'Data sets that are in this cluster or near it. Among clusters of equal preference, Jobs go where the sum of the weights of the data that they name is greatest.',
+        },
+      ),
     ),
     capacity: Type.Optional(ResourceList('What Jobs may use there together; what the nodes report when absent.')),
     namespaces: Type.Optional(

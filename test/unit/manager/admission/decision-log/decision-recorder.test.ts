@@ -121,16 +121,17 @@ describe('what is written down', () => {
     expect(kinds().length).toBe(from + 3);
   });
 
-  test('a Job of which clusters lack something else now is logged again, and read back with what they lack and its RuntimeClass', () => {
+  test('a Job of which clusters lack something else now is logged again, and read back with what they lack, its RuntimeClass and its data', () => {
     recorder.start();
     const from = kinds().length;
     const lacks = { east: { problem: 'no PersistentVolumeClaim team/data', isMissing: true } } as const;
     recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor' }), 0);
-    recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor', lacks }), 0);
+    const data = { preferred: ['corpus'], required: [] };
+    recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor', data, lacks }), 0);
     recorder.seen(aWorkload('a', { cpu: '1' }, { runtimeClass: 'gvisor', lacks: structuredClone(lacks) }), 0);
     expect(kinds().slice(from)).toEqual(['job', 'job', 'again']);
     const logged = lines()[from + 1] as unknown as LoggedJob;
-    expect(workloadFrom(logged, undefined)).toMatchObject({ runtimeClass: 'gvisor', lacks });
+    expect(workloadFrom(logged, undefined)).toMatchObject({ runtimeClass: 'gvisor', data, lacks });
   });
 
   test('one that its queue waits for is told of while its pods are not ready, and once they are', () => {

@@ -113,6 +113,28 @@ describe('placing a Workload', () => {
     );
   });
 
+  test('among clusters of equal preference the one nearest to the data of a Job wins over room, and one without required data is not chosen', () => {
+    const capacity = { cpu: '10' };
+    const clusters = [
+      aCluster('a', { capacity, data: [{ name: 'corpus', weight: 1 }] }),
+      aCluster('b', { capacity, data: [{ name: 'imagenet', weight: 5 }] }),
+      aCluster('c', { capacity }),
+      aCluster('d', { capacity, preference: 1 }),
+    ];
+    const reading = (preferred: readonly string[], required: readonly string[] = []) =>
+      aWorkload('x', { cpu: '1' }, { data: { preferred, required } });
+    const used = busy({ a: '8', b: '8' });
+    const placed = (workload: Workload, among = clusters.slice(0, 3)) => place(workload, anywhere, among, used, NOW);
+    expect(placed(reading(['corpus', 'imagenet']))).toMatchObject({ cluster: 'b' });
+    expect(placed(reading(['corpus']))).toMatchObject({ cluster: 'a' });
+    expect(placed(reading(['unknown']))).toMatchObject({ cluster: 'c' });
+    expect(placed(reading(['imagenet']), clusters)).toMatchObject({ cluster: 'd' });
+    expect(formatVerdicts(placed(reading([], ['imagenet']), clusters).verdicts)).toBe(
+      'a: no data imagenet; b: fits; c: no data imagenet; d: no data imagenet',
+    );
+    expect(couldEverBePlaced(reading([], ['unknown']), anywhere, clusters)).toBe(false);
+  });
+
   test('where no capacity is known, Jobs spread by number', () => {
     const usage = createUsage();
     usage.set(clusterHolder('a'), 'pods', parseAmount('pods', 3));
