@@ -193,7 +193,8 @@ export function takersByFlavors(
             if (state.name === preferred && mayTake(state)) return takerOn(place);
             const near = nearness(workload.data, state.data);
             const resumes = resumesOn(workload, state);
-            if (best !== undefined && !isBetter(state, resumes, near, room, best.state, best.resumes, best.near, best.room, false)) continue;
+            if (best !== undefined && !isBetter(state, resumes, near, room, best.state, best.resumes, best.near, best.room, false))
+              continue;
             if (mayTake(state)) best = takerOn(place);
           }
           return best;
@@ -370,11 +371,7 @@ function isBetter(
 }
 
 /** The flavors that each cluster offers; clusters with the same offer share one list. `limit`: the quota that pod sets may use together. */
-function offersOf(
-  groups: OptionGroups,
-  table: ClusterTable,
-  limit: QuotaLimit,
-): (index: number) => readonly FlavorOption[] | undefined {
+function offersOf(groups: OptionGroups, table: ClusterTable, limit: QuotaLimit): (index: number) => readonly FlavorOption[] | undefined {
   if (groups.every((options) => options.every(({ clusters }) => clusters.length === 0))) {
     const flavors = combined(groups, () => true, limit);
     return () => flavors;

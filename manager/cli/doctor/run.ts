@@ -37,6 +37,7 @@ import {
   type WebhookConfiguration,
 } from './judgements.ts';
 import { judgeRedisFound } from './redis-judgements.ts';
+import { compareClusters } from './compare-clusters.ts';
 import { listed, lookAtPrograms, type Programs } from './look-at-programs.ts';
 import { judgeQueues } from './queue-judgements.ts';
 import { UNSEEN_ALERTS } from './alerts.ts';
@@ -45,12 +46,16 @@ import { judgeDeletions, judgeStuckQueues, judgeSubmissionQueues, judgeUnmanaged
 
 export type DoctorConfig = ClusterChoice & {
   readonly 'manager-namespace': string;
+  /** The namespace for whose Jobs clusters are compared; undefined: none. */
+  readonly namespace: string | undefined;
+  readonly 'cluster-kubeconfig': string | undefined;
   readonly output: Form;
   readonly redis: RedisConfig | undefined;
 };
 
 export const runDoctor = (config: DoctorConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client }) => {
+  withCluster(config, async (connection) => {
+    const { client } = connection;
     const namespace = config['manager-namespace'];
     const programs = lookAtPrograms(client, namespace, session.now());
     // Causes stand before what follows from them.
@@ -66,6 +71,7 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
       queues(client),
       jobs(client, session.now),
       unlabelled(client),
+      config.namespace === undefined ? [] : compareClusters(connection, config.namespace, config),
     ]);
     const checks = wrongFirst([...looked.flat(), elsewhere()]);
     const fine = areFine(checks);
