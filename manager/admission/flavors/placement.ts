@@ -38,8 +38,8 @@ export type Placed = {
  * Chooses one cluster, as a scheduler chooses a node: filter, then score. Each resource group gets the first fitting flavor that the
  * cluster offers and that goes together with the others. Better flavors outrank a better cluster. Among equals the Job's previous cluster
  * wins, because completed work there need not run again; then the cluster with the greatest preference; then the one nearest to the data
- * that the Job names; then the one with the least or the most room left, as `policy` says; then the first by name. Room is the free share of the resource that is scarcest there once the Job
- * runs.
+ * that the Job names; then the one with the least or the most room left, as `policy` says; then the first by name. Room is the free share
+ * of the resource that is scarcest there once the Job runs.
  */
 export function place(
   workload: Workload,
