@@ -44,7 +44,9 @@ export function queuesView(sources: QueueSources, rights: Rights): QueuesView {
         waiting,
         admitted,
         quota: quota.map(({ flavor, resource, used, of }) => ({ flavor, resource, used, nominal: of })),
-        localQueues: (leading.get(name) ?? []).map((each) => localQueueUse(sources, each)).toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+        localQueues: (leading.get(name) ?? [])
+          .map((each) => localQueueUse(sources, each))
+          .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
         ...omitUndefined({ cohort: isSeen ? cohort : undefined, problem }),
       };
     });

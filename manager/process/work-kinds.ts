@@ -43,13 +43,7 @@ export type WorkKindsDeps = {
 const AGAIN_MS = 5_000;
 /** A definition that is missing is looked for again after this time. */
 const SERVED_AGAIN_MS = 30_000;
-const KUEUES_CHECKS: Resource = {
-  group: 'kueue.x-k8s.io',
-  version: 'v1beta1',
-  plural: 'admissionchecks',
-  kind: 'AdmissionCheck',
-  namespaced: false,
-};
+const KUEUES_CHECKS: Resource = { group: 'kueue.x-k8s.io', version: 'v1beta1', plural: 'admissionchecks', kind: 'AdmissionCheck', namespaced: false };
 export const MULTI_KUEUE = 'kueue.x-k8s.io/multikueue';
 
 /**
@@ -113,10 +107,7 @@ async function judge(
   const { resource } = kind;
   if (qualifierOf(resource) === undefined) return refused('Invalid', 'spec.resource: jobs of group batch need no description; delete this WorkKind');
   if (!(await isServed(client, resource, signal)))
-    return refused(
-      'NotServed',
-      `the API server does not serve ${resource.plural} of ${apiVersionOf(resource)}; install its CustomResourceDefinition`,
-    );
+    return refused('NotServed', `the API server does not serve ${resource.plural} of ${apiVersionOf(resource)}; install its CustomResourceDefinition`);
   if (object.spec.managedBy?.home === MULTI_KUEUE && (await hasMultiKueue(client, signal)))
     return refused(
       'TakenByMultiKueue',
@@ -162,11 +153,7 @@ export async function followWorkKinds({ read }: ReadKinds, deps: WorkKindsDeps, 
   const changed = Promise.withResolvers<void>();
   const known = new Map(read.map(({ object }) => [object.metadata.uid, object.metadata.generation]));
   const informer = createInformer({ ...deps, resource: WORK_KINDS });
-  const compare = ({
-    metadata: { uid, generation },
-  }: {
-    readonly metadata: { readonly uid: string; readonly generation?: number };
-  }): void => {
+  const compare = ({ metadata: { uid, generation } }: { readonly metadata: { readonly uid: string; readonly generation?: number } }): void => {
     if (known.get(uid) !== generation) changed.resolve();
   };
   informer.addHandler({ added: compare, updated: compare, deleted: () => changed.resolve() });

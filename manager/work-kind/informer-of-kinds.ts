@@ -10,9 +10,5 @@ export function createInformerOfKinds<O extends WorkObject>(kind: WorkKind<O>, o
   const jobs = of(kind.of(undefined));
   if (kind.others.length === 0) return jobs;
   const others = kind.others.map((other) => [qualifierOf(other.resource) ?? '', of(other as unknown as SingleKind<O>)] as const);
-  return createInformerOfParts(
-    kind.resource as Resource<O>,
-    new Map([['', jobs], ...others]),
-    ({ name }) => parseQualifiedName(name).qualifier ?? '',
-  );
+  return createInformerOfParts(kind.resource as Resource<O>, new Map([['', jobs], ...others]), ({ name }) => parseQualifiedName(name).qualifier ?? '');
 }

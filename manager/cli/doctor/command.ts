@@ -29,7 +29,8 @@ export const DOCTOR = command({
     '(images, nodes, missing Secrets), the manager’s election and its rights, webhooks and policies and what they cover, Redis, worker clusters and ' +
     'their conditions, queues that admit nothing, Jobs that no webhook has seen, that nobody manages or that wait too long, and when certificates and ' +
     'tokens end. Where flags or variables say where Redis is, doctor asks it, too: whether it takes a write (a key of the manager’s that lasts a ' +
-    'minute), as whom, its role and version, what it does when its memory runs short, whether it keeps what it took, how full it is. With --namespace it also compares the clusters: which ConfigMaps, Secrets, ' +
+    'minute), as whom, its role and version, what it does when its memory runs short, whether it keeps what it took, how full it is. ' +
+    'With --namespace it also compares the clusters: which ConfigMaps, Secrets, ' +
     'PersistentVolumeClaims, ServiceAccounts and RuntimeClasses that Jobs of that namespace refer to are missing where. Each problem has its remedy and ' +
     'names its alert, and so its runbook (docs/runbooks). What you may not read is reported, and is no failure. Where output is not a terminal, each check is one line.',
   flags: FLAGS,

@@ -1,4 +1,4 @@
-import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, type Resource, SECRETS, SERVICE_ACCOUNTS } from '../../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -13,11 +13,12 @@ import { LOCAL_QUEUES } from '../../api/local-queue.ts';
 import { RUNTIME_CLASSES } from '../../api/runtime-class.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { note, type Check } from '../checks.ts';
-import { connect, type JobClient } from '../cluster-connection.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
+import { connect } from '../cluster-connection.ts';
 import { troubleWith } from '../trouble.ts';
 import { judgeReferences, type LookedAt, nameOf, type ReferredObject, REFERRED_MAX, referredObjects } from './reference-judgements.ts';
 
-export type ComparisonChoice = { readonly kubeconfig: string | undefined; readonly 'cluster-kubeconfig': string | undefined };
+export type ComparisonChoice = { readonly kubeconfig: string | undefined; readonly 'cluster-kubeconfig'?: string | undefined };
 
 /** Of an object only the metadata is asked for: nothing of a Secret is read. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
@@ -36,7 +37,11 @@ const RESOURCES: Readonly<Record<ReferredObject['kind'], Resource>> = {
  * Looks on each cluster for the objects that Jobs of a namespace refer to, with the rights of the user: by a context that is called as the
  * cluster.
  */
-export async function compareClusters({ client, kind }: JobClient, namespace: string, choice: ComparisonChoice): Promise<readonly Check[]> {
+export async function compareClusters(
+  { client, kind }: { readonly client: Pick<KubeClient, 'list' | 'raw'>; readonly kind: WorkKind<Job> },
+  namespace: string,
+  choice: ComparisonChoice,
+): Promise<readonly Check[]> {
   try {
     const [{ items: jobs }, { items: localQueues }, { items: clusterQueues }, { items: workerClusters }] = await Promise.all([
       client.list(kind.resource, { namespace }),

@@ -46,9 +46,9 @@ import { judgeDeletions, judgeStuckQueues, judgeSubmissionQueues, judgeUnmanaged
 
 export type DoctorConfig = ClusterChoice & {
   readonly 'manager-namespace': string;
-  /** The namespace for whose Jobs clusters are compared; undefined: none. */
-  readonly namespace: string | undefined;
-  readonly 'cluster-kubeconfig': string | undefined;
+  /** The namespace for whose Jobs clusters are compared; absent: none. */
+  readonly namespace?: string | undefined;
+  readonly 'cluster-kubeconfig'?: string | undefined;
   readonly output: Form;
   readonly redis: RedisConfig | undefined;
 };

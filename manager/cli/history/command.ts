@@ -35,12 +35,7 @@ export const HISTORY = command({
     'which shows the Jobs of one namespace to users who may list Jobs there.',
   operands: [{ usage: '[JOB]', about: 'only those of this name, with what their pods ended with: NAME or NAMESPACE/NAME' }],
   flags: FLAGS,
-  examples: [
-    'history -n team',
-    'history --history-store .switchyard/1/history -A',
-    'history nightly -o json',
-    'history --outcome Failed --since 24h',
-  ],
+  examples: ['history -n team', 'history --history-store .switchyard/1/history -A', 'history nightly -o json', 'history --outcome Failed --since 24h'],
   configOf(values, [operand]) {
     // A manager that is named is asked, whatever a variable says of the store.
     const store = values.server === undefined || values.server === NO_SERVER ? values['history-store'] : undefined;

@@ -214,7 +214,7 @@ describe('doctor', () => {
       now: Date.now,
     };
     const choice = { kubeconfig: path.join(folder, 'kubeconfig'), context: undefined, 'manager-namespace': 'switchyard' };
-    await runDoctor({ ...choice, namespace: undefined, 'cluster-kubeconfig': undefined, output: 'json', redis: undefined }, session);
+    await runDoctor({ ...choice, output: 'json', redis: undefined }, session);
     return (JSON.parse(said) as { checks: Check[] }).checks;
   }
 
