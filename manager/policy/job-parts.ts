@@ -151,7 +151,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
-  own('annotations', CARRY_PENDING_ANNOTATION, 'That ConfigMaps and Secrets of a copy are still to be written; likewise.'),
+  own('annotations', CARRY_PENDING_ANNOTATION, 'Whether ConfigMaps and Secrets of a copy are still to be written; likewise.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the status.'),
   {

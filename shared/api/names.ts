@@ -119,7 +119,7 @@ export const CARRIED_CONTENT_ANNOTATION = 'switchyard.dev/carried-content';
  * requires it.
  */
 export const DATA_ANNOTATION = 'switchyard.dev/data';
-/** Annotation of a suspended copy whose ConfigMaps and Secrets are still to be written. */
+/** Annotation of a copy: `true` while its ConfigMaps and Secrets are still to be written, `false` after that. */
 export const CARRY_PENDING_ANNOTATION = 'switchyard.dev/carry-pending';
 /** Annotation on such a pod, by the worker that runs it: its last renewal. */
 export const POD_FENCE_RENEWAL_ANNOTATION = 'switchyard.dev/pod-fence-renewal';

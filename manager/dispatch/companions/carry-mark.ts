@@ -7,8 +7,12 @@ export const carryPending = (copy: Unsaved<WorkObject>): Unsaved<WorkObject> => 
   metadata: { ...copy.metadata, annotations: { ...copy.metadata.annotations, [CARRY_PENDING_ANNOTATION]: 'true' } },
 });
 
-export const isCarryPending = ({ metadata }: DeepReadonly<WorkObject>): boolean =>
-  metadata.annotations?.[CARRY_PENDING_ANNOTATION] !== undefined;
+/**
+ * Whether the mark says that the objects of the copy are written. Users and webhooks of its cluster can remove the mark: without it nothing
+ * is known, and they are written again.
+ */
+export const isCarried = ({ metadata }: DeepReadonly<Pick<WorkObject, 'metadata'>>): boolean =>
+  metadata.annotations?.[CARRY_PENDING_ANNOTATION] === CARRY_DONE[CARRY_PENDING_ANNOTATION];
 
-/** Removes the mark. */
-export const CARRY_DONE = { [CARRY_PENDING_ANNOTATION]: null } as const;
+/** Says that they are written. */
+export const CARRY_DONE = { [CARRY_PENDING_ANNOTATION]: 'false' } as const;

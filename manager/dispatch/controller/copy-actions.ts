@@ -2,7 +2,7 @@ import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts
 import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
 import { objectKey, parseKey } from '../../../shared/kube/keys.ts';
-import { CARRIED_CONTENT_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
+import { CARRIED_CONTENT_ANNOTATION, CARRY_PENDING_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { carriedReferences } from '../../api/pod-references.ts';
 import { JobEventReason } from '../../api/reasons.ts';
@@ -10,6 +10,7 @@ import type { ParsedRecord } from '../../api/records.ts';
 import { fieldsDropped, isRefusal, isRefusalOf, refusalOf, type DispatchProblem } from '../../api/refusals.ts';
 import { neverSent } from '../cluster/lease-not-held.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
+import { isCarried } from '../companions/carry-mark.ts';
 import { type Companion, refersTo, withCompanions } from '../companions/plan-companions.ts';
 import { carriedContentOf, carriedContentText, changedContent } from '../companions/carried-content.ts';
 import { readCompanions } from '../companions/read-companions.ts';
@@ -51,6 +52,7 @@ export type CopyActionsDeps = Pick<
 const REFUSED_RETRY_MS = 10_000;
 /** Time for the cache of Jobs to catch up with the API server. */
 const LAG_RETRY_MS = 1_000;
+const CARRY_MARK = `metadata.annotations[${CARRY_PENDING_ANNOTATION}]`;
 
 export const createCopyActions = (deps: CopyActionsDeps): CopyActions => new Actions(deps);
 
@@ -179,7 +181,11 @@ class Actions implements CopyActions {
     copy: DeepReadonly<WorkObject>,
     companions: readonly Companion[],
   ): Promise<void> {
-    cluster.wrote(key, await cluster.writer.carry(copy, companions));
+    const carried = await cluster.writer.carry(copy, companions);
+    cluster.wrote(key, carried);
+    // Without the mark no later leader knows that they are written: the cluster keeps no copy that takes objects along.
+    if (!isCarried(carried))
+      throw new DispatchRefused(refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, [CARRY_MARK])));
     this.works(cluster, key);
     if (local === undefined || companions.length === 0) return;
     const names = companions.map(({ reference, object }) => `${reference.kind.toLowerCase()} ${reference.name} as ${object.metadata.name}`);

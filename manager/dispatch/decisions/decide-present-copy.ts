@@ -5,7 +5,7 @@ import { DispatchedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
-import { isCarryPending } from '../companions/carry-mark.ts';
+import { isCarried } from '../companions/carry-mark.ts';
 import { changedMarks } from '../../work-kind/copy-marks.ts';
 import { lossMessage } from '../mirror/lost-place.ts';
 import { type Copy, isCertain, type MirrorGroup } from '../mirror/mirror-group.ts';
@@ -64,7 +64,8 @@ export function decidePresentCopy(
   // A copy with a verdict is not changed: it only has to finish, for which it must not be suspended.
   if (kind.home.hasVerdict(copy.job))
     return { remote: runs && kind.isSuspended(copy.job) && !isFinished(copy.job.status) ? [update(kind.suspension(false))] : [], home };
-  const carry = runs && isCarryPending(copy.job) ? carriedTo(group, local, record, cluster) : undefined;
+  const mayLack = runs && kind.isSuspended(copy.job) && kind.copies.isUnbegun(copy.job) && !isCarried(copy.job);
+  const carry = mayLack ? carriedTo(group, local, record, cluster) : undefined;
   if (carry !== undefined) return { remote: [{ kind: 'Carry', cluster, copy: copy.job, carry }], home };
   const seed = runs ? kind.home.seedFor(copy.job, local) : undefined;
   const spec = 'reason' in wanted ? suspension(group, copy.job, local) : kind.copies.change(copy.job, wanted, !runs || seed !== undefined);

@@ -42,7 +42,7 @@ export interface CopyWriter {
   find(key: ObjectKey): Promise<WorkObject | undefined>;
   /** Names of the first pods of this copy that have not ended. The copy itself may be gone: a user can delete it and orphan its pods. */
   runningPods(copy: ObjectKey, originUid: string): Promise<readonly string[]>;
-  /** Writes the objects that a copy takes along, and removes the mark that they are missing. */
+  /** Writes the objects that a copy takes along, and marks the copy so. */
   carry(copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject>;
   update(copy: DeepReadonly<WorkObject>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<WorkObject>;
   /** Writes finished work to the status of this version of a suspended copy; 409 when its Job controller has written to it meanwhile. */

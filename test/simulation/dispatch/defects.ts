@@ -364,8 +364,8 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/decisions/decide-present-copy.ts',
-        right: 'const carry = runs && isCarryPending(copy.job) ? carriedTo(',
-        wrong: "const carry = runs && isCarryPending(copy.job) && cluster === '' ? carriedTo(",
+        right: 'const carry = mayLack ? carriedTo(',
+        wrong: "const carry = mayLack && cluster === '' ? carriedTo(",
       },
     ],
     bias: { troubles: ['killed after a create', 'kill'], carries: true },

@@ -36,9 +36,17 @@ describe('a Job that takes objects along', () => {
     expect(plan(anAdmittedJobThatCarries(carry), []).remote).toMatchObject([{ kind: 'Create', job: { spec: { suspend: false } } }]);
   });
 
-  test('has them written before its marked copy is resumed, and is not held up by the mark once it is gone', () => {
+  test('has them written before its copy is resumed, also where users or webhooks of the cluster have taken the mark from it', () => {
     const local = anAdmittedJobThatCarries(['ConfigMaps']);
     expect(actions(plan(local, [aCopy(local, { [CARRY_PENDING_ANNOTATION]: 'true' })]))).toEqual(['Carry eu-1']);
-    expect(actions(plan(local, [aCopy(local, {})]))).toEqual(['Update eu-1']);
+    expect(actions(plan(local, [aCopy(local, {})]))).toEqual(['Carry eu-1']);
+    expect(actions(plan(local, [aCopy(local, { [CARRY_PENDING_ANNOTATION]: 'false' })]))).toEqual(['Update eu-1']);
+  });
+
+  test('is resumed at once where its copy has begun before: its objects are there', () => {
+    const local = anAdmittedJobThatCarries(['ConfigMaps']);
+    const copy = aCopy(local, {});
+    const begun = { ...copy, job: { ...copy.job, status: { startTime: '2026-01-01T00:00:00Z' } } };
+    expect(actions(plan(local, [begun]))).toEqual(['Update eu-1']);
   });
 });
