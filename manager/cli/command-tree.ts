@@ -18,6 +18,7 @@ export type TreeOptions = {
 /** `about` of the groups of commands: their first words. */
 const GROUPS: Readonly<Record<string, string>> = {
   import: 'take over what was set up for another system',
+  kinds: 'kinds of work beside Job: what their descriptions understand',
   clusters: 'worker clusters: which there are, and what they take',
 };
 

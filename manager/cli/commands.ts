@@ -14,6 +14,7 @@ import { HISTORY } from './history/command.ts';
 import { HISTORY_PURGE } from './history/purge.ts';
 import { HOLD } from './jobs/hold.ts';
 import { RELEASE } from './jobs/release.ts';
+import { KINDS_TEST } from './kinds/command.ts';
 import { LOCAL } from './local/command.ts';
 import { LOGS } from './logs/command.ts';
 import { QUEUES } from './queues/command.ts';
@@ -47,6 +48,7 @@ export const COMMANDS: readonly Command[] = [
   CANARY,
   REPLAY,
   IMPORT_KUEUE,
+  KINDS_TEST,
   LOCAL,
   COMPLETION,
 ];

@@ -110,6 +110,7 @@ function ruleProblems(
   if (problems.length > 0) return [...namespaceProblems(object, deniedNamespaces, kind), ...problems];
   return [
     ...namespaceProblems(object, deniedNamespaces, kind),
+    ...(podSets.length === 0 ? [{ field: 'spec', problem: `has no pods where the description of ${kind} looks for them; name some` }] : []),
     ...(state.pods > PODS_AT_ONCE_MAX
       ? [{ field: 'spec', problem: `asks for ${state.pods} pods at once, and at most ${PODS_AT_ONCE_MAX} are taken; split the ${kind}` }]
       : []),

@@ -117,6 +117,15 @@ describe('an object that its description cannot read', () => {
     ]);
   });
 
+  test('is refused where nothing of it has pods', () => {
+    const [, groups] = CREW_SPEC.podSets;
+    const { validations: _none, ...spec } = CREW_SPEC;
+    const crews = describedKind(compiled({ ...spec, podSets: groups === undefined ? [] : [groups] }));
+    expect(crews.ruleProblems(aCrew({ spec: { groups: [] } }), DEFAULT_JOB_RULES)).toEqual([
+      { field: 'spec', problem: 'has no pods where the description of Crew looks for them; name some' },
+    ]);
+  });
+
   test('is refused where two pod sets have one name, or one has none that could be noted', () => {
     const group = { hands: 1, pod: { spec: { containers: [] } } };
     const named = (...names: string[]) => aCrew({ spec: { groups: names.map((name) => ({ ...group, name })) } });
