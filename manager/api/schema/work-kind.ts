@@ -243,7 +243,7 @@ export const WORK_KIND_SCHEMA: KindSchema = {
   printerColumns: [
     { name: 'Kind', type: 'string', jsonPath: '.spec.kind' },
     { name: 'Version', type: 'string', jsonPath: '.spec.version' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Accepted', type: 'string', jsonPath: '.status.conditions[?(@.type=="Accepted")].status' },
     AGE_COLUMN,
   ],
 };

@@ -42,7 +42,17 @@ const TERM: Parts = {
 const POD: Parts = {
   containers: [CONTAINER],
   initContainers: [CONTAINER],
-  volumes: [{ ...NAMED, configMap: NAMED, secret: { secretName: isText }, projected: { sources: [{ configMap: NAMED, secret: NAMED }] } }],
+  serviceAccountName: isText,
+  serviceAccount: isText,
+  volumes: [
+    {
+      ...NAMED,
+      persistentVolumeClaim: { claimName: isText },
+      configMap: NAMED,
+      secret: { secretName: isText },
+      projected: { sources: [{ configMap: NAMED, secret: NAMED }] },
+    },
+  ],
   imagePullSecrets: [NAMED],
   nodeSelector: isTextMap,
   tolerations: [{ key: isText, operator: isText, value: isText, effect: isText }],

@@ -143,6 +143,17 @@ describe('in the cache', () => {
     expect(kind.references(kind.cache.compact(structuredClone(crew)))).toEqual(references);
   });
 
+  test('what its pods need on a cluster is kept too, each once', () => {
+    const spec = { containers: [], serviceAccountName: 'sailor', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'hold' } }] };
+    const crew = aCrew({ spec: { captain: { spec }, groups: [{ name: 'a', hands: 1, pod: { spec } }] } });
+    const needs = [
+      { kind: 'PersistentVolumeClaim', name: 'hold' },
+      { kind: 'ServiceAccount', name: 'sailor' },
+    ];
+    expect(kind.needs(crew)).toEqual(needs);
+    expect(kind.needs(kind.cache.compact(structuredClone(crew)))).toEqual(needs);
+  });
+
   test('a refused object keeps why, and little else', () => {
     const compact = kind.cache.compact(full(), { problem: 'too large' });
     expect(kind.cache.problem(compact)).toBe('too large');
