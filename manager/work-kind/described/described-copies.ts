@@ -247,8 +247,8 @@ function withIdentity(essentials: WorkObject, identity: CopyIdentity | undefined
 }
 
 /**
- * The status of a copy, as far as it counts. An end counts only while the copy is not being deleted, unless it is known at home: an operator
- * may take pods that the deletion removes for failed. `Suspended` counts only while the copy is suspended.
+ * The status of a copy, as far as it counts. An end counts only while the copy is not being deleted, unless it is known at home: an
+ * operator may take pods that the deletion removes for failed. `Suspended` counts only while the copy is suspended.
  */
 function believed(
   readings: Readings,

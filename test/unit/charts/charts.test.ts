@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { admissionPolicies } from '../../../manager/policy/admission-policies.ts';
 import {
   matchConditions,
@@ -16,7 +13,6 @@ import { containerOf, managerConfig, workerConfig } from '../../support/chart-co
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
-const KINDS = path.join(import.meta.dirname, '../../../charts/switchyard-manager/files/kinds');
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
 /** What is allowed of resources; paths such as that of the metrics are none. */
 const rulesOf = (objects: readonly Rendered[], kind: 'ClusterRole' | 'Role'): Rule[] =>
@@ -115,17 +111,6 @@ describe('the manager chart', () => {
     // What the value was called before still counts.
     for (const off of ['crds.enabled=false', 'crds.install=false'])
       expect(ofKind(renderChart('manager', off), 'CustomResourceDefinition')).toEqual([]);
-  });
-
-  test('describes the kinds that its values name, as their files say, and none by default', () => {
-    expect(ofKind(renderChart('manager'), 'WorkKind')).toEqual([]);
-    const [jobSet, rayJob, ...others] = ofKind(renderChart('manager', 'kinds={RayJob,JobSet}'), 'WorkKind');
-    expect(others).toEqual([]);
-    for (const kind of [jobSet, rayJob]) {
-      const file = path.join(KINDS, `${String((kind?.['spec'] as { kind: string }).kind).toLowerCase()}.yaml`);
-      expect(kind?.['spec']).toEqual((parse(readFileSync(file, 'utf8')) as { spec: object }).spec);
-    }
-    expect(() => renderChart('manager', 'kinds={Job}')).toThrow('kinds');
   });
 
   type Rule = { resources: string[]; resourceNames?: string[]; verbs: string[] };

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { helm, ofKind, renderChart } from '../../support/helm.ts';
+
+const CHART = path.join(import.meta.dirname, '../../../charts/switchyard-manager');
+const FOLDER = path.join(CHART, 'files/kinds');
+const FILES = new Map(
+  readdirSync(FOLDER).map((name) => {
+    const { spec } = parse(readFileSync(path.join(FOLDER, name), 'utf8')) as { spec: { kind: string } };
+    return [spec.kind, spec];
+  }),
+);
+const kindsOf = (...values: string[]): unknown[] => ofKind(renderChart('manager', ...values), 'WorkKind').map(({ spec }) => spec);
+
+test('the chart describes the kinds that its values name, as their files say, and none by default', () => {
+  expect(kindsOf()).toEqual([]);
+  expect(kindsOf('kinds={RayJob,JobSet}')).toEqual([FILES.get('JobSet'), FILES.get('RayJob')]);
+  expect(kindsOf(`kinds={${[...FILES.keys()].join(',')}}`)).toHaveLength(FILES.size);
+  expect(() => kindsOf('kinds={Job}')).toThrow('kinds');
+});
+
+test('before the definition of WorkKinds is known no kind is described, and the chart is rendered all the same', () => {
+  const text = helm('template', 'test', CHART, '--kube-version', '1.36.0', '--set', 'kinds={JobSet}');
+  expect(text).toContain('name: workkinds.switchyard.dev');
+  expect(text).not.toMatch(/^kind: WorkKind$/m);
+});
