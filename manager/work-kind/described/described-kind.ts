@@ -28,7 +28,7 @@ export function describedKind(description: Description): SingleKind {
     of: () => kind,
     others: [],
     isFenced: false,
-    podsOf: ({ namespace = '', name }) => selectorText(readings.of({ metadata: { namespace, name }, spec: {} }).podLabels),
+    podsOf: ({ namespace, name }) => selectorText(readings.of({ metadata: { namespace, name }, spec: {} }).podLabels),
     resource,
     controllerOf: (object) => controllerOf(description, object),
     isSuspended: (object) => valueAt(object, suspend) === true,

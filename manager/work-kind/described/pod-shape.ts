@@ -7,8 +7,10 @@ import { isJsonObject } from '../../api/json-value.ts';
 export function templateProblem(template: unknown): string | undefined {
   if (!isJsonObject(template)) return 'is missing, and must be a pod template';
   const { metadata, spec } = template;
-  const problem = isOptional(metadata, isLabelled) ? partsProblem(POD, spec, 'spec') : 'metadata.labels must be an object of strings';
-  return isJsonObject(spec) ? problem : 'spec is missing, and must be that of a pod';
+  if (!isJsonObject(spec)) return 'spec is missing, and must be that of a pod';
+  if (!isOptional(metadata, isLabelled)) return 'metadata.labels must be an object of strings';
+  const problem = partsProblem(POD, spec);
+  return problem === undefined ? undefined : `spec${problem}`;
 }
 
 type Check = (value: unknown) => boolean;
@@ -70,24 +72,26 @@ const POD: Parts = {
   terminationGracePeriodSeconds: isNumber,
 };
 
-function partsProblem(parts: Parts, value: unknown, path: string): string | undefined {
-  if (!isJsonObject(value)) return `${path} must be an object`;
-  for (const [field, part] of Object.entries(parts)) {
-    const problem = partProblem(part, value[field], `${path}.${field}`);
-    if (problem !== undefined) return problem;
+/** What is wrong, behind the path of the value. Paths are made only where something is. */
+function partsProblem(parts: Parts, value: unknown): string | undefined {
+  if (!isJsonObject(value)) return ' must be an object';
+  for (const field of Object.keys(value)) {
+    const part = Object.hasOwn(parts, field) ? parts[field] : undefined;
+    const problem = part === undefined ? undefined : partProblem(part, value[field]);
+    if (problem !== undefined) return `.${field}${problem}`;
   }
   return undefined;
 }
 
-function partProblem(part: Parts[string], value: unknown, path: string): string | undefined {
+function partProblem(part: Check | Parts | readonly [Parts], value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof part === 'function') return part(value) ? undefined : `${path} is of a wrong type`;
-  if (!isList(part)) return partsProblem(part, value, path);
-  if (!Array.isArray(value)) return `${path} must be a list`;
+  if (typeof part === 'function') return part(value) ? undefined : ' is of a wrong type';
+  if (!isList(part)) return partsProblem(part, value);
+  if (!Array.isArray(value)) return ' must be a list';
   const [item] = part;
   for (const [index, each] of value.entries()) {
-    const problem = partsProblem(item, each, `${path}[${index}]`);
-    if (problem !== undefined) return problem;
+    const problem = partsProblem(item, each);
+    if (problem !== undefined) return `[${index}]${problem}`;
   }
   return undefined;
 }

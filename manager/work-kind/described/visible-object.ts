@@ -21,7 +21,7 @@ export function visibleObject<O extends DeepReadonly<Unsaved<WorkObject>>>(objec
   });
   return {
     metadata: visibleMetadata(metadata),
-    spec: shortened(placed.spec),
+    spec: hasLongText(placed.spec) ? shortened(placed.spec) : placed.spec,
     ...(status === undefined ? {} : { status }),
   } as unknown as O;
 }
@@ -44,6 +44,12 @@ function visibleMetadata({ managedFields: _managedFields, annotations, ...metada
     ([name, value]) => typeof value === 'string' && (name.startsWith(`${SWITCHYARD_GROUP}/`) || value.length <= ANNOTATION_LENGTH_MAX),
   );
   return { ...metadata, ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }) };
+}
+
+function hasLongText(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > TEXT_LENGTH_MAX;
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) ? value.some(hasLongText) : Object.values(value).some(hasLongText);
 }
 
 function shortened(value: unknown): unknown {
