@@ -85,7 +85,12 @@ const FLAGS = {
     about: `controllers to run, separated by commas: ${WORKER_CONTROLLERS.join(', ')}`,
     parse: shaped({ type: 'array', minItems: 1, items: { enum: WORKER_CONTROLLERS } }, controllers),
   },
-  'concurrent-job-syncs': { value: 'N', fallback: '5', about: 'Jobs worked on at once', parse: wholeNumber(1) },
+  'concurrent-job-syncs': {
+    value: 'N',
+    fallback: '5',
+    about: 'Jobs worked on at once: so many small ones, of at most 10 pods at once, and so many others',
+    parse: wholeNumber(1),
+  },
   'concurrent-ttl-after-finished-syncs': { value: 'N', fallback: '5', about: 'expired Jobs worked on at once', parse: wholeNumber(1) },
   'job-batch-period': {
     value: 'DURATION',
@@ -133,7 +138,7 @@ const FLAGS = {
     parse: wholeNumber(1024, 256 * 1024),
   },
   'otlp-endpoint': TRACING_FLAGS['otlp-endpoint'],
-  'kube-api-qps': qpsFlag('the API server', 50),
+  'kube-api-qps': qpsFlag('the API server, which Jobs share by turns', 50),
   'kube-api-burst': burstFlag('the API server', 100),
   ...leaderElectionFlags('workers', 'switchyard-worker'),
   ...METRICS_FLAGS,

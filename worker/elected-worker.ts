@@ -20,13 +20,14 @@ export type ElectedWorkerDeps = WorkerDeps & {
  * ready: it would work if it were its turn.
  */
 export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
-  const { client, eventClient, presence, logs, election, clock, random, log } = deps;
+  const { client, clientOf, eventClient, presence, logs, election, clock, random, log } = deps;
   let worker: Worker | undefined;
   const hold = createLeaseHold(clock);
   const lead = (leading: AbortSignal, lost: AbortSignal): Promise<void> => {
     worker = createWorker({
       ...deps,
       client: fencedClient(client, lost, hold),
+      ...(clientOf && { clientOf: (key) => fencedClient(clientOf(key), lost, hold) }),
       eventClient: fencedClient(eventClient, lost, hold),
       ...(logs && { logs: { ...logs, client: fencedClient(logs.client, lost, hold) } }),
       // Only who leads says that there is a worker.

@@ -9,11 +9,12 @@ import { WORKER_FIELD_MANAGER } from '../shared/api/names.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import { createClientMetrics } from '../shared/kube/client-metrics.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
+import { createFairRateLimiter } from '../shared/kube/fair-rate-limiter.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { programAccess } from '../shared/kube/program-access.ts';
 import { createMetricsGate } from '../shared/kube/access-gate.ts';
-import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
@@ -65,13 +66,12 @@ async function serve(
   // No renewal waits for a connection that the work has.
   const electionTransport = createHttpTransport(access, log);
   const metrics = createClientMetrics(registry)(new URL(access.server).host);
-  const newClient = (qps = config.kubeApiQps, over = transport): KubeClient =>
-    createKubeClient(over, {
-      userAgent: `${WORKER_FIELD_MANAGER}/${manifest.version}`,
-      clock: systemClock,
-      rateLimiter: createRateLimiter({ qps, burst: config.kubeApiBurst, clock: systemClock }),
-      metrics,
-    });
+  const clientWith = (rateLimiter: RateLimiter, over = transport): KubeClient =>
+    createKubeClient(over, { userAgent: `${WORKER_FIELD_MANAGER}/${manifest.version}`, clock: systemClock, rateLimiter, metrics });
+  const rate = { burst: config.kubeApiBurst, clock: systemClock };
+  const newClient = (qps = config.kubeApiQps, over = transport): KubeClient => clientWith(createRateLimiter({ ...rate, qps }), over);
+  // What is no Job's own, such as watches and orphaned pods, is one flow beside those of the Jobs.
+  const fair = createFairRateLimiter({ ...rate, qps: config.kubeApiQps });
   const readiness = { worker: () => worker.problem() };
   const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
   const spans =
@@ -86,7 +86,8 @@ async function serve(
     });
   const deps = {
     onLeading: () => program.leads(true),
-    client: newClient(),
+    client: clientWith(fair.of('')),
+    clientOf: (key: string) => clientWith(fair.of(key)),
     eventClient: newClient(),
     registry,
     clock: systemClock,

@@ -8,11 +8,11 @@ import type { KubeClient, RawClient, ReadClient, WriteClient } from '../shared/k
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
 import { isConflict, isInvalid, isNotFound } from '../shared/kube/api-error.ts';
-import { guardStaleReads } from '../shared/kube/stale-read-guard.ts';
+import { guardStaleReads, type StaleReadGuardOptions } from '../shared/kube/stale-read-guard.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { formatKey, keyOfObject, parseKey } from '../shared/kube/keys.ts';
-import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
+import { createWorkqueue, type RateLimit, type WorkqueueOptions } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import { createInvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
@@ -26,6 +26,7 @@ import { createFence, type Fence, type FenceDeps, type FenceSettings } from './f
 import { createPodRenewals } from './fence/pod-renewals.ts';
 import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
+import { LANES, laneOf } from './job/lanes.ts';
 import { createJobMemory } from './job/job-memory.ts';
 import { createJobMetrics } from './job/metrics.ts';
 import { createOrphanReconciler } from './job/orphan-pods.ts';
@@ -59,6 +60,8 @@ export type WorkerSettings = {
 
 export type WorkerDeps = {
   readonly client: KubeClient;
+  /** What is sent for one Job goes through the client of its key, so that Jobs share the rate limit fairly. Default: `client`. */
+  readonly clientOf?: (key: string) => KubeClient;
   /** Writes Events; one with its own rate limit keeps them from delaying pods. Default: `client`. */
   readonly eventClient?: WriteClient;
   readonly registry: Registry;
@@ -128,13 +131,16 @@ export function createWorker(deps: WorkerDeps): Worker {
   const restored = new AbortController();
   const stopped = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
-  const client = guardStaleReads(deps.client, {
+  const guard: StaleReadGuardOptions = {
     clock,
     cached: (resource, key) => cacheOf(resource)?.get(key)?.metadata.resourceVersion,
     // A restored server gives versions a second time: then a write on what the object was is refused for its content.
     isSign: (error, { plural }) => isConflict(error) || isInvalid(error) || (isNotFound(error) && plural === PODS.plural),
     onDoubt: (...doubt) => void resolveDoubt(...doubt),
-  });
+  };
+  const client = guardStaleReads(deps.client, guard);
+  const { clientOf } = deps;
+  const guardedOf = clientOf === undefined ? () => client : (key: string) => guardStaleReads(clientOf(key), guard);
   const common = { client, clock, random, log, onWentBack };
   const watched = createWatchedNamespaces(namespaces, log, (namespace) => jobParts?.takeIn(namespace));
   const jobs = watched.informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
@@ -143,7 +149,8 @@ export function createWorker(deps: WorkerDeps): Worker {
     : undefined;
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
-  const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics.of(name) });
+  const newQueue = (name: string, rateLimit: RateLimit, more: Pick<WorkqueueOptions, 'laneOf'> = {}) =>
+    createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics.of(name), ...more });
   const jobParts = pods && createJobParts(pods);
   const controllers = [...(jobParts?.controllers ?? []), ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : [])];
   const informers = pods === undefined ? [jobs] : [jobs, pods];
@@ -214,7 +221,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function createJobParts(pods: Informer<Pod>) {
     const memory = createJobMemory(clock, (resource, namespace) => (resource === 'jobs' ? jobs : pods).lastResourceVersion(namespace));
     const metrics = createJobMetrics(registry);
-    const queue = newQueue('job', JOB_RETRIES);
+    const queue = newQueue('job', JOB_RETRIES, { laneOf: (key) => laneOf(jobs.get(parseKey(key))) });
     const orphanQueue = newQueue('job_orphan_pod', JOB_RETRIES);
     const triggers = { jobs, queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs };
     jobs.addHandler(jobTriggers(triggers));
@@ -244,6 +251,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (renewals !== undefined) pods.addHandler(renewals.handler);
     const reconcile = createJobReconciler({
       ...shared,
+      clientOf: guardedOf,
       random,
       fence,
       queue,
@@ -268,6 +276,7 @@ export function createWorker(deps: WorkerDeps): Worker {
           name: 'job',
           queue,
           concurrency,
+          lanes: LANES,
           log,
           // Where pods are not known yet, it would create them a second time.
           reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),

@@ -14,20 +14,24 @@ export class TerminalError extends Error {
 export type ControllerOptions = {
   readonly name: string;
   readonly queue: Workqueue;
+  /** Keys of each lane worked on at once. */
   readonly concurrency: number;
+  /** Of the queue; default: 1. */
+  readonly lanes?: number;
   readonly reconcile: Reconcile;
   readonly log: Logger;
 };
 
-/** Runs `concurrency` loops over the queue until it is shut down; resolves when the last reconcile has ended. */
+/** Runs `concurrency` loops over each lane of the queue until it is shut down; resolves when the last reconcile has ended. */
 export async function runController(options: ControllerOptions): Promise<void> {
+  const { concurrency, lanes = 1 } = options;
   const turn = createTurns();
-  await Promise.all(Array.from({ length: options.concurrency }, () => workOff(options, turn)));
+  await Promise.all(Array.from({ length: concurrency * lanes }, (_, loop) => workOff(options, loop % lanes, turn)));
 }
 
-async function workOff(options: ControllerOptions, turn: () => Promise<void>): Promise<void> {
+async function workOff(options: ControllerOptions, lane: number, turn: () => Promise<void>): Promise<void> {
   const { queue } = options;
-  for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+  for (let key = await queue.get(lane); key !== undefined; key = await queue.get(lane)) {
     await turn();
     await reconcileOnce(options, key);
     queue.done(key);

@@ -9,6 +9,11 @@ export type WorkqueueOptions = {
   readonly clock: Clock;
   /** Per-key exponential delay of addRateLimited: `min(base * 2^failures, max)`. */
   readonly rateLimit: RateLimit;
+  /**
+   * The lane that a key waits in, from 0 on; default: one lane for all. Each lane has its own order and its own consumers, so that keys of
+   * one do not wait for those of another. Asked each time the key begins to wait.
+   */
+  readonly laneOf?: (key: string) => number;
   /** Observes the queue; see workqueue-metrics.ts. */
   readonly metrics?: WorkqueueMetrics | undefined;
 };
@@ -36,8 +41,8 @@ export interface Workqueue {
   /** Resets the key's failure count. */
   forget(key: string): void;
   numRequeues(key: string): number;
-  /** Waits for a key; undefined once the queue is shut down and drained. The caller must call `done`. */
-  get(): Promise<string | undefined>;
+  /** Waits for a key of a lane (default 0); undefined once the queue is shut down and drained. The caller must call `done`. */
+  get(lane?: number): Promise<string | undefined>;
   done(key: string): void;
   length(): number;
   /** Refuses new keys and lets `get` return what is left, then undefined. */
@@ -58,22 +63,21 @@ class KeyedWorkqueue implements Workqueue {
   readonly #metrics: WorkqueueMetrics | undefined;
   /** Keys that wait, with the time of their arrival. */
   readonly #waiting = new Map<string, number>();
-  /** The same keys in order of arrival, from `#head` on. (The first key of a long Map is slow to find after many deletions.) */
-  #order: string[] = [];
-  #head = 0;
+  readonly #laneOf: (key: string) => number;
+  readonly #lanes: Lane[] = [];
   /** Keys handed out and not done, with the time they were handed out. */
   readonly #processing = new Map<string, number>();
   /** Keys added while being processed, with the time of that; they wait again when processing is done. */
   readonly #readded = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   readonly #delayed: DelayedKeys;
-  readonly #getters: ((key: string | undefined) => void)[] = [];
   #shutDown = false;
 
   constructor(options: WorkqueueOptions) {
     this.#clock = options.clock;
     this.#rateLimit = options.rateLimit;
     this.#metrics = options.metrics;
+    this.#laneOf = options.laneOf ?? (() => 0);
     this.#delayed = new DelayedKeys(options.clock, (key) => this.add(key));
   }
 
@@ -112,9 +116,9 @@ class KeyedWorkqueue implements Workqueue {
     return this.#failures.get(key) ?? 0;
   }
 
-  get(): Promise<string | undefined> {
+  get(lane = 0): Promise<string | undefined> {
     return new Promise((resolve) => {
-      this.#getters.push(resolve);
+      this.#lane(lane).getters.push(resolve);
       this.#serveGetters();
     });
   }
@@ -152,10 +156,47 @@ class KeyedWorkqueue implements Workqueue {
 
   #enqueue(key: string, sinceMs: number): void {
     this.#waiting.set(key, sinceMs);
+    this.#lane(this.#laneOf(key)).push(key);
+  }
+
+  #lane(index: number): Lane {
+    return (this.#lanes[index] ??= new Lane());
+  }
+
+  #serveGetters(): void {
+    for (const lane of this.#lanes) if (lane !== undefined) this.#serveLane(lane);
+    // Nothing waits. A key still being processed may come back (it was added meanwhile), so getters stay until it is done.
+    if (this.#shutDown && this.#waiting.size === 0 && this.#readded.size === 0) {
+      for (const lane of this.#lanes) for (const resolve of lane?.getters.splice(0) ?? []) resolve(undefined);
+    }
+  }
+
+  #serveLane(lane: Lane): void {
+    while (lane.getters.length > 0) {
+      const key = lane.shift();
+      if (key === undefined) break;
+      const nowMs = this.#clock.now();
+      const sinceMs = this.#waiting.get(key) ?? nowMs;
+      this.#waiting.delete(key);
+      this.#processing.set(key, nowMs);
+      this.#metrics?.got(this.#depth(), nowMs - sinceMs, nowMs);
+      lane.getters.shift()?.(key);
+    }
+  }
+}
+
+/** Keys in order of their arrival, and those who wait for one. */
+class Lane {
+  readonly getters: ((key: string | undefined) => void)[] = [];
+  /** From `#head` on. (The first key of a long Map is slow to find after many deletions.) */
+  #order: string[] = [];
+  #head = 0;
+
+  push(key: string): void {
     this.#order.push(key);
   }
 
-  #dequeue(): string | undefined {
+  shift(): string | undefined {
     const key = this.#order[this.#head];
     if (key === undefined) return undefined;
     this.#head++;
@@ -164,23 +205,6 @@ class KeyedWorkqueue implements Workqueue {
       this.#head = 0;
     }
     return key;
-  }
-
-  #serveGetters(): void {
-    while (this.#getters.length > 0) {
-      const key = this.#dequeue();
-      if (key === undefined) break;
-      const nowMs = this.#clock.now();
-      const sinceMs = this.#waiting.get(key) ?? nowMs;
-      this.#waiting.delete(key);
-      this.#processing.set(key, nowMs);
-      this.#metrics?.got(this.#depth(), nowMs - sinceMs, nowMs);
-      this.#getters.shift()?.(key);
-    }
-    // Nothing waits. A key still being processed may come back (it was added meanwhile), so getters stay until it is done.
-    if (this.#shutDown && this.#waiting.size === 0 && this.#readded.size === 0) {
-      for (const resolve of this.#getters.splice(0)) resolve(undefined);
-    }
   }
 }
 

@@ -39,7 +39,8 @@ import { wireStatus } from './wire-status.ts';
 import type { JobIdentity } from './written-versions.ts';
 
 export type JobReconcilerDeps = {
-  readonly client: ReadClient & WriteClient & StatusClient;
+  /** The client of one Job, by its key: what is written for different Jobs shares the rate limit fairly. */
+  readonly clientOf: (key: string) => ReadClient & WriteClient & StatusClient;
   readonly jobs: Lister<Job>;
   readonly pods: Lister<Pod>;
   readonly queue: Pick<Workqueue, 'addAfter'>;
@@ -67,7 +68,9 @@ export type JobReconcilerDeps = {
 const STALE_CACHE_RETRY_MS = 1000;
 
 export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
-  const { client, jobs, queue, memory, recorder, metrics, clock, controllerName } = deps;
+  const { clientOf, jobs, queue, memory, recorder, metrics, clock, controllerName } = deps;
+
+  const withClientOf = (key: string) => ({ ...deps, client: clientOf(key) });
 
   /**
    * 1. Is there a Job, is it ours, and has it not ended?
@@ -149,19 +152,20 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
     const { uid } = view;
+    const own = withClientOf(key);
     // An error is answered with a delay of its own.
     memory.capped.delete(uid);
     let action: SyncAction = 'reconciling';
     let result: 'success' | 'error' = 'error';
     try {
-      const observation = await observe(deps, job, view); // 4
+      const observation = await observe(own, job, view); // 4
       const nowMs = clock.now();
       const decision = decide(observation, nowMs); // 5
       wakeLater(key, observation, decision);
       if (decision.plan.kind === 'deny' && denied !== undefined) tellDenied(job, denied, log);
       // UPSTREAM.md D9.
       if (decision.plan.kind === 'create' && deps.fence.isUnsure(job)) await confirm(key, job);
-      const applied = await applyPods(deps, job, decision); // 6
+      const applied = await applyPods(own, job, decision); // 6
       action = applied.action;
       if (decision.verdict !== undefined && applied.deleted > 0) memory.endsBegun.set(uid, decision.verdict);
       const ledger = account(observation, decision, applied, clock.now()); // 7
@@ -193,10 +197,12 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   /** Throws unless the server has this very version of the Job. */
   async function confirm(key: string, job: DeepReadonly<Job>): Promise<void> {
     const { namespace, name, uid, resourceVersion } = job.metadata;
-    const current = await client.get(JOBS, { namespace, name }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+    const current = await clientOf(key)
+      .get(JOBS, { namespace, name })
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
     if (current?.metadata.uid !== uid) throw new JobGoneError(`job ${key} is gone`);
     if (current.metadata.resourceVersion !== resourceVersion) throw new Error(`job ${key} has changed, which the cache does not show yet`);
     deps.fence.confirmed(job);
@@ -214,7 +220,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   async function isGoneFromServer(job: DeepReadonly<Job>): Promise<boolean> {
     const { namespace, name, uid } = job.metadata;
     try {
-      return (await client.get(JOBS, { namespace, name })).metadata.uid !== uid;
+      return (await clientOf(keyOfObject(job)).get(JOBS, { namespace, name })).metadata.uid !== uid;
     } catch (error) {
       // Without an answer the sync has failed for the reason that it gives, and is tried again.
       return isNotFound(error);
@@ -253,7 +259,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     metrics.policyActions(ledger.policyActions);
     // Those whose log is being read stay until then, and are counted in the next sync; no decision waits for that, as they are listed.
     const free = ledger.removals.filter(({ uid }) => deps.tails?.isUnderWay(view.uid, uid) !== true);
-    const { removed, error } = await removeFinalizers(deps, job, free);
+    const { removed, error } = await removeFinalizers(withClientOf(keyOfObject(job)), job, free);
     const { status, changed, finished } = settle(view, ledger, removed, clock.now()); // 8
     if (changed) {
       current = await writeStatus(view, endedPodsOn(current, ledger), ledger.status, status, 'removing uncounted pods from status');
@@ -287,7 +293,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     purpose: string,
   ): Promise<DeepReadonly<Job>> {
     try {
-      const written = await client.replaceStatus(JOBS, { ...current, status: wireStatus(status) } as Job);
+      const written = await clientOf(keyOfObject(current)).replaceStatus(JOBS, { ...current, status: wireStatus(status) } as Job);
       memory.written.record(view.uid, 'jobs', written.metadata.resourceVersion);
       metrics.podsCounted(view, before, status);
       const { managedFields: _, ...metadata } = written.metadata;

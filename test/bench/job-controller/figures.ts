@@ -79,4 +79,10 @@ export function violations({ calls, seconds }: Figures, permitted: Permitted): s
   ];
 }
 
+/** That a small Job beside the load has waited for it. */
+export function slowProbes(probesMs: readonly number[], { probeSecondsMax = Number.POSITIVE_INFINITY }: Permitted): string[] {
+  const slowest = Math.max(0, ...probesMs) / 1000;
+  return slowest > probeSecondsMax ? [`a Job of one pod beside it took ${slowest.toFixed(1)} s, permitted are ${probeSecondsMax} s`] : [];
+}
+
 const round = (calls: number): number => Math.round(calls * 100) / 100;

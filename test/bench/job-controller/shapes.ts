@@ -19,6 +19,8 @@ export type Shape = {
   readonly onRequest?: boolean;
   /** Beside the load, a Job of one pod is created this often, and its time to completion is measured. */
   readonly probeEveryMs?: number;
+  /** The worker's limit of calls a second, where the load is about it; a flag of the command line counts more. */
+  readonly qps?: number;
   readonly permitted: Permitted;
 };
 
@@ -29,6 +31,8 @@ export type Permitted = {
   /** Without Events. */
   readonly ownCallsPerPodMax: number;
   readonly secondsMax?: number;
+  /** Of the slowest Job of one pod beside the load. */
+  readonly probeSecondsMax?: number;
 };
 
 const BOTH: readonly CompletionMode[] = ['NonIndexed', 'Indexed'];
@@ -73,5 +77,16 @@ export const SHAPES: readonly Shape[] = [
     onRequest: true,
     probeEveryMs: 5000,
     permitted: { callsPerPodMax: 2.05, ownCallsPerPodMax: 2.03 },
+  },
+  {
+    // Whether a small Job waits for the calls of a hundred others, at the worker's default limit.
+    name: '100x20',
+    jobs: 100,
+    podsPerJob: 20,
+    modes: ['NonIndexed'],
+    onRequest: true,
+    probeEveryMs: 5000,
+    qps: 50,
+    permitted: { callsPerPodMax: 2.6, ownCallsPerPodMax: 2.3, probeSecondsMax: 5 },
   },
 ];

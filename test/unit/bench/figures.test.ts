@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Figures, figuresOf, violations } from '../../bench/job-controller/figures.ts';
+import { type Figures, figuresOf, slowProbes, violations } from '../../bench/job-controller/figures.ts';
 import { parseSamples } from '../../bench/prometheus-text.ts';
 
 const reading = (posts: number, patches: number, puts: number, created: number, freed: number): string => `
@@ -35,5 +35,14 @@ test('figures outside their range are named', () => {
     '2.29 calls a pod, permitted are 2.28',
     '2.04 calls a pod without Events, permitted are 2.03',
     '6.0 s, permitted are 5 s',
+  ]);
+});
+
+test('a small Job that waited for the load beside it is out of range, where the load has one', () => {
+  const permitted = { callsPerPodMax: 1, ownCallsPerPodMax: 1 };
+  expect(slowProbes([1_200, 9_000], permitted)).toEqual([]);
+  expect(slowProbes([1_200, 4_900], { ...permitted, probeSecondsMax: 5 })).toEqual([]);
+  expect(slowProbes([1_200, 9_000], { ...permitted, probeSecondsMax: 5 })).toEqual([
+    'a Job of one pod beside it took 9.0 s, permitted are 5 s',
   ]);
 });

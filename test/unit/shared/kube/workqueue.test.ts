@@ -123,3 +123,24 @@ test('shut down, it keeps no timer for keys that were to come later, and hands t
   expect(clock.pendingTimers()).toBe(0);
   expect(await queue.get()).toBeUndefined();
 });
+
+test('keys of one lane do not wait for those of another, and one key is still worked on once at a time', async () => {
+  const clock = new FakeClock();
+  const laneOf = (key: string): number => (key.startsWith('small') ? 1 : 0);
+  const queue = createWorkqueue({ name: 'test', clock, rateLimit: { baseDelayMs: 10, maxDelayMs: 1000 }, laneOf });
+  for (const key of ['large-1', 'large-2', 'small-1']) queue.add(key);
+  expect(await queue.get()).toBe('large-1');
+  expect(await queue.get(1)).toBe('small-1');
+  const next = queue.get(1);
+  queue.add('small-1');
+  queue.add('small-2');
+  expect(await next).toBe('small-2');
+  queue.done('small-1');
+  expect(await queue.get(1)).toBe('small-1');
+  for (const key of ['small-1', 'small-2', 'large-1']) queue.done(key);
+  const idle = queue.get(1);
+  queue.shutDown();
+  expect(await queue.get()).toBe('large-2');
+  queue.done('large-2');
+  expect([await idle, await queue.get()]).toEqual([undefined, undefined]);
+});

@@ -42,8 +42,9 @@ function reconciling(
     stream: (request) => transport.stream(request),
     close: () => transport.close(),
   };
+  const client = createKubeClient(watched, { userAgent: 'test', clock });
   const deps = {
-    client: createKubeClient(watched, { userAgent: 'test', clock }),
+    clientOf: () => client,
     jobs: {
       get: ({ name }: { readonly name: string }) => cached.get(name),
       list: () => [...cached.values()],
