@@ -37,6 +37,34 @@ export function playSituations(groups: readonly RuleGroup[], situations: readonl
   );
 }
 
+/** A query over series, and the one value that it gives. */
+export type Reading = {
+  readonly name: string;
+  readonly series: Readonly<Record<string, string>>;
+  readonly expr: string;
+  readonly at: string;
+  readonly value: number;
+};
+
+/** What promtool says is otherwise than each reading has it, by its name. */
+export const playReadings = (readings: readonly Reading[]): ReadonlyMap<string, string> =>
+  play(
+    {},
+    readings.map(({ name, series, expr, at, value }) => ({
+      name,
+      file: {
+        evaluation_interval: '1m',
+        tests: [
+          {
+            interval: '1m',
+            input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
+            promql_expr_test: [{ expr, eval_time: at, exp_samples: [{ labels: '{}', value }] }],
+          },
+        ],
+      },
+    })),
+  );
+
 /** Series over time, and of one alert when it is heard and when not, in minutes. */
 export type Hearing = {
   readonly name: string;

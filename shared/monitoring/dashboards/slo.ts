@@ -1,16 +1,17 @@
-import { MANAGER, type Dashboard, type Panel } from './dashboard.ts';
+import { MANAGER, WORKER, type Dashboard, type Panel } from './dashboard.ts';
 
 const OF = 'job=~"$manager"';
+const OF_WORKERS = 'job=~"$worker"';
 
 /** Which part of what a histogram has seen in the chosen time was at most `seconds`, which is one of its buckets. */
-const within = (title: string, about: string, histogram: string, seconds: number): Panel => ({
+const within = (title: string, about: string, histogram: string, seconds: number, of = OF): Panel => ({
   title,
   about,
   kind: 'stat',
   unit: 'percentunit',
   queries: [
     {
-      expr: `sum(increase(${histogram}_bucket{${OF}, le="${seconds}"}[$__range])) / sum(increase(${histogram}_count{${OF}}[$__range]))`,
+      expr: `sum(increase(${histogram}_bucket{${of}, le="${seconds}"}[$__range])) / sum(increase(${histogram}_count{${of}}[$__range]))`,
       legend: `within ${seconds} s`,
     },
   ],
@@ -31,7 +32,7 @@ export const SLO: Dashboard = {
   uid: 'switchyard-slo',
   title: 'SLO',
   about: 'What is promised of the time that things take, over the time that is chosen above.',
-  variables: [MANAGER],
+  variables: [MANAGER, WORKER],
   rows: [
     {
       title: 'In the chosen time',
@@ -53,6 +54,13 @@ export const SLO: Dashboard = {
           'Of the scheduling cycles, the part that took at most a tenth of a second.',
           'switchyard_admission_attempt_duration_seconds',
           0.1,
+        ),
+        within(
+          'Syncs in time',
+          'Of the syncs of Jobs on worker clusters, the part that took at most 8.192 seconds.',
+          'job_controller_job_sync_duration_seconds',
+          8.192,
+          OF_WORKERS,
         ),
         {
           title: 'Leading',
