@@ -72,20 +72,32 @@ export function customResourceDefinition(kind: KindDefinition): object {
   };
 }
 
-function objectSchema(kind: KindDefinition): object {
+/** As `kubectl explain` shows it. An API server describes metadata itself, and takes no description of it. */
+export function objectSchema(kind: KindDefinition): object {
+  const { group, version, kind: name } = kind.resource;
+  const descriptions: Readonly<Record<string, string>> = {
+    spec: `What is wanted of the ${name}.`,
+    status: `What the manager has observed of the ${name}; only the manager writes it.`,
+  };
+  const fields = Object.entries(kind.fields).map(([field, schema]) => [
+    field,
+    { ...describedBy(descriptions[field]), ...withProperties(schema) },
+  ]);
   return {
     type: 'object',
     description: kind.description,
     properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
+      apiVersion: { type: 'string', description: `The version of this schema: ${group}/${version}.` },
+      kind: { type: 'string', description: `The name of this schema: ${name}.` },
       metadata: { type: 'object' },
-      ...Object.fromEntries(Object.entries(kind.fields).map(([name, schema]) => [name, withProperties(schema)])),
+      ...Object.fromEntries(fields),
     },
     ...(kind.required.length > 0 ? { required: kind.required } : {}),
     ...(kind.rules === undefined ? {} : { 'x-kubernetes-validations': kind.rules }),
   };
 }
+
+const describedBy = (description: string | undefined): object => (description === undefined ? {} : { description });
 
 /** Drops an empty `properties`, as an API server does. */
 function withProperties(schema: TSchema): object {

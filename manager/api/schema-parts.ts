@@ -149,12 +149,19 @@ const LabelRequirementSchema = Type.Object(
 
 /** metav1.Condition. */
 const ConditionSchema = Type.Object({
-  type: Type.String({ maxLength: 316 }),
+  type: Type.String({ maxLength: 316, description: 'What the condition is about; each type occurs once.' }),
   status: OneOf(['True', 'False', 'Unknown'], { description: 'Whether the condition holds.' }),
-  observedGeneration: Type.Optional(Type.Integer({ minimum: 0, format: 'int64' })),
-  lastTransitionTime: Type.String({ format: 'date-time' }),
-  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
-  message: Type.String({ maxLength: 32768 }),
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, format: 'int64', description: 'metadata.generation of the object that the condition is about.' }),
+  ),
+  lastTransitionTime: Type.String({ format: 'date-time', description: 'When the status of the condition changed last.' }),
+  reason: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+    description: 'Why the condition has its status, in one word for programs.',
+  }),
+  message: Type.String({ maxLength: 32768, description: 'The same for people.' }),
 });
 export type Condition = Static<typeof ConditionSchema>;
 

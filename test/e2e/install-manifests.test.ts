@@ -34,10 +34,16 @@ describe.each(kubectls)('kubectl $version', { timeout: LIMIT_MS }, (binary) => {
     expect(created.filter((line) => !/ (created|unchanged)$/.test(line))).toEqual([]);
     expect(created).toContain('deployment.apps/switchyard-manager created');
     expect(created).toContain('deployment.apps/switchyard-worker created');
+    const explained = await kubectl('explain clusterqueue.spec');
+    expect(explained).toContain('What is wanted of the ClusterQueue.');
+    expect(explained).toMatch(/namespaceSelector\s+<Object>\s+Namespaces whose Jobs are admitted/);
+    expect(explained).not.toContain('<no description>');
     const again = (await kubectl(`apply ${flags}`)).trim().split('\n');
     // A PodDisruptionBudget's selector is sent each time, and nothing is written.
     expect(again.filter((line) => !/ unchanged$|^poddisruptionbudget\.policy\/\S+ configured$/.test(line))).toEqual([]);
-    expect(await kubectl('auth can-i list jobs.batch --all-namespaces --as=system:serviceaccount:switchyard:switchyard-manager')).toBe('yes\n');
+    expect(await kubectl('auth can-i list jobs.batch --all-namespaces --as=system:serviceaccount:switchyard:switchyard-manager')).toBe(
+      'yes\n',
+    );
     expect(await kubectl('auth can-i create pods --all-namespaces --as=system:serviceaccount:switchyard:switchyard-worker')).toBe('yes\n');
   });
 });

@@ -185,7 +185,9 @@ export const ClusterQueueSpecSchema = Type.Object(
     ),
     flavorFungibility: Type.Optional(FlavorFungibilitySchema),
     preemption: Type.Optional(PreemptionSchema),
-    namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
+    namespaceSelector: Type.Optional(
+      LabelSelectorSchema('Namespaces whose Jobs are admitted: no namespace when absent, every namespace when empty ({}).'),
+    ),
     stopPolicy: Type.Optional(StopPolicy),
     fairSharing: Type.Optional(FairSharing('How idle quota of the cohort is shared, where the manager runs with --fair-sharing.')),
     admissionScope: Type.Optional(AdmissionScopeSchema),
@@ -289,7 +291,12 @@ export const FlavorUsageSchema = Type.Object({
       total: Quantity('Quota in use, borrowed quota included.'),
       borrowed: Type.Optional(Quantity('How much of the total is more than nominal.')),
     }),
-    { maxItems: 64, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+    {
+      maxItems: 64,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      description: 'What is in use of each resource.',
+    },
   ),
 });
 
