@@ -39,11 +39,10 @@ export async function lookAtPrograms(client: KubeClient, namespace: string, nowM
       releases.flatMap((secret) => releaseOf(secret) ?? []),
       namespace,
     ),
-    deployments: [
-      ...(deployments === undefined
+    deployments:
+      deployments === undefined
         ? [note('deployments', 'cannot be looked at: you may not list them')]
-        : judgements.map(({ check }) => check)),
-    ],
+        : judgements.map(({ check }) => check),
     hasWorkerAlone: judgements.length > 0 && judgements.every(({ isManager }) => !isManager),
     isManagerDown: judgements.some(({ isManager, check }) => isManager && check.result === 'wrong'),
     async absence(service) {

@@ -1,6 +1,6 @@
 /**
- * Goal: who installs without Helm, or by a tool that renders without a cluster, applies what the charts say now, and what the programs write
- * afterwards is no difference to it.
+ * Goal: who installs without Helm, or by a tool that renders without a cluster, applies what the charts say now, and what the programs
+ * write afterwards is no difference to it.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Goal: whatever keeps all Jobs from coming through a queue is named with the command that repairs it, by the spec where no manager runs. */
+/** Goal: whatever keeps all Jobs from coming through a queue is named with what repairs it, by the spec where no manager runs. */
 import { expect, test } from 'vitest';
 import type { ClusterQueue } from '../../../../../manager/api/cluster-queue.ts';
 import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
