@@ -12,8 +12,8 @@ const FIRST = `# The program \`switchyard\`
 <!-- Written by scripts/generate-cli-docs.ts from the descriptions of the commands. -->
 
 From a checkout \`npm run -s switchyard -- COMMAND\`; the package that \`npm pack\` makes has it as \`switchyard\` and, as a plugin of kubectl, \`kubectl switchyard\`.
-It reads the kubeconfig that kubectl would, works with the rights of whoever calls it, and never shows control characters that somebody has put into an object.
-Colours are for terminals, and not where \`NO_COLOR\` is set. Every flag can also be given as an environment variable: \`--namespace\` as \`SWITCHYARD_NAMESPACE\`; a flag wins.`;
+It reads the same kubeconfig as kubectl, works with your own rights, and never prints control characters that an object contains.
+It uses colours on terminals only, and none if \`NO_COLOR\` is set. Every flag can also be given as an environment variable: \`--namespace\` as \`SWITCHYARD_NAMESPACE\`; a flag wins.`;
 
 const table = (commands: readonly Command[]): string =>
   [

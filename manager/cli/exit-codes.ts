@@ -15,9 +15,9 @@ export const ExitCode = {
 
 export const EXIT_CODES: Readonly<Record<number, string>> = {
   [ExitCode.Done]: 'done',
-  [ExitCode.Failed]: 'refused, not found, or what was waited for has failed',
+  [ExitCode.Failed]: 'refused, not found, or failed',
   [ExitCode.Usage]: 'wrong usage; nothing was done',
-  [ExitCode.Unreachable]: 'the cluster cannot be reached, or does not know who asks',
-  [ExitCode.TimedOut]: 'what was waited for did not come in time',
+  [ExitCode.Unreachable]: 'the cluster cannot be reached, or does not authenticate you',
+  [ExitCode.TimedOut]: 'timed out while waiting',
   [ExitCode.Interrupted]: 'interrupted',
 };

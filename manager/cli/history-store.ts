@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 export const HISTORY_STORE_FLAG = {
   'history-store': {
     value: 'DIRECTORY|URL',
-    about: 'where the manager keeps history, as its flag of that name has it: a directory, redis://... or s3://...',
+    about: 'where the manager keeps history, the value of its flag of that name: a directory, redis://... or s3://...',
     parse: text,
   },
 } satisfies FlagTable;

@@ -152,7 +152,7 @@ const FLAGS = {
   'submission-queue': {
     value: 'NAME',
     fallback: SUBMISSION_QUEUE,
-    about: 'BullMQ queue that carries submissions of whoever can reach Redis; empty: none but those of SubmissionQueues',
+    about: 'BullMQ queue of submissions that anyone who can reach Redis can use; empty: only SubmissionQueues',
     parse: shaped({ type: 'string', pattern: '^[^:]*$' }, queueName),
   },
   'submission-namespaces': {

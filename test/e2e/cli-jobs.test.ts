@@ -66,7 +66,7 @@ describe('submit', { timeout: LIMIT_MS }, () => {
     const { code, stdout } = await cli.run(inTeam('submit', file('dry', manifest('dry', { cpu: '1' })), '--dry-run'));
     expect(code).toBe(0);
     expect(stdout).toContain('team/dry waits in cluster queue main, place 1 of 1');
-    expect(stdout).toContain('Nothing stands in its way: it is admitted next.');
+    expect(stdout).toContain('Nothing keeps it waiting: it is admitted next.');
     expect(stdout).toContain('  east: would take it');
     expect(await exists('dry')).toBe(false);
   });

@@ -172,8 +172,7 @@ describe('why a Job waits', () => {
     expect(await waits('a')).toEqual({
       status: 'False',
       reason: 'NoClusterFits',
-      message:
-        'ap-1: offers no flavor that has quota; eu-1: short of 2 cpu; us-1: not ready (Unreachable); us-2: not wished for by the Job',
+      message: 'ap-1: offers no flavor that has quota; eu-1: short of 2 cpu; us-1: not ready (Unreachable); us-2: not selected by the Job',
     });
     await patch(WORKER_CLUSTERS, 'eu-1', { spec: { capacity: { cpu: '4' } } });
     await world.settle();

@@ -67,7 +67,7 @@ test('the owner of a Job that waits reads why, and what would make it run', { ti
   const { code, stdout, stderr } = await explaining(admin, 'team/waits');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const estimate =
-    /^Estimated start: (\S+); 80 of 100: (\S+) to\s+(\S+)\n {2}told from the run times of 5 Jobs of cluster queue main, if nobody else\s+comes\n/m;
+    /^Estimated start: (\S+); 80 of 100: (\S+) to\s+(\S+)\n {2}based on the run times of 5 Jobs of cluster queue main, if no other Job\s+arrives\n/m;
   const heldSinceMs = Date.parse((await world.record('holder'))?.since ?? '');
   const [, at = '', earliest = '', latest = ''] = estimate.exec(stdout) ?? [];
   const minutes = [earliest, at, latest].map((time) => (Date.parse(time) - heldSinceMs) / 60_000);
@@ -85,7 +85,7 @@ Quota:
       team/holder (3)
 Clusters:
   eu-1: would take it
-It would run now if one of these were so (each was tried on a copy):
+It would run now if one of these were true (each was tried on a copy):
   - each of its pods asked for 1 cpu
   - cluster queue main had 1 cpu more of flavor default
   - Job team/holder ended

@@ -64,13 +64,13 @@ test('more quota, and who gets it', { timeout: LIMIT_MS }, async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(`If
   quota main:default:cpu=+2
-then, once all who are suspended have stopped, and if nobody ends and nobody
-    else comes:
+then, once all suspended Jobs have stopped, and if no Job ends and no other
+    Job arrives:
 
-Admitted, who would wait otherwise (1):
+Admitted instead of waiting (1):
   team/waits: would run on west (main, flavor default)
 
-1 Job fares as without it.
+1 Job is not affected.
 `);
 });
 

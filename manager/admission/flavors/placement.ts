@@ -420,7 +420,7 @@ function problemOf(
   cluster: ClusterState,
   usage: Usage,
 ): string | undefined {
-  if (!isWished(workload, cluster)) return 'not wished for by the Job';
+  if (!isWished(workload, cluster)) return 'not selected by the Job';
   const { servedNamespaces, unreadableNamespaces } = cluster;
   if (unreadableNamespaces?.includes(workload.namespace) === true)
     return `does not let the manager list Jobs in namespace ${workload.namespace}`;

@@ -8,16 +8,17 @@ const FLAGS = {
   ...FORM_FLAG,
   queue: { short: 'q', value: 'NAME', about: 'LocalQueue of the Jobs; default: the only one of the namespace', parse: text },
   image: { value: 'IMAGE', fallback: 'busybox:1.37', about: 'their image, with a program `true`', parse: text },
-  timeout: { value: 'DURATION', fallback: '5m', about: 'those that have not ended by then have failed', parse: durationMs },
+  timeout: { value: 'DURATION', fallback: '5m', about: 'Jobs that have not finished by then have failed', parse: durationMs },
 } satisfies FlagTable;
 
 export const CANARY = command({
   words: 'canary',
-  summary: 'send a tiny Job through every cluster, and say how it went',
+  summary: 'send a tiny Job through every cluster, and report the result',
   about:
-    'One Job for each WorkerCluster that is ready, which does nothing and requests nothing, end to end: admitted, dispatched, run, its end told. Ends with 0 when ' +
-    'all have come through. The Jobs are deleted afterwards, also on Ctrl-C. Clusters that take no Jobs now are named and left out; where no cluster takes any, or one ' +
-    'that is named does not, it fails. `helm test` does the same.',
+    'Sends one Job to each WorkerCluster that is ready. It does nothing and requests nothing, and goes the whole way: it is ' +
+    'admitted, dispatched and run, and its outcome is reported. Exits with 0 if all Jobs complete. The Jobs are deleted ' +
+    'afterwards, also on Ctrl-C. Clusters that take no Jobs now are named and skipped; if no cluster takes Jobs, or one that you ' +
+    'name does not, the command fails. `helm test` does the same.',
   operands: [{ usage: '[CLUSTER...]', about: 'only these' }],
   flags: FLAGS,
   examples: ['canary -n team', 'canary east west -n team -q main --timeout 1m'],

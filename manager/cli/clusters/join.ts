@@ -11,7 +11,7 @@ const FLAGS = {
   ...FORM_FLAG,
   name: { value: 'NAME', about: 'name of the WorkerCluster; default: CONTEXT', parse: clusterName },
   'worker-kubeconfig': { value: 'FILE', about: 'kubeconfig that has CONTEXT; default: the same', parse: text },
-  server: { value: 'URL', about: 'address by which the manager reaches the cluster; default: that of CONTEXT', parse: serverUrl },
+  server: { value: 'URL', about: 'address at which the manager reaches the cluster; default: that of CONTEXT', parse: serverUrl },
   'secret-namespace': {
     value: 'NAME',
     fallback: 'switchyard',
@@ -21,13 +21,13 @@ const FLAGS = {
   'account-namespace': {
     value: 'NAME',
     fallback: 'switchyard',
-    about: 'namespace there for the account of the manager; made if missing',
+    about: 'namespace there for the account of the manager; created if missing',
     parse: clusterName,
   },
   'lease-namespace': {
     value: 'NAME',
     fallback: DEFAULT_LEASE_NAMESPACE,
-    about: 'namespace there of the Leases of manager and worker; made if missing',
+    about: 'namespace there of the Leases of manager and worker; created if missing',
     parse: clusterName,
   },
   'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
@@ -38,10 +38,10 @@ const FLAGS = {
   },
   preference: {
     value: 'N',
-    about: 'clusters with a greater preference are filled first; 0 if nothing is said; without this flag one that it had ends',
+    about: 'clusters with a greater preference are filled first (default 0); without this flag, an earlier preference is removed',
     parse: preference,
   },
-  'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
+  'create-namespaces': { about: 'let the manager create namespaces there that Jobs need' },
   'carry-namespaces': {
     value: 'LIST',
     about:
@@ -50,7 +50,7 @@ const FLAGS = {
   },
   'live-logs': {
     about:
-      'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag a right that it had ends',
+      'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag, the right is removed',
   },
   'built-in-controller': {
     about:
@@ -65,7 +65,7 @@ const FLAGS = {
   timeout: {
     value: 'DURATION',
     fallback: '1m',
-    about: 'wait so long for the manager to reach the cluster; 0s: not at all',
+    about: 'how long to wait for the manager to reach the cluster; 0s: not at all',
     parse: durationMs,
   },
 } satisfies FlagTable;
@@ -74,10 +74,11 @@ export const JOIN = command({
   words: 'clusters join',
   summary: 'make a cluster a worker cluster of this manager',
   about:
-    'Looks at the cluster behind CONTEXT (who it is, version, clock, the Job controller there), makes an account with the rights and the admission policy of the chart switchyard-worker and a token that ends, ' +
-    'tries each of the rights with it, writes the kubeconfig into a Secret here and a WorkerCluster that names it, and waits until the manager reaches it. ' +
-    'What is there already is brought up to date, so that the same command joins a cluster again whose token has ended. Nothing is written before the checks are ok. ' +
-    'Needs the rights of an administrator on both clusters; their kubeconfig stays here.',
+    'Inspects the cluster of CONTEXT (its identity, version, clock and Job controller), creates an account with the rights and the ' +
+    'admission policy of the chart switchyard-worker and a token that expires, tests each right with it, writes the kubeconfig to ' +
+    'a Secret on the manager cluster and a WorkerCluster that names it, and waits until the manager reaches the cluster. Existing ' +
+    'objects are updated, so the same command joins a cluster again whose token has expired. Nothing is written before all checks ' +
+    'have passed. Needs the rights of an administrator on both clusters; your kubeconfig is not stored.',
   operands: [{ usage: '<CONTEXT>', about: 'context of the new cluster' }],
   flags: FLAGS,
   examples: ['clusters join east', 'clusters join kind-east --name east --server https://east:6443'],

@@ -15,7 +15,7 @@ const FLAGS = {
   timeout: {
     value: 'DURATION',
     fallback: '0s',
-    about: 'give up waiting after so long; the cluster goes on leaving. 0s: never',
+    about: 'stop waiting after this time; the removal continues. 0s: never',
     parse: durationMs,
   },
   yes: { short: 'y', about: 'do not ask' },
@@ -23,10 +23,10 @@ const FLAGS = {
 
 export const LEAVE = command({
   words: 'clusters leave',
-  summary: 'have a worker cluster leave: its Jobs move, then it is forgotten',
+  summary: 'remove a worker cluster: its Jobs move to other clusters first',
   about:
-    'Deletes the WorkerCluster, which is drained first, waits until no Job names it, and deletes the Secret with its kubeconfig; until then the manager needs that. ' +
-    'Interrupted, it goes on leaving, and the same command goes on waiting.',
+    'Deletes the WorkerCluster, which drains it, waits until no Job names it, and deletes the Secret with its kubeconfig, which ' +
+    'the manager needs until then. If the command is interrupted, the removal continues, and the same command waits for it again.',
   operands: [{ usage: '<CLUSTER>', about: 'name of a WorkerCluster' }],
   flags: FLAGS,
   examples: ['clusters leave east', 'clusters leave east --worker-context east --yes'],

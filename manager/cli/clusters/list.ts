@@ -13,9 +13,9 @@ const FLAGS = {
 
 export const CLUSTERS = command({
   words: 'clusters',
-  summary: 'list worker clusters, or do something with one',
+  summary: 'list worker clusters, or manage them',
   about:
-    'The same as get clusters. Users who may not list WorkerClusters see their names and states, by the manager (--server). Commands below it join and leave clusters, and say whether they take Jobs.',
+    'The same as get clusters. Users who may not list WorkerClusters see their names and states, through the manager (--server). The subcommands add and remove clusters, and set whether they take Jobs.',
   flags: FLAGS,
   examples: ['clusters', 'clusters -o wide'],
   configOf(values) {

@@ -6,7 +6,7 @@ const FLAGS = { ...CLUSTER_FLAGS, ...FORM_FLAG } satisfies FlagTable;
 const DRAIN_FLAGS = {
   ...FLAGS,
   wait: { about: 'until no Job is placed there' },
-  timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; 0s: never', parse: durationMs },
+  timeout: { value: 'DURATION', fallback: '0s', about: 'stop waiting after this time; 0s: never', parse: durationMs },
 } satisfies FlagTable;
 
 type State = 'Active' | 'Cordoned' | 'Draining';
@@ -14,7 +14,7 @@ const SAID: Readonly<Record<'cordon' | 'uncordon', { readonly state: State; read
   cordon: {
     state: 'Cordoned',
     summary: 'place no more Jobs on clusters',
-    about: 'What runs there goes on. Writes spec.state of the WorkerCluster.',
+    about: 'Running Jobs continue. Writes spec.state of the WorkerCluster.',
   },
   uncordon: {
     state: 'Active',
@@ -40,8 +40,8 @@ const simple = (words: string, verb: 'cordon' | 'uncordon'): Command =>
 const drain = (words: string): Command =>
   command({
     words,
-    summary: 'place no more Jobs on clusters, and move those that are there elsewhere',
-    about: 'Its Jobs are suspended and queue again. Writes spec.state of the WorkerCluster; uncordon takes it back.',
+    summary: 'place no more Jobs on clusters, and move their Jobs to other clusters',
+    about: 'Their Jobs are suspended and queue again. Writes spec.state of the WorkerCluster; uncordon reverts it.',
     operands: OPERANDS,
     flags: DRAIN_FLAGS,
     examples: [`${words} east`, `${words} east --wait --timeout 10m`],

@@ -6,10 +6,10 @@ import { completionScript, SHELLS } from './scripts.ts';
 
 export const COMPLETION = command({
   words: 'completion',
-  summary: 'print what has a shell complete commands, flags and names',
+  summary: 'print a shell completion script',
   about:
-    'The shell then asks this program for what could come next. Names of Jobs and clusters are asked of the manager cluster, for two seconds at most. ' +
-    'bash: source <(switchyard completion bash). zsh: the same, behind compinit. fish: switchyard completion fish | source.',
+    'The script asks this program for completions. Names of Jobs and clusters come from the manager cluster, within two seconds. ' +
+    'bash: source <(switchyard completion bash). zsh: the same, after compinit. fish: switchyard completion fish | source.',
   operands: [{ usage: '<SHELL>', about: 'bash, zsh or fish', choices: SHELLS }],
   flags: FORM_FLAG,
   examples: ['completion bash', 'completion fish'],

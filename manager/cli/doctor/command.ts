@@ -22,7 +22,7 @@ const FLAGS = {
 
 export const DOCTOR = command({
   words: 'doctor',
-  summary: 'look for what is wrong with an installation, and say what to do about it',
+  summary: 'check an installation, and say how to fix what is wrong',
   about:
     'Reads, and changes nothing. What is wrong comes first, and a cause before its consequences, so that the first line is where to begin: ' +
     'version and clock of the manager cluster, releases of Helm that ended half way, the definitions, Deployments and why their pods are not ready ' +

@@ -15,7 +15,7 @@ const FLAGS = {
 
 export const EXPLAIN = command({
   words: 'explain',
-  summary: 'say why a Job waits, when it is likely to start, and after which smallest changes it would run now',
+  summary: 'explain why a Job waits, when it is likely to start, and the smallest changes after which it would run now',
   about: EXPLAIN_PROGRAM.about,
   operands: [{ usage: '<JOB>', about: 'NAME, or NAMESPACE/NAME' }],
   flags: FLAGS,

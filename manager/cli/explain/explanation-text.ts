@@ -93,15 +93,15 @@ const reservationLine = ({ cluster, expectedStart }: ReservationByTime): string 
     : `Reserved for it: room on cluster ${cluster} from ${expectedStart}. Jobs that are expected to end before go in front of it.`;
 
 function estimateLines(estimate: StartEstimate): string[] {
-  if (estimate.kind === 'Unknown') return [`When it starts cannot be told: ${estimate.message}.`];
+  if (estimate.kind === 'Unknown') return [`No start can be estimated: ${estimate.message}.`];
   const { at, earliest, latest, confidence, basis, limits } = estimate;
   const until =
     latest === undefined
-      ? `after ${toTheSecond(earliest)}, and nothing is known of how long after`
+      ? `after ${toTheSecond(earliest)}, with no known upper limit`
       : `${toTheSecond(earliest)} to ${toTheSecond(latest)}`;
   return [
     `Estimated start: ${toTheSecond(at)}; ${Math.round(confidence * 100)} of 100: ${until}`,
-    `  told from the run times of ${basis.map(basisText).join(', ')}, if nobody else comes`,
+    `  based on the run times of ${basis.map(basisText).join(', ')}, if no other Job arrives`,
     ...limits.map((limit) => `  ${limit}`),
   ];
 }
@@ -112,8 +112,8 @@ const basisText = ({ runTimes, clusterQueue, family }: Basis): string =>
 const toTheSecond = (time: string): string => time.replace(/\.[0-9]+Z$/, 'Z');
 
 function verdict(outcome: Waits['outcome'], message: string | undefined, reason: string | undefined): string[] {
-  if (outcome === 'Next') return ['Nothing stands in its way: it is admitted next.'];
-  if (outcome === 'Preempts') return [`Others give their place up for it${message === undefined ? '' : `: ${message}`}`];
+  if (outcome === 'Next') return ['Nothing keeps it waiting: it is admitted next.'];
+  if (outcome === 'Preempts') return [`It preempts other Jobs${message === undefined ? '' : `: ${message}`}`];
   return message === undefined
     ? ['It waits behind an earlier Job of its queue, or one like it was tried before it and does not fit.']
     : [`Why (${reason ?? ''}): ${message}`];
@@ -139,7 +139,7 @@ const held = (holders: readonly Holder[]): string =>
 const changeLines = (changes: readonly Change[]): string[] =>
   changes.length === 0
     ? ['No single change was found after which it would run now.']
-    : ['It would run now if one of these were so (each was tried on a copy):', ...changes.map((change) => `  - ${changeText(change)}`)];
+    : ['It would run now if one of these were true (each was tried on a copy):', ...changes.map((change) => `  - ${changeText(change)}`)];
 
 function changeText(change: Change): string {
   switch (change.kind) {

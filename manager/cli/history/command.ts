@@ -13,7 +13,7 @@ const FLAGS = {
   ...SERVER_FLAGS,
   outcome: {
     value: 'OUTCOME',
-    about: 'only those that came to Complete, Failed or Deleted',
+    about: 'only Jobs with this outcome: Complete, Failed or Deleted',
     parse: oneOf(['Complete', 'Failed', 'Deleted'] as const),
   },
   'created-by': {
@@ -22,18 +22,18 @@ const FLAGS = {
     parse: text,
   },
   since: { value: 'DURATION', about: 'only those that ended no longer ago than this, such as 24h', parse: durationMs },
-  limit: { value: 'N', fallback: '50', about: 'so many at most, the latest first', parse: wholeNumber(1, 100_000) },
+  limit: { value: 'N', fallback: '50', about: 'at most this many, the latest first', parse: wholeNumber(1, 100_000) },
   output: { short: 'o', value: 'FORM', fallback: 'table', about: 'table, json, yaml', parse: oneOf(['table', 'json', 'yaml'] as const) },
 } satisfies FlagTable;
 
 export const HISTORY = command({
   words: 'history',
-  summary: 'list Jobs that are over, also those that are gone',
+  summary: 'list finished Jobs, also deleted ones',
   about:
-    'Reads what the manager keeps (its flag --history-store): where each Job ran, when, for how long, how often it was placed, what it came to and what its pods ended with. ' +
-    'With --history-store it reads the store itself, with your rights there; a kubeconfig is looked at for the namespace only. Without it the manager is asked (--server), ' +
+    'Reads what the manager keeps (its flag --history-store): where each Job ran, when, for how long, how often it was placed, its outcome, and how its pods ended. ' +
+    'With --history-store it reads the store itself, with your rights there; of a kubeconfig, only the namespace is used. Without it, it asks the manager (--server), ' +
     'which shows the Jobs of one namespace to users who may list Jobs there.',
-  operands: [{ usage: '[JOB]', about: 'only those of this name, with what their pods ended with: NAME or NAMESPACE/NAME' }],
+  operands: [{ usage: '[JOB]', about: 'only Jobs of this name, with how their pods ended: NAME or NAMESPACE/NAME' }],
   flags: FLAGS,
   examples: ['history -n team', 'history --history-store .switchyard/1/history -A', 'history nightly -o json', 'history --outcome Failed --since 24h'],
   configOf(values, [operand]) {

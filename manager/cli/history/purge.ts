@@ -17,7 +17,7 @@ const FLAGS = {
   'audit-log': {
     value: 'FILE',
     about:
-      'appends a line of JSON: who erased what (docs/audit.md). The user is the one of the kubeconfig, as its API server names them; without an answer nothing is erased',
+      'appends a line of JSON: who erased what (docs/audit.md). The user is the one of the kubeconfig, as its API server names them; if it does not answer, nothing is erased',
     parse: text,
   },
   'dry-run': { about: 'count what would be erased, and erase nothing' },
@@ -27,10 +27,9 @@ const FLAGS = {
 
 export const HISTORY_PURGE = command({
   words: 'history purge',
-  summary: 'erase what is kept of Jobs of a namespace or user, or from before a time',
+  summary: 'erase the history of Jobs of a namespace or user, or from before a time',
   about:
-    'Erases records, exit codes of pods and the ends of logs from the store of the manager (its flag --history-store), while the manager runs or not. Several conditions hold together. ' +
-    'What matches is counted and confirmed first. Writes the store itself, with the rights of whoever asks. ' +
+    'Erases records, exit codes of pods and the ends of logs from the store of the manager (its flag --history-store), whether or not the manager runs. Several conditions must all match. The matches are counted and confirmed first. Writes the store itself, with your own rights. ' +
     'A Job that is still on the manager cluster is recorded again when another manager takes over: delete it first.',
   flags: FLAGS,
   examples: ['history purge --namespace team --dry-run', 'history purge --user oidc:ann --yes --audit-log purges.log'],

@@ -17,7 +17,7 @@ export const IMPORT_PROGRAM: Program<typeof FLAGS, ImportConfig> = {
   name: 'import-kueue',
   usage: 'npm run -s import-kueue --',
   about:
-    'Reads Kueue’s objects (YAML, - is standard input) and writes Switchyard’s to standard output, what is lost or to be known to standard error.\n' +
+    'Reads Kueue’s objects (YAML, - is standard input) and writes Switchyard’s to standard output, and to standard error what is lost and what else you need to know.\n' +
     'Exit status: 0 done, 1 something cannot be read or, with --strict, is lost, 2 wrong flags.',
   flags: FLAGS,
   operands: 'FILE...',

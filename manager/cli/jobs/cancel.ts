@@ -6,7 +6,7 @@ import { chosenJobs } from './operands.ts';
 
 const FLAGS = {
   ...JOBS_FLAGS,
-  via: { value: 'WAY', about: 'redis or http; default: that of which the address is given', parse: oneOf(['redis', 'http'] as const) },
+  via: { value: 'WAY', about: 'redis or http; default: the one whose address is set', parse: oneOf(['redis', 'http'] as const) },
   ...SUBMISSION_FLAGS,
 } satisfies FlagTable;
 

@@ -8,7 +8,7 @@ export const JOBS_FLAGS = {
   ...ALL_NAMESPACES_FLAG,
   ...SELECTOR_FLAG,
   ...FORM_FLAG,
-  yes: { short: 'y', about: 'do not ask, however many they are' },
+  yes: { short: 'y', about: 'do not ask for confirmation' },
 } satisfies FlagTable;
 
 export const JOBS_OPERAND = { usage: '[JOB...]', about: 'NAME, or NAMESPACE/NAME; or --selector' };

@@ -4,7 +4,7 @@ import { chosenJobs } from './operands.ts';
 
 export const HOLD = command({
   words: 'hold',
-  summary: 'have Jobs rest: those that run are suspended in place and give their quota back',
+  summary: 'suspend Jobs and release their quota',
   about: 'Writes the annotation switchyard.dev/hold.',
   operands: [JOBS_OPERAND],
   flags: JOBS_FLAGS,

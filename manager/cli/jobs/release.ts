@@ -4,8 +4,8 @@ import { chosenJobs } from './operands.ts';
 
 export const RELEASE = command({
   words: 'release',
-  summary: 'let held Jobs go on',
-  about: 'Takes the annotation switchyard.dev/hold away: they take their old places in their queues.',
+  summary: 'release held Jobs',
+  about: 'Removes the annotation switchyard.dev/hold: the Jobs take their old places in their queues.',
   operands: [JOBS_OPERAND],
   flags: JOBS_FLAGS,
   examples: ['release train', 'release -l sweep=7 -n team --yes'],

@@ -3,7 +3,7 @@ import { LOCAL_PROGRAM } from './config.ts';
 
 export const LOCAL = command({
   words: 'local',
-  summary: 'bring up a manager cluster and two worker clusters here, and run examples on them',
+  summary: 'start a manager cluster and two worker clusters on this machine, and run examples on them',
   about: LOCAL_PROGRAM.about,
   flags: LOCAL_PROGRAM.flags,
   examples: ['local', 'local --keep'],

@@ -48,7 +48,7 @@ const FLAGS = {
     about:
       'bring up Prometheus, too (Debian’s package of that name), at a port behind the others; it scrapes the programs and has the alerts of Switchyard',
   },
-  timeout: { value: 'SECONDS', fallback: '120', about: 'give up on the examples after so long', parse: wholeNumber(1, 86_400) },
+  timeout: { value: 'SECONDS', fallback: '120', about: 'stop waiting for the examples after this time', parse: wholeNumber(1, 86_400) },
   output: { ...FORM_FLAG.output, about: 'of the summary: text; json, yaml: for programs, with all else on standard error' },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -56,8 +56,8 @@ const FLAGS = {
 export const LOCAL_PROGRAM: Program<typeof FLAGS, LocalConfig> = {
   name: 'npm start',
   usage: 'npm start --',
-  about: `Brings up one manager cluster and two worker clusters (control planes in this process, or with --assets beside it), Redis, the manager and a worker
-for each cluster; runs the Jobs of examples/ on them for real, shows them in a live table and ends with a summary.
+  about: `Starts one manager cluster and two worker clusters (control planes in this process, or with --assets beside it), Redis, the manager and a worker
+for each cluster; runs the Jobs of examples/ for real, shows them in a live table and ends with a summary.
 Exit status: 0 when every Job ended as expected, 1 otherwise, 2 for flags that cannot be used.`,
   flags: FLAGS,
   configOf,

@@ -18,7 +18,7 @@ const FLAGS = {
     about: 'text; json: each line as an object of its own',
     parse: oneOf(['text', 'json'] as const),
   },
-  follow: { short: 'f', about: 'go on with what is written, also by pods that come later and on other clusters, until the Job has ended' },
+  follow: { short: 'f', about: 'continue with new lines, also of later pods and on other clusters, until the Job has ended' },
   index: { value: 'N', about: 'only pods of this completion index', parse: wholeNumber(0) },
   failed: { about: 'only pods that failed' },
   tail: { value: 'N', about: 'only the last lines of each pod', parse: wholeNumber(0) },
@@ -26,14 +26,14 @@ const FLAGS = {
 
 export const LOGS = command({
   words: 'logs',
-  summary: 'print the logs of a Job’s pods, also after these are gone',
+  summary: 'print the logs of a Job’s pods, also after the pods are gone',
   about:
-    'While there are pods, their logs are read from the worker cluster on which the Job runs, with the rights of whoever asks there (list pods, get pods/log). Afterwards ' +
-    'the ends of logs that the manager has kept are printed: by the manager (--server), with the right to get the Job and pods/log, or from its store, where --history-store says from where; else what the last pod ended with. With several pods each line begins ' +
+    'While there are pods, reads their logs from the worker cluster on which the Job runs, with your own rights there (list pods, get pods/log). Afterwards ' +
+    'prints the log tails that the manager has kept: from the manager (--server), with the right to get the Job and pods/log, or from the store that --history-store names; otherwise how the last pod ended. With several pods each line begins ' +
     'with the name of its pod.',
   operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],
   flags: FLAGS,
-  exitCodes: { 1: 'there is no such Job, or nothing of its logs is kept' },
+  exitCodes: { 1: 'there is no such Job, or none of its logs are kept' },
   examples: ['logs train -f', 'logs train --index 3 --tail 20', 'logs nightly --failed --history-store s3://jobs/history'],
   configOf(values, [operand]) {
     if (operand === undefined) throw new FlagError('JOB: no Job is named; write its name');

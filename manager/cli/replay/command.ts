@@ -7,7 +7,7 @@ const FLAGS = {
   queues: {
     value: 'FILE',
     about:
-      'manifests of ClusterQueues, Cohorts, LocalQueues, ResourceFlavors, WorkerClusters and priority classes that stand instead of those of their names',
+      'manifests of ClusterQueues, Cohorts, LocalQueues, ResourceFlavors, WorkerClusters and priority classes that replace those of the same names',
     parse: text,
   },
   flavors: { value: 'FILE', about: 'the same of ResourceFlavors alone', parse: text },
@@ -21,12 +21,13 @@ const FLAGS = {
 
 export const REPLAY = command({
   words: 'replay',
-  summary: 'decide again, from a decision log, what was decided, under the same setup or another one',
+  summary: 'repeat the decisions of a decision log, under the same setup or another one',
   about:
-    'Decides the log of a manager (its flag --decision-log) anew: Jobs arrive when they did and run for as long as they did, and the functions of the manager decide, under ' +
-    'the setup of the log or with what the files put in its place. Says per ClusterQueue how long Jobs waited, how many were admitted and preempted, how much of the quota ' +
-    'was held, and compares that with what happened. Asks no cluster anything. How long a Job would have run that never ran, and how long one takes to stop that was not ' +
-    'stopped, is guessed from the others; it says of how many.',
+    'Repeats the decisions in the log of a manager (its flag --decision-log): Jobs arrive when they did and run for as long as ' +
+    'they did, and the functions of the manager decide, under the setup of the log or the one of the given files. Reports for each ' +
+    'ClusterQueue how long Jobs waited, how many were admitted and preempted, and how much quota was held, and compares that with ' +
+    'what happened. Contacts no cluster. The run time of a Job that never ran, and the stopping time of a Job that was not ' +
+    'stopped, are estimated from other Jobs; the output says for how many.',
   operands: [{ usage: '<LOG...>', about: 'files of one log, in any order: manager.log.1 manager.log; - is standard input' }],
   flags: FLAGS,
   exitCodes: { 1: 'something cannot be read' },

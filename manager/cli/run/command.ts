@@ -9,11 +9,11 @@ const FLAGS = {
   ...NAMESPACE_FLAG,
   image: { value: 'IMAGE', about: 'image of the container', parse: text },
   queue: { short: 'q', value: 'NAME', about: 'LocalQueue; default: the only one of the namespace', parse: text },
-  name: { value: 'NAME', about: 'name of the Job; default: run-, and something that nobody else has', parse: text },
+  name: { value: 'NAME', about: 'name of the Job; default: run- and a unique suffix', parse: text },
   requests: { value: 'LIST', about: 'what each pod asks for: cpu=1,memory=2Gi', parse: requests },
   env: { value: 'LIST', about: 'environment variables: A=1,B=2', parse: pairs },
-  pods: { value: 'COUNT', fallback: '1', about: 'so many pods, all of which must succeed', parse: wholeNumber(1, 100_000) },
-  timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; the Job goes on. 0s: never', parse: durationMs },
+  pods: { value: 'COUNT', fallback: '1', about: 'number of pods, all of which must succeed', parse: wholeNumber(1, 100_000) },
+  timeout: { value: 'DURATION', fallback: '0s', about: 'stop waiting after this time; the Job continues. 0s: never', parse: durationMs },
   rm: { about: 'delete the Job at the end, and when it is interrupted' },
   quiet: { about: 'show no logs' },
   ...WORKER_CLUSTER_FLAGS,
@@ -23,14 +23,16 @@ const FLAGS = {
 
 export const RUN = command({
   words: 'run',
-  summary: 'run a command as a Job, and end as it ends',
+  summary: 'run a command as a Job, and exit with its exit code',
   about:
-    'Makes a Job of one container, shows what its pods write (read as `switchyard logs` does; where their cluster is out of reach, afterwards what --history-store has of it), and ends with the exit code of the container. With -o json or yaml ' +
-    'the logs go to standard error, and what became of the Job to standard output. Its pods are not tried again: ' +
-    'the Job fails with the first container that fails (podFailurePolicy), which is how its exit code comes home. Ctrl-C lets go of the Job, which goes on, as of kubectl run --attach; with --rm it is deleted.',
-  operands: [{ usage: '[CMD...]', about: 'behind --: the command and its arguments; default: those of the image' }],
+    'Creates a Job of one container, prints what its pods write (as `switchyard logs` does; if their cluster is out of reach, ' +
+    'afterwards what --history-store has kept), and exits with the exit code of the container. With -o json or yaml the logs go to ' +
+    'standard error, and the outcome of the Job to standard output. Its pods are not retried: the Job fails with the first ' +
+    'container that fails (podFailurePolicy), which is how its exit code is known. Ctrl-C detaches from the Job, which continues, ' +
+    'as with kubectl run --attach; with --rm it is deleted.',
+  operands: [{ usage: '[CMD...]', about: 'after --: the command and its arguments; default: those of the image' }],
   flags: FLAGS,
-  exitCodes: { N: 'the exit code of the container that failed', 1: 'the Job failed without one, or somebody has deleted it' },
+  exitCodes: { N: 'the exit code of the container that failed', 1: 'the Job failed without one, or was deleted' },
   examples: ['run --image busybox -- sh -c "exit 3"', 'run --image trainer:7 --requests cpu=4,memory=8Gi --rm -- train'],
   configOf({ image, ...values }, words) {
     if (image === undefined) throw new FlagError('--image: no image is named; write --image IMAGE');

@@ -8,7 +8,7 @@ export const SUBMISSION_FLAGS = {
   key: {
     short: 'k',
     value: 'KEY',
-    about: 'what the submission is known by for good: the same key again is the same submission',
+    about: 'identifies the submission permanently: the same key again is the same submission',
     parse: text,
   },
   'submission-queue': { value: 'NAME', about: `queue of submissions; default for Redis: ${SUBMISSION_QUEUE}`, parse: text },

@@ -16,17 +16,17 @@ const FLAGS = {
   },
   ...SUBMISSION_FLAGS,
   wait: { short: 'w', about: 'until all have ended; fails when one of them does' },
-  timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; 0s: never', parse: durationMs },
-  'dry-run': { about: 'have the API server check them, and say where and when each would run; nothing is made' },
+  timeout: { value: 'DURATION', fallback: '0s', about: 'stop waiting after this time; 0s: never', parse: durationMs },
+  'dry-run': { about: 'have the API server check them, and show where and when each would run; nothing is created' },
 } satisfies FlagTable;
 
 export const SUBMIT = command({
   words: 'submit',
   summary: 'submit Jobs from files',
   about:
-    'Reads batch/v1 Jobs (YAML or JSON, several documents in a file). All are read and checked before the first is made, also whether their LocalQueue exists. They are made Switchyard’s (suspended, ' +
-    'spec.managedBy) whether or not a webhook would do it. --dry-run also needs the rights of explain. --via redis and --via http put them onto a queue of ' +
-    'submissions instead, where a key makes that the same submission is never a second Job; http needs the right to create submissionqueues/submissions.',
+    'Reads batch/v1 Jobs (YAML or JSON, several documents in a file). All are checked before the first one is created, also whether their LocalQueue exists. They are suspended and get ' +
+    'spec.managedBy, whether or not a webhook does the same. --dry-run also needs the rights of explain. --via redis and --via http put them on a queue of ' +
+    'submissions instead, where a submission with a known key never becomes a second Job; http needs the right to create submissionqueues/submissions.',
   operands: [{ usage: '<FILE...>', about: 'manifests, or directories of them; - is standard input' }],
   flags: FLAGS,
   examples: [

@@ -15,10 +15,10 @@ const FLAGS = {
 
 export const TOP = command({
   words: 'top',
-  summary: 'show who uses how much now',
+  summary: 'show current usage',
   about:
-    'Sums up what the Jobs that are admitted hold of their quota, the most first, and counts those that wait. A user is the one who created the Job, where the webhook has noted it, or submitted it over HTTP. ' +
-    'One LIST each of Jobs and LocalQueues, in all namespaces or that of --namespace. Users who may not list Jobs in all namespaces see, by the manager (--server), what their LocalQueues and the whole ClusterQueue use, ' +
+    'Sums up the quota that admitted Jobs hold, the largest first, and counts the Jobs that wait. The user is the one who created the Job, if the webhook has recorded it, or submitted it over HTTP. ' +
+    'Costs one LIST each of Jobs and LocalQueues, in all namespaces or that of --namespace. Users who may not list Jobs in all namespaces see, through the manager (--server), what their LocalQueues and the whole ClusterQueue use, ' +
     'as YOURS/ALL; by cluster, namespace, user or label they see the Jobs of one namespace.',
   flags: FLAGS,
   examples: ['top', 'top --by user', 'top --by cluster -n team', 'top --by label:project -o json'],

@@ -8,9 +8,9 @@ const LISTED_MAX = 25;
 
 const TITLES: Readonly<Record<EffectKind, string>> = {
   Submitted: 'Submitted',
-  Admitted: 'Admitted, who would wait otherwise',
-  Evicted: 'Evicted, and not back soon',
-  Moved: 'Elsewhere than otherwise',
+  Admitted: 'Admitted instead of waiting',
+  Evicted: 'Evicted, and not admitted again soon',
+  Moved: 'Moved to another cluster',
   Interrupted: 'Suspended, and resumed where they were',
   Spared: 'Keep the place that they would lose',
   Delayed: 'Wait longer',
@@ -29,11 +29,11 @@ export function whatIfText({ effects, untouched, settled }: WhatIf, said: readon
   const lines = [
     ...(said.length === 0 ? ['If nothing were changed:'] : ['If']),
     ...said.map((each) => `  ${each}`),
-    ...(said.length === 0 ? [] : ['then, once all who are suspended have stopped, and if nobody ends and nobody else comes:']),
-    ...(effects.length === 0 ? ['', 'Nobody would fare otherwise than he does.'] : groups),
+    ...(said.length === 0 ? [] : ['then, once all suspended Jobs have stopped, and if no Job ends and no other Job arrives:']),
+    ...(effects.length === 0 ? ['', 'No Job is affected.'] : groups),
     '',
-    `${untouched} ${untouched === 1 ? 'Job fares' : 'Jobs fare'} as without it.`,
-    ...(settled ? [] : ['It does not come to rest: this is how it stood when it was given up.']),
+    `${untouched} ${untouched === 1 ? 'Job is' : 'Jobs are'} not affected.`,
+    ...(settled ? [] : ['The simulation did not settle: this is its state when it was stopped.']),
   ];
   return `${lines.flatMap((line) => wrapped(line, width)).join('\n')}\n`;
 }
@@ -60,7 +60,7 @@ function ending(standing: JobState, without: JobState | undefined): string {
       const { clusterQueue, position, message } = standing;
       const instead =
         without?.kind === 'Admitted'
-          ? `, who would run on ${without.cluster}`
+          ? `, instead of running on ${without.cluster}`
           : without?.kind === 'Waiting'
             ? ` instead of ${without.position + 1}`
             : '';
@@ -69,7 +69,7 @@ function ending(standing: JobState, without: JobState | undefined): string {
     case 'NotQueued':
       return `would wait in no queue (${standing.reason}): ${standing.message}`;
     case 'Stopping':
-      return `would be suspended; whether it has stopped on ${standing.cluster} nobody would learn`;
+      return `would be suspended; cluster ${standing.cluster} could not confirm that it has stopped`;
     case 'Ends':
       return `would end as Failed${standing.message === undefined ? '' : `: ${standing.message}`}`;
   }

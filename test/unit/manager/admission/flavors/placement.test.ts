@@ -224,7 +224,7 @@ describe('placing a Workload', () => {
     const placement = place(workload, anywhere, clusters, busy({ eu: '2' }), NOW);
     expect(placement.kind).toBe('NoCluster');
     expect(formatVerdicts(placement.verdicts)).toBe(
-      'ap: cordoned; eu: short of 4 cpu and 2Gi memory; us: lost since 2026-01-01T00:00:00Z; xx: not wished for by the Job',
+      'ap: cordoned; eu: short of 4 cpu and 2Gi memory; us: lost since 2026-01-01T00:00:00Z; xx: not selected by the Job',
     );
   });
 

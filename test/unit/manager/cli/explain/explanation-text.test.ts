@@ -61,8 +61,8 @@ describe('an explanation in plain words', () => {
 `);
     expect(text).toContain(`Estimated start: 2026-03-01T10:42:10Z; 80 of 100: 2026-03-01T10:31:55Z to
     2026-03-01T11:20:03Z
-  told from the run times of 48 Jobs like team/train of cluster queue main,
-      1 Job of cluster queue other, 9 Jobs of all queues, if nobody else comes
+  based on the run times of 48 Jobs like team/train of cluster queue main, 1
+      Job of cluster queue other, 9 Jobs of all queues, if no other Job arrives
   1 of 2 Jobs run longer already than any that ended before
 `);
   });
@@ -77,10 +77,10 @@ describe('an explanation in plain words', () => {
       limits: [],
     } as const;
     expect(explanationText({ ...WAITS, estimatedStart: open })).toContain(
-      '80 of 100: after\n    2026-03-01T10:31:55Z, and nothing is known of how long after\n',
+      '80 of 100: after\n    2026-03-01T10:31:55Z, with no known upper limit\n',
     );
     const unknown = { kind: 'Unknown', reason: 'NoHistory', message: 'no Job has ended yet' } as const;
-    expect(explanationText({ ...WAITS, estimatedStart: unknown })).toContain('When it starts cannot be told: no Job has ended yet.\n');
+    expect(explanationText({ ...WAITS, estimatedStart: unknown })).toContain('No start can be estimated: no Job has ended yet.\n');
   });
 
   test('says what is reserved for it, and from when on', () => {
@@ -107,7 +107,7 @@ Clusters:
   eu: would take it
   us: short of 1 cpu
     cpu: asks for 4, 3 of 8 free
-It would run now if one of these were so (each was tried on a copy):
+It would run now if one of these were true (each was tried on a copy):
   - it asked for 1 pod at once
   - each of its pods asked for 500m cpu
   - its pods asked for no gpu
@@ -150,7 +150,7 @@ It would run now if one of these were so (each was tried on a copy):
 
   test('of a Job that is next asks for nothing', () => {
     const text = explanationText({ ...WAITS, outcome: 'Next', changes: [] });
-    expect(text).toContain('Nothing stands in its way');
+    expect(text).toContain('Nothing keeps it waiting');
     expect(text).not.toContain('would run now');
   });
 });

@@ -44,7 +44,7 @@ test('each Job is told of with what it loses, for whom, and how it ends', () => 
   );
   expect(text).toContain('If\n  drain east\nthen,');
   expect(text).toContain('team/new: would run on east (main, flavor default) with 3 pods at once');
-  expect(text).toContain('Elsewhere than otherwise (1):\n  team/a: runs on east; cluster east is draining; would run on west');
+  expect(text).toContain('Moved to another cluster (1):\n  team/a: runs on east; cluster east is draining; would run on west');
   expect(text.replaceAll(/\s+/g, ' ')).toContain(
     'team/low: runs on east; preempted for team/first of main (InClusterQueue); would wait in main, place 1',
   );
@@ -53,19 +53,15 @@ test('each Job is told of with what it loses, for whom, and how it ends', () => 
   for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
 });
 
-test('nobody is touched, and what does not come to rest says so', () => {
-  expect(whatIfText(outcome([]), [])).toBe(
-    'If nothing were changed:\n\nNobody would fare otherwise than he does.\n\n1 Job fares as without it.\n',
-  );
-  expect(whatIfText(outcome([], { settled: false, untouched: 2 }), ['a'])).toContain(
-    '2 Jobs fare as without it.\nIt does not come to rest',
-  );
+test('nobody is touched, and what does not settle says so', () => {
+  expect(whatIfText(outcome([]), [])).toBe('If nothing were changed:\n\nNo Job is affected.\n\n1 Job is not affected.\n');
+  expect(whatIfText(outcome([], { settled: false, untouched: 2 }), ['a'])).toContain('2 Jobs are not affected.\nThe simulation did not settle');
 });
 
 test('of many Jobs of a sort some are named', () => {
   const effects = Array.from({ length: 30 }, (_, n): Effect => ({ kind: 'Admitted', job: `team/j${n}`, with: there, losses: [] }));
   const text = whatIfText(outcome(effects), ['a']);
-  expect(text).toContain('Admitted, who would wait otherwise (30):');
+  expect(text).toContain('Admitted instead of waiting (30):');
   expect(text).toContain('  and 5 more; --output json names all');
 });
 

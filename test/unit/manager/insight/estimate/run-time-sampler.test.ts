@@ -59,7 +59,7 @@ test('Jobs that outran all before them are counted, and queues for which others 
   expect(fates.limits()).toEqual(['1 of 2 Jobs run longer already than any that ended before']);
   const { record } = running('a', 0);
   fates.of(0).holdMs(aWorkload('new'), { ...record, clusterQueue: 'fresh' });
-  expect(fates.limits()).toContain('nothing has ended yet of cluster queue fresh: others tell for it');
+  expect(fates.limits()).toContain('no Job of cluster queue fresh has ended yet: the estimate uses other queues');
 });
 
 test('who gives its place up stops within the time that its pods may take', () => {
