@@ -16,7 +16,6 @@ const LEASH = path.join(ROOT, 'shared', 'runtime', 'leash.sh');
 const EXIT_USAGE = 2;
 /** Debian's package, unpacked: installed it would start a server of its own. */
 const PROMETHEUS = path.join(ROOT, 'node_modules', '.cache', 'prometheus');
-const STAMP = path.join(ROOT, 'node_modules', '.switchyard-installed');
 
 /** Compiler, linter and formatter. A checker beyond the number of cores repeats the work of the others. */
 const CHECKS = [
@@ -56,6 +55,7 @@ const PROGRAMS = {
         'test/e2e/package',
         'test/e2e/release',
         'test/e2e/prometheus',
+        'test/e2e/site',
         'test/e2e/tutorial',
         'test/hostile/worker-cluster-load',
         'test/hostile/redis-fuzz',
@@ -128,6 +128,8 @@ const PROGRAMS = {
   'build-package': { redis: false, commands: [['node', '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts']] },
   image: { redis: false, commands: [['node', 'scripts/image/build.ts']] },
   release: { redis: false, commands: [['node', 'scripts/release/main.ts']] },
+  // The documents as a site, in docs/.vitepress/dist. Its generator has packages of its own, which nothing else waits for.
+  docs: { redis: false, packages: 'docs', commands: [['node', 'docs/node_modules/vitepress/bin/vitepress.js', 'build', 'docs']] },
   node: { redis: false, commands: [['node']] },
 };
 
@@ -147,17 +149,18 @@ const canRun = (command) =>
   });
 
 /** The lock file's hash is written beside the modules once they are complete, so a broken installation is repeated. */
-function installModules() {
+function installModules(folder) {
+  const stamp = path.join(folder, 'node_modules', '.switchyard-installed');
   const lock = createHash('sha256')
-    .update(readFileSync(path.join(ROOT, 'package-lock.json')))
+    .update(readFileSync(path.join(folder, 'package-lock.json')))
     .digest('hex');
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   console.log('Installing node modules (first run, or package-lock.json has changed) ...');
   const [command, ...prefix] = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const npm = spawnSync(command, [...prefix, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: 'inherit' });
+  const npm = spawnSync(command, [...prefix, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder, stdio: 'inherit' });
   if (npm.status !== 0) fail('npm ci failed. Look at its message above; the npm registry must be reachable for the first run.');
-  mkdirSync(path.dirname(STAMP), { recursive: true });
-  writeFileSync(STAMP, lock);
+  mkdirSync(path.dirname(stamp), { recursive: true });
+  writeFileSync(stamp, lock);
 }
 
 /** Uses $REDIS_SERVER or a redis-server on the PATH, installs Debian's package where that is possible. */
@@ -270,7 +273,8 @@ if (program.needs !== undefined && !process.env[program.needs])
     `${name}: set ${program.needs} to a directory with etcd and kube-apiserver, and kube-controller-manager if it is to run as well (setup-envtest use -p path prints one)`,
     EXIT_USAGE,
   );
-installModules();
+installModules(ROOT);
+if (program.packages !== undefined) installModules(path.join(ROOT, program.packages));
 checkNode();
 if (program.redis) provideRedis();
 const asksPrometheus = name === 'test-operations' || name === 'test-real' || (name === 'test' && process.env.SWITCHYARD_SLOW === '1');

@@ -182,7 +182,7 @@ const FLAGS = {
   ...TRACING_FLAGS,
   'trace-pods': {
     about:
-      'the containers of Jobs are told their trace as TRACEPARENT, unless the annotation switchyard.dev/trace-pods says off; without it those of Jobs that say on',
+      'pass the trace to the containers of Jobs as TRACEPARENT, unless the annotation switchyard.dev/trace-pods is off; without this flag, only if it is on',
   },
   'manager-id': {
     value: 'ID',
@@ -255,7 +255,7 @@ const FLAGS = {
     value: 'DURATION',
     fallback: '24h',
     about:
-      'the tokens by which worker clusters are reached are renewed at half of their life, for so long, where their account may; 0: they are left alone',
+      'life of the tokens for worker clusters, which the manager renews at half of it, if their account may; 0: never renewed',
     parse: shaped(TOKEN_LIFE, tokenLife),
   },
   'worker-lost-timeout': {
@@ -306,7 +306,7 @@ const FLAGS = {
   'decision-log-max-files': {
     value: 'N',
     fallback: '5',
-    about: 'so many files of the decision log are kept, the one that is written included',
+    about: 'number of files of the decision log to keep, including the current one',
     parse: wholeNumber(1, 1_000),
   },
   'audit-log': {

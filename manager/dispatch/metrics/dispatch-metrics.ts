@@ -41,7 +41,7 @@ export function createDispatchMetrics(registers: Registry[]) {
     }),
     watchRestarts: new Counter({
       name: 'switchyard_watch_restarts_total',
-      help: 'Times a watch was opened anew: its time was over (after four to eight minutes), it broke, or the server had forgotten its place.',
+      help: 'Times a watch was reopened: it timed out (after four to eight minutes), it broke, or the server no longer had its position.',
       labelNames: ['cluster', 'resource'],
       registers,
     }),
@@ -71,7 +71,7 @@ export function createDispatchMetrics(registers: Registry[]) {
     }),
     reconnects: new Counter({
       name: 'switchyard_cluster_reconnects_total',
-      help: 'Times a connection to a cluster was made anew.',
+      help: 'Times a connection to a cluster was established again.',
       labelNames: ['cluster'],
       registers,
     }),
