@@ -176,7 +176,9 @@ async function runManager(
         actions: dashboard?.actions ?? false,
         audit,
         // With limits of their own: users who look keep no Job waiting.
-        ...(dashboard?.liveLogs === true && { liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster } }),
+        ...(dashboard?.liveLogs === true && {
+          liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster },
+        }),
         ...(dashboard && {
           serve: (open: OpenDashboard) =>
             serveDashboard(dashboard.address, {

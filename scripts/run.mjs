@@ -85,6 +85,7 @@ const PROGRAMS = {
         'test/e2e/applied-charts',
         'test/e2e/chart-matrix',
         'test/e2e/chart-notes',
+        'test/e2e/cli-manager',
         'test/e2e/decision-log',
         'test/e2e/helm-install',
         'test/e2e/helm-repeat',

@@ -17,7 +17,7 @@ import {
 } from '../shared/runtime/flags.ts';
 import { durationOrZero, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
 import { TRACING_FLAGS } from '../shared/runtime/tracing-flags.ts';
-import type { LogLevel } from '../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../shared/runtime/logger.ts';
 import {
   burstFlag,
   CONFIG_FILE_FLAGS,

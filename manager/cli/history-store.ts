@@ -1,4 +1,4 @@
-import { FlagError, text, type FlagTable } from '../../shared/runtime/flags.ts';
+import { FlagError } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createHistory, type History } from '../history/history.ts';
 import type { StoreUse } from '../history/key-value-store.ts';
@@ -7,15 +7,6 @@ import { parseStoreAddress } from '../history/store-address.ts';
 import { CommandError } from './command-error.ts';
 import { ExitCode } from './exit-codes.ts';
 import type { Session } from './session.ts';
-
-/** Where the manager keeps history: the command reads it there. */
-export const HISTORY_STORE_FLAG = {
-  'history-store': {
-    value: 'DIRECTORY|URL',
-    about: 'where the manager keeps history, the value of its flag of that name: a directory, redis://... or s3://...',
-    parse: text,
-  },
-} satisfies FlagTable;
 
 /** Does something with the history. Throws CommandError where it cannot be read. */
 export async function withHistory<T>(

@@ -27,10 +27,7 @@ export async function checkQueue(client: ReadClient, namespace: string, queue: s
   });
   if (all === undefined || all.includes(queue)) return;
   const there = all.length === 0 ? 'it has none' : `it has ${all.join(', ')}`;
-  throw new CommandError(
-    `--queue: namespace ${plain(namespace)} has no LocalQueue ${JSON.stringify(queue)}; ${there}`,
-    ExitCode.Usage,
-  );
+  throw new CommandError(`--queue: namespace ${plain(namespace)} has no LocalQueue ${JSON.stringify(queue)}; ${there}`, ExitCode.Usage);
 }
 
 const queuesIn = async (client: ReadClient, namespace: string): Promise<string[]> =>

@@ -49,7 +49,8 @@ export const CERTIFICATE_FLAGS = {
   },
   'api-bind-address': {
     value: 'HOST:PORT',
-    about: 'submissions over HTTP, for those with a token of this cluster; without it none are taken that way',
+    about:
+      'the HTTP API (docs/http-api.md): submissions, history and views of Jobs, queues and clusters, for users with a token of this cluster; without it none is served',
     parse: bindAddress,
   },
   'api-cert-file': {

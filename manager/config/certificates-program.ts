@@ -1,5 +1,5 @@
 import { FlagError, type FlagTable, type FlagValues, type Program, text } from '../../shared/runtime/flags.ts';
-import type { LogLevel } from '../../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../../shared/runtime/logger.ts';
 import { LOG_FLAGS, METRICS_FLAGS } from '../../shared/runtime/program-flags.ts';
 import { shaped } from '../../shared/runtime/value-shape.ts';
 import { CERTIFICATE_FLAGS, type CertificateSecretConfig, secretName } from './certificate-flags.ts';

@@ -1,7 +1,7 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
 import type { ApiRate } from '../../shared/kube/rate-limiter.ts';
 import { FlagError, type FlagTable, type FlagValues, oneOf, type Program, text, wholeNumber, wordsOf } from '../../shared/runtime/flags.ts';
-import type { LogLevel } from '../../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../../shared/runtime/logger.ts';
 import {
   burstFlag,
   CONFIG_FILE_FLAGS,

@@ -15,7 +15,7 @@ export function clusterItem(cluster: DeepReadonly<WorkerCluster>, held: Requests
   return {
     kind: 'Cluster',
     name: metadata.name,
-    ...standingOf(cluster),
+    ...healthOf(cluster),
     ...omitUndefined({ roundTripMs: coarse(status?.roundTripMs), version: status?.version }),
     fills: fillsOf(cluster, held),
     jobs,
@@ -31,7 +31,7 @@ function coarse(ms: number | undefined): number | undefined {
 }
 
 /** The state in one word, with its health. */
-export function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
+export function healthOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
   readonly state: string;
   readonly health: Health;
   readonly problem?: string;

@@ -27,9 +27,7 @@ export function queueView(sources: OverviewSources, queue: DeepReadonly<ClusterQ
   const visible = leading.filter(({ metadata }) => seesIt(rights.namespaces, metadata.namespace));
   return {
     node: queueNode(queue, waitingOf(sources, name, rights)),
-    localQueues: visible
-      .map((each) => localQueueUse(sources, each))
-      .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+    localQueues: visible.map((each) => localQueueUse(sources, each)).toSorted((a, b) => (a.key < b.key ? -1 : 1)),
     weight: String(queue.spec.fairSharing?.weight ?? 1),
     loans: loansOf(sources, queue, rights),
     order: order.kind === 'NoOrder' ? [] : placesOf(order.first, (key) => index.get(key), rights),

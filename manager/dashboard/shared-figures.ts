@@ -3,7 +3,7 @@ import { keyOfObject } from '../../shared/kube/keys.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatAmount } from '../api/amount.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
-import { standingOf } from './cluster-row.ts';
+import { healthOf } from './cluster-row.ts';
 import type { OverviewSources } from './overview.ts';
 import { queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
@@ -44,9 +44,7 @@ export function queuesView(sources: QueueSources, rights: Rights): QueuesView {
         waiting,
         admitted,
         quota: quota.map(({ flavor, resource, used, of }) => ({ flavor, resource, used, nominal: of })),
-        localQueues: (leading.get(name) ?? [])
-          .map((each) => localQueueUse(sources, each))
-          .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+        localQueues: (leading.get(name) ?? []).map((each) => localQueueUse(sources, each)).toSorted((a, b) => (a.key < b.key ? -1 : 1)),
         ...omitUndefined({ cohort: isSeen ? cohort : undefined, problem }),
       };
     });
@@ -63,7 +61,7 @@ export function clustersView({ workerClusters }: Pick<OverviewSources, 'workerCl
     const { name } = cluster.metadata;
     const isSeen = seesIt(rights.clusters, name);
     if (!isSeen && !seesJobs) return [];
-    const { state, health, problem } = standingOf(cluster);
+    const { state, health, problem } = healthOf(cluster);
     return [{ name, state, health, ...(isSeen ? omitUndefined({ problem, version: cluster.status?.version }) : {}) }];
   });
   return { clusters: clusters.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };

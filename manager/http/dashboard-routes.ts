@@ -121,8 +121,10 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
           ? json(found(await session.log(namespace, name, pod)))
           : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) },
     ),
-    route(`${BASE}/queues`, 'ClusterQueues of the viewer, with all that is used of them and what the viewer’s LocalQueues use', async (session) =>
-      json(session.queues()),
+    route(
+      `${BASE}/queues`,
+      'ClusterQueues of the viewer, with all that is used of them and what the viewer’s LocalQueues use',
+      async (session) => json(session.queues()),
     ),
     route(
       `${BASE}/queues/{name}`,
@@ -174,7 +176,10 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
       summary: 'What would become of Jobs if objects were changed, or more Jobs were submitted; changes nothing',
       access: 'Own',
       body: 'WhatIfRequest',
-      answers: { 200: { about: 'the effects on Jobs and queues of the viewer' }, 422: { about: 'a change cannot be made', schema: 'Status' } },
+      answers: {
+        200: { about: 'the effects on Jobs and queues of the viewer' },
+        422: { about: 'a change cannot be made', schema: 'Status' },
+      },
       admit: async (request) => void (await opened(request)),
       async handle(request) {
         const session = await opened(request);

@@ -6,7 +6,12 @@ export function openApiOf(routes: readonly Route[], schemas: Readonly<Record<str
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
   return {
     openapi: '3.1.0',
-    info: { title: 'Switchyard', version: 'v1', description: 'Jobs, queues and clusters for users with a token of the cluster: what waits and why, what ended, and submissions of Jobs.' },
+    info: {
+      title: 'Switchyard',
+      version: 'v1',
+      description:
+        'Jobs, queues and clusters for users with a token of the cluster: what waits and why, what ended, and submissions of Jobs.',
+    },
     paths,
     components: { schemas: { ...schemas, Status: STATUS }, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     security: [{ token: [] }],

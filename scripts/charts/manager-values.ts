@@ -297,8 +297,12 @@ export const MANAGER_VALUES: ChartValue = group('', {
         'The ConfigMap kube-public/switchyard-manager, by which the command `switchyard` finds the API. All authenticated users may read it (a Role and RoleBinding in kube-public).',
         {
           enabled: isOn('', true),
-          url: text('The address at which users reach the API, such as that of an Ingress: https://switchyard.example. Empty: the Service, which only pods of this cluster reach.'),
-          caBundle: text('The authorities that sign the certificate at that address, PEM. Empty: users have them already, or give --server-ca.'),
+          url: text(
+            'The address at which users reach the API, such as that of an Ingress: https://switchyard.example. Empty: the Service, which only pods of this cluster reach.',
+          ),
+          caBundle: text(
+            'The authorities that sign the certificate at that address, PEM. Empty: users have them already, or give --server-ca.',
+          ),
         },
       ),
       tls: group('', {

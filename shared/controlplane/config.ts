@@ -1,5 +1,5 @@
 import { type FlagTable, type FlagValues, listeningPort, listOf, text, type Program } from '../runtime/flags.ts';
-import type { LogLevel } from '../runtime/pino-logger.ts';
+import type { LogLevel } from '../runtime/logger.ts';
 import { LOG_FLAGS } from '../runtime/program-flags.ts';
 import type { ControlPlaneController } from './controllers/controllers.ts';
 

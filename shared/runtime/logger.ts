@@ -1,3 +1,6 @@
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** Structured logging: a constant message, and what varies as fields. */
 export type LogFields = { readonly [field: string]: unknown };
 

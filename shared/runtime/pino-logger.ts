@@ -1,8 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import type { LogFields, Logger } from './logger.ts';
-
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LogFields, Logger, LogLevel } from './logger.ts';
 
 /** JSON lines: `level`, `time` (RFC 3339), `message`, and the fields. `stream` defaults to standard output. */
 export function createLogger(level: LogLevel, stream?: DestinationStream): Logger {

@@ -13,7 +13,7 @@ import {
   type FlagValues,
 } from './flags.ts';
 import type { CertificateFiles } from './serving-certificate.ts';
-import { LOG_LEVELS } from './pino-logger.ts';
+import { LOG_LEVELS } from './logger.ts';
 import { durationShape, shaped } from './value-shape.ts';
 
 export const LOG_FLAGS = {

@@ -2,7 +2,7 @@
  * Goal: a person with a terminal submits Jobs, follows them, stops them and sees who uses what, by the program against a real manager and
  * worker.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -69,6 +69,30 @@ describe('submit', { timeout: LIMIT_MS }, () => {
     expect(stdout).toContain('Nothing keeps it waiting: it is admitted next.');
     expect(stdout).toContain('  east: would take it');
     expect(await exists('dry')).toBe(false);
+  });
+
+  test('takes the only LocalQueue of the namespace, and the manifests of a directory', async () => {
+    const folder = path.join(cli.folder, 'sweep');
+    mkdirSync(folder);
+    for (const name of ['a', 'b']) writeFileSync(path.join(folder, `${name}.yaml`), stringify({ ...manifest(name), metadata: { name } }));
+    writeFileSync(path.join(folder, 'notes.txt'), 'no manifest');
+    const { code, stdout } = await cli.run(inTeam('submit', folder));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'team/a submitted\nteam/b submitted\n' });
+    expect((await cli.world.job('a')).metadata.labels).toMatchObject({ 'switchyard.dev/queue-name': 'main' });
+    const ended = await cli.run(inTeam('cancel', 'a', 'b', 'missing', '--yes'));
+    expect(ended.code).toBe(1);
+    expect(ended.stdout.trimEnd().split('\n').toSorted()).toEqual(['team/a cancelled', 'team/b cancelled']);
+    expect(ended.stderr).toBe('team/missing: not cancelled: there is no such Job\n');
+  });
+
+  test('refuses a queue that does not exist, also with --dry-run, and names those that do', async () => {
+    const jobs = file('lost', { ...manifest('lost'), metadata: { name: 'lost' } });
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stdout, stderr } = await cli.run(inTeam('submit', jobs, '-q', 'nosuch', ...more));
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toBe('switchyard submit: --queue: namespace team has no LocalQueue "nosuch"; it has main\n');
+    }
+    expect(await exists('lost')).toBe(false);
   });
 
   test('gives up when the time is over', async () => {
@@ -170,7 +194,7 @@ describe('cancel', { timeout: LIMIT_MS }, () => {
     expect(await cli.run(inTeam('cancel', 'nobody'))).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'switchyard cancel: the manager cluster: jobs.batch "nobody" not found\n',
+      stderr: 'team/nobody: not cancelled: there is no such Job\n',
     });
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
     await cli.world.home.create(JOBS, { metadata: { name: 'foreign', namespace: NAMESPACE }, spec: { template } } as never);

@@ -186,13 +186,17 @@ describe('before the cluster says where its manager is', { timeout: LIMIT_MS }, 
     const { code, stdout, stderr } = await viewer('explain', 'train');
     expect(stdout).toMatch(/^team\/train in queue batch: Waiting: /);
     expect(stdout).toMatch(/^ {2}QuotaReserved False: /m);
-    expect(stderr).toMatch(/^you may not list \S+ in all namespaces, .*; no manager is named: give --server, .*; this is what the Job’s own conditions say\n$/);
+    expect(stderr).toMatch(
+      /^you may not list \S+ in all namespaces, .*; no manager is named: give --server, .*; this is what the Job’s own conditions say\n$/,
+    );
     expect(code).toBe(0);
   });
 
   test('queues names the right that is missing, and how to name a manager', async () => {
     const { code, stderr } = await viewer('queues');
-    expect(stderr).toMatch(/^switchyard queues: the manager cluster refused: .*clusterqueues.*; no manager is named: give --server, or have ConfigMap kube-public\/switchyard-manager say where it is\n$/);
+    expect(stderr).toMatch(
+      /^switchyard queues: the manager cluster refused: .*clusterqueues.*; no manager is named: give --server, or have ConfigMap kube-public\/switchyard-manager say where it is\n$/,
+    );
     expect(code).toBe(1);
   });
 
@@ -225,7 +229,10 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
 
   test('sees their own share beside all that is used', async () => {
     const { code, stdout } = await viewer('top');
-    expect({ code, lines: stdout.split('\n') }).toEqual({ code: 0, lines: ['QUEUE  ADMITTED  WAITING  CPU', 'main   0/0       2/3      0/0', ''] });
+    expect({ code, lines: stdout.split('\n') }).toEqual({
+      code: 0,
+      lines: ['QUEUE  ADMITTED  WAITING  CPU', 'main   0/0       2/3      0/0', ''],
+    });
     const asJson = JSON.parse((await viewer('top', '-o', 'json')).stdout) as object;
     expect(asJson).toMatchObject({ by: 'queue', groups: [{ name: 'main', waiting: 2, all: { waiting: 3 } }] });
     const byNamespace = await viewer('top', '--by', 'namespace');
@@ -252,7 +259,10 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     expect(stdout).toMatch(/^ {2}team\/more-1: Submitted: waits/m);
     expect(stdout).not.toContain('secret-plan');
     const hidden = await viewer('what-if', '--quota', 'foreign:default:cpu=9');
-    expect(hidden).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no ClusterQueue foreign that you may see') as string });
+    expect(hidden).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no ClusterQueue foreign that you may see') as string,
+    });
     const whole = await viewer('what-if', '--remove', 'cluster/east');
     expect(whole).toMatchObject({ code: 1, stderr: expect.stringContaining('the manager does not try this for others') as string });
   });
@@ -271,7 +281,10 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     const { code, stdout, stderr } = await viewer('logs', 'nightly');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'one\nit went wrong\n' });
     expect(stderr).toMatch(/ended with exit code 3: it went wrong\n$/);
-    expect(await viewer('logs', 'never')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no Job team/never') as string });
+    expect(await viewer('logs', 'never')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no Job team/never') as string,
+    });
   });
 
   test('is told what is missing where the label of a queue is', async () => {
@@ -280,7 +293,10 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/it has no label switchyard\.dev\/queue-name, so it runs here, in no queue\. Write the label/);
     const page = await shown('view', '/api/v1/namespaces/team/jobs/unlabelled');
-    expect(page).toMatchObject({ code: 404, message: expect.stringContaining('created without the label switchyard.dev/queue-name') as string });
+    expect(page).toMatchObject({
+      code: 404,
+      message: expect.stringContaining('created without the label switchyard.dev/queue-name') as string,
+    });
   });
 
   test('with a client certificate is told what to do about the token', async () => {

@@ -1,6 +1,7 @@
 import type { JobProgress } from '../../api/job-progress.ts';
 import { CANARY_STAGES, stageSeconds, type CanaryStage } from '../../canary/canary-stages.ts';
-import { formatDuration, type Table } from '../text-table.ts';
+import type { Table } from '../text-table.ts';
+import { formatDuration } from '../time-text.ts';
 
 /** How the canary of one cluster went; `story` is undefined where it was not made, or not waited for until its end. */
 export type CanaryResult = {

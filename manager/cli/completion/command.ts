@@ -1,8 +1,7 @@
 import { FlagError } from '../../../shared/runtime/flags.ts';
 import { FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
-import { report } from '../report.ts';
-import { completionScript, SHELLS } from './scripts.ts';
+import { SHELLS } from './scripts.ts';
 
 export const COMPLETION = command({
   words: 'completion',
@@ -18,11 +17,12 @@ export const COMPLETION = command({
     if (shell === undefined) throw new FlagError(`SHELL: ${JSON.stringify(word)} is unknown; choose from ${SHELLS.join(', ')}`);
     return { shell, output };
   },
-  load:
-    async () =>
-    async ({ shell, output }, session) => {
+  async load() {
+    const [{ report }, { completionScript }] = await Promise.all([import('../report.ts'), import('./scripts.ts')]);
+    return async ({ shell, output }, session) => {
       const script = completionScript(shell);
       await report(session, output, { lines: [script.trimEnd()], value: { shell, script } });
       return 0;
-    },
+    };
+  },
 });

@@ -14,7 +14,8 @@ export function conditionLines(job: DeepReadonly<Job>): string[] {
   return [
     `${namespace}/${name} ${where}: ${stateOf(job)}${reason === '' ? '' : `: ${reason}`}`,
     ...(job.status?.conditions ?? []).map(
-      ({ type, status, reason: why, message }) => `  ${type} ${status}${[why, message].flatMap((each) => (each ? `: ${each}` : [])).join('')}`,
+      ({ type, status, reason: why, message }) =>
+        `  ${type} ${status}${[why, message].flatMap((each) => (each ? `: ${each}` : [])).join('')}`,
     ),
   ].map(plain);
 }

@@ -39,10 +39,23 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
   configOf,
 };
 
-function configOf({ kubeconfig, output, server, 'server-ca': ca, 'token-file': token, ...flags }: FlagValues<typeof FLAGS>, operands: readonly string[]): ExplainConfig {
+function configOf(
+  { kubeconfig, output, server, 'server-ca': ca, 'token-file': token, ...flags }: FlagValues<typeof FLAGS>,
+  operands: readonly string[],
+): ExplainConfig {
   const [operand, ...rest] = operands;
   const [namespace, name, ...more] = (operand ?? '').split('/');
   if (rest.length > 0 || more.length > 0 || !namespace || !name)
     throw new FlagError('name one Job as NAMESPACE/NAME, such as npm run -s explain -- team/train');
-  return { namespace, name, kubeconfig, context: undefined, output, server, 'server-ca': ca, 'token-file': token, flags: admissionFlagsOf(flags) };
+  return {
+    namespace,
+    name,
+    kubeconfig,
+    context: undefined,
+    output,
+    server,
+    'server-ca': ca,
+    'token-file': token,
+    flags: admissionFlagsOf(flags),
+  };
 }

@@ -24,9 +24,7 @@ import { readWorld } from './world-reader.ts';
 export type RunExplainConfig = Omit<ExplainConfig, 'namespace'> & ServerChoice & { readonly namespace: string | undefined };
 
 /** The explanation of a Job; `Conditions`: what the Job says itself, because nobody else may be asked. */
-type Answer =
-  | { readonly kind: 'Explanation'; readonly explanation: Explanation }
-  | { readonly kind: 'Conditions'; readonly why: string };
+type Answer = { readonly kind: 'Explanation'; readonly explanation: Explanation } | { readonly kind: 'Conditions'; readonly why: string };
 
 /**
  * Explains one Job, and resolves with the exit code. Without a namespace it is that of the kubeconfig's context. Users who may not read all
@@ -75,12 +73,7 @@ async function jobOf({ client, kind }: ClusterConnection, { namespace, name }: O
   }
 }
 
-async function answerOf(
-  config: RunExplainConfig,
-  connection: ClusterConnection,
-  job: DeepReadonly<Job>,
-  nowMs: number,
-): Promise<Answer> {
+async function answerOf(config: RunExplainConfig, connection: ClusterConnection, job: DeepReadonly<Job>, nowMs: number): Promise<Answer> {
   let closed: Error | undefined;
   if (!isNamed(config)) {
     try {

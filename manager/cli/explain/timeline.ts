@@ -2,7 +2,7 @@ import type { CoreEvent, DeepReadonly, Job, JobCondition } from '../../../shared
 import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import { JobEventReason, SwitchyardCondition } from '../../api/reasons.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { formatDuration } from '../text-table.ts';
+import { formatDuration } from '../time-text.ts';
 import { plain } from '../plain-text.ts';
 
 /** One step of the way of a Job, by what the Job shows: times on the wire have whole seconds. */
@@ -22,11 +22,11 @@ export function timelineOf(job: DeepReadonly<Job>, events: readonly DeepReadonly
   const why = [ended?.reason, ended?.message].filter((each) => each !== undefined && each !== '').join(', ');
   const steps = [
     { at: metadata.creationTimestamp, what: 'made' },
+    ...earlierPlacements(events, record?.evicted === true ? undefined : record?.since),
     { at: record?.since, what: `admitted to cluster ${record?.cluster ?? ''} by cluster queue ${record?.clusterQueue ?? ''}` },
     { at: condition(SwitchyardCondition.Preempted)?.lastTransitionTime, what: 'suspended for the sake of another Job' },
     { at: condition(SwitchyardCondition.Dispatched)?.lastTransitionTime, what: 'its copy was made there' },
     { at: condition(SwitchyardCondition.Started)?.lastTransitionTime, what: 'started: a pod was ready, or had ended' },
-    ...earlierPlacements(events, record?.evicted === true ? undefined : record?.since),
     { at: ended?.lastTransitionTime, what: ended?.type === 'Failed' ? `failed${why === '' ? '' : `: ${why}`}` : 'complete' },
   ];
   // Of one second they stay in the order of the way.

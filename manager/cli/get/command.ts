@@ -10,7 +10,11 @@ const FLAGS = {
   ...SELECTOR_FLAG,
   ...LISTING_FLAGS,
   state: { value: 'STATE,...', about: 'only those whose column STATE is one of these, such as Waiting,Held', parse: wordsOf },
-  'sort-by': { value: 'COLUMN', about: 'order of the lines: the head of a column, such as age or cluster; default: as the cluster lists them', parse: text },
+  'sort-by': {
+    value: 'COLUMN',
+    about: 'order of the lines: the head of a column, such as age or cluster; default: as the cluster lists them',
+    parse: text,
+  },
 } satisfies FlagTable;
 
 export const GET = command({
@@ -24,7 +28,13 @@ export const GET = command({
     { usage: '[NAME...]', about: 'only these' },
   ],
   flags: FLAGS,
-  examples: ['get jobs', 'get jobs --state Waiting --sort-by age', 'get jobs -A -o wide', 'get jobs -l team=ml -w', 'get clusters east -o yaml'],
+  examples: [
+    'get jobs',
+    'get jobs --state Waiting --sort-by age',
+    'get jobs -A -o wide',
+    'get jobs -l team=ml -w',
+    'get clusters east -o yaml',
+  ],
   configOf(values, [word = '', ...names]) {
     const view = kindView(word);
     if (view === undefined) throw new FlagError(`KIND: there is no ${JSON.stringify(word)}; write jobs, queues or clusters`);

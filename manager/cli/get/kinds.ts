@@ -9,7 +9,7 @@ import { LOCAL_QUEUES, type LocalQueue } from '../../api/local-queue.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { jobRow } from '../job-row.ts';
-import { formatAge } from '../text-table.ts';
+import { formatAge } from '../time-text.ts';
 
 /** How objects of a kind are shown, one line for each. */
 export type KindView = {

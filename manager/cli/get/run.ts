@@ -137,7 +137,11 @@ async function follow(
     const own = object as KubeObject;
     if (!isWanted(own) || !view.isOurs(own)) return;
     // The list is shown already, as one table.
-    if (shown.get(own.metadata.uid)?.metadata.resourceVersion === own.metadata.resourceVersion && own.metadata.deletionTimestamp === undefined) return;
+    if (
+      shown.get(own.metadata.uid)?.metadata.resourceVersion === own.metadata.resourceVersion &&
+      own.metadata.deletionTimestamp === undefined
+    )
+      return;
     shown.set(own.metadata.uid, own);
     await print(own);
     headed = true;

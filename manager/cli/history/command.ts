@@ -1,7 +1,7 @@
 import { durationMs, FlagError, oneOf, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
-import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { HISTORY_STORE_FLAG } from '../history-store-flag.ts';
 import { NO_SERVER, SERVER_FLAGS } from '../server/flags.ts';
 import { namedJob } from '../jobs/operands.ts';
 
@@ -35,7 +35,12 @@ export const HISTORY = command({
     'which shows the Jobs of one namespace to users who may list Jobs there.',
   operands: [{ usage: '[JOB]', about: 'only Jobs of this name, with how their pods ended: NAME or NAMESPACE/NAME' }],
   flags: FLAGS,
-  examples: ['history -n team', 'history --history-store .switchyard/1/history -A', 'history nightly -o json', 'history --outcome Failed --since 24h'],
+  examples: [
+    'history -n team',
+    'history --history-store .switchyard/1/history -A',
+    'history nightly -o json',
+    'history --outcome Failed --since 24h',
+  ],
   configOf(values, [operand]) {
     // A manager that is named is asked, whatever a variable says of the store.
     const store = values.server === undefined || values.server === NO_SERVER ? values['history-store'] : undefined;

@@ -3,7 +3,8 @@ import { failureMessage } from '../../api/last-failure.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { plain } from '../plain-text.ts';
-import { formatAge, formatDuration, type Table } from '../text-table.ts';
+import type { Table } from '../text-table.ts';
+import { formatAge, formatDuration } from '../time-text.ts';
 
 /** A line for each Job that is over. */
 export const historyTable = (records: readonly HistoryRecord[], withNamespace: boolean, nowMs: number): Table => ({

@@ -2,7 +2,7 @@ import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
-import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { HISTORY_STORE_FLAG } from '../history-store-flag.ts';
 
 const FLAGS = {
   ...HISTORY_STORE_FLAG,

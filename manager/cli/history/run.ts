@@ -38,7 +38,8 @@ type Found = { readonly records: readonly HistoryRecord[]; readonly pods: Readon
 export async function runHistory(config: HistoryConfig, session: Session): Promise<number> {
   const { job, store, output } = config;
   const namespace = config['all-namespaces'] ? undefined : (job?.namespace ?? config.namespace ?? (await contextNamespace(config)));
-  const { records, pods } = store === undefined ? await fromManager(config, namespace, session) : await fromStore(store, config, namespace, session);
+  const { records, pods } =
+    store === undefined ? await fromManager(config, namespace, session) : await fromStore(store, config, namespace, session);
   if (records.length === 0 && output === 'table') {
     await session.errors.write('There is no such history.\n');
     return ExitCode.Done;

@@ -16,7 +16,10 @@ export type JobChoice = {
   readonly selector: string | undefined;
 };
 
-/** The Jobs that are meant, and those that are named and do not exist; only Switchyard's are meant. Throws CommandError where one that is named is not. */
+/**
+ * The Jobs that are meant, which are Switchyard's, and those that are named and do not exist. Throws CommandError for a named Job that is
+ * not Switchyard's.
+ */
 export async function readJobs(
   { client, kind }: { readonly client: ReadClient; readonly kind: WorkKind<Job> },
   { jobs, namespace, everywhere, selector }: JobChoice,

@@ -120,7 +120,13 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
     const lines = results.map(({ job, result }) => `${job} ${result}`);
     await report(session, output, {
       lines: lines.length === 0 && failures.length === 0 && missing.length === 0 ? ['there is no such Job: nothing was done'] : lines,
-      value: { jobs: [...results, ...failures.map(({ job, error }) => ({ job: keyOf(job), error: messageOf(error) })), ...missing.map((job) => ({ job, error: NOT_THERE }))] },
+      value: {
+        jobs: [
+          ...results,
+          ...failures.map(({ job, error }) => ({ job: keyOf(job), error: messageOf(error) })),
+          ...missing.map((job) => ({ job, error: NOT_THERE })),
+        ],
+      },
     });
     for (const { job, error } of failures) await session.errors.write(`${keyOf(job)}: not ${step.done}: ${messageOf(error)}\n`);
     for (const job of missing) await session.errors.write(`${job}: not ${step.done}: ${NOT_THERE}\n`);

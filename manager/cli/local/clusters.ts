@@ -5,7 +5,8 @@ import type { ControlPlaneController } from '../../../shared/controlplane/contro
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { createLogger, type LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../../../shared/runtime/logger.ts';
+import { createLogger } from '../../../shared/runtime/pino-logger.ts';
 import { mergedKubeconfig, namedKubeconfig } from './kubeconfigs.ts';
 import type { Ports } from './ports.ts';
 import { prepareRealClusters, type PlaneOptions, type StartedPlane } from './real-clusters.ts';

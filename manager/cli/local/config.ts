@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
-import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../../../shared/runtime/logger.ts';
 import { LOG_FLAGS } from '../../../shared/runtime/program-flags.ts';
 import { FORM_FLAG, type Form } from '../cluster-flags.ts';
 import { PORT_NAMES, portProblem } from './ports.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../../../shared/runtime/logger.ts';
 import type { ClusterName, LocalCluster } from './clusters.ts';
 import type { PortName, Ports } from './ports.ts';
 import { startProgram, type Program } from './program.ts';

@@ -28,7 +28,7 @@ import { createFromFile, installKinds, installPolicies, installWebhooks, joinClu
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
 import { asJson, asYaml } from '../rendering.ts';
-import { formatDuration } from '../text-table.ts';
+import { formatDuration } from '../time-text.ts';
 import { selfSignedCertificate } from './webhook-certificate.ts';
 
 export type QuickStart = {

@@ -2,7 +2,7 @@ import { EXAMPLES } from './examples.ts';
 import type { JobRow } from '../job-row.ts';
 import type { PodOutput } from './pod-watch.ts';
 import type { SubmitterOutcome } from './submit-examples.ts';
-import { formatDuration } from '../text-table.ts';
+import { formatDuration } from '../time-text.ts';
 import { summaryTable } from './table.ts';
 import { wrapHanging } from '../text-layout.ts';
 

@@ -1,5 +1,6 @@
 import { isFinished, type JobRow } from '../job-row.ts';
-import { formatDuration, formatTable } from '../text-table.ts';
+import { formatTable } from '../text-table.ts';
+import { formatDuration } from '../time-text.ts';
 
 /** The live table: one line per Job, under a heading, and why it waits or ended as it did. */
 export function liveTable(rows: readonly JobRow[], nowMillis: number, width: number): string[] {

@@ -10,6 +10,7 @@ import type { Session } from '../session.ts';
 import { troubleWith } from '../trouble.ts';
 import { followPods, type FollowedPods, type PodsOfJob } from './follow-pods.ts';
 import { logSink, type LogForm } from './log-sink.ts';
+import type { ManagersPods } from './managers-pods.ts';
 
 /** Which kubeconfig is for the worker cluster of a Job. */
 export type WorkerChoice = {
@@ -24,6 +25,8 @@ export type JobLogsOptions = Pick<PodsOfJob, 'index' | 'failed' | 'tail'> & {
   readonly session: Pick<Session, 'output' | 'errors' | 'signal'>;
   /** Hears, once for each cluster, why logs cannot be read there: a CommandError where there is a remedy. */
   readonly onTrouble: (error: unknown) => void;
+  /** Reads the logs where no kubeconfig of the worker cluster is at hand; absent: that is trouble. */
+  readonly otherwise?: (job: DeepReadonly<Job>, pods: ManagersPods, why: CommandError) => FollowedPods;
 };
 
 /** The logs of one Job while it runs, on whatever cluster, one after another. */
@@ -42,13 +45,15 @@ export interface JobLogs {
 /** Beyond the end of the Job. Its pods have ended then: what is not read by now is about to go. */
 const LINGER_MS = 2_000;
 
-export function createJobLogs({ clusters, form, session, onTrouble, ...choice }: JobLogsOptions): JobLogs {
-  const followed = new Map<string, { readonly connection: ClusterConnection; readonly pods: FollowedPods } | undefined>();
+type Followed = { readonly pods: FollowedPods; readonly close: () => Promise<void> };
+
+export function createJobLogs({ clusters, form, session, onTrouble, otherwise, ...choice }: JobLogsOptions): JobLogs {
+  const followed = new Map<string, Followed | undefined>();
   const names = new Set<string>();
   let mayBeMany = false;
   const sink = logSink(form, session.output, session.errors, () => mayBeMany || names.size > 1);
 
-  function follow(cluster: string, job: DeepReadonly<Job>): { connection: ClusterConnection; pods: FollowedPods } | undefined {
+  function follow(cluster: string, job: DeepReadonly<Job>): Followed | undefined {
     const { namespace, name } = job.metadata;
     let isTold = false;
     const tell = (error: unknown): void => {
@@ -56,19 +61,24 @@ export function createJobLogs({ clusters, form, session, onTrouble, ...choice }:
       isTold = true;
       onTrouble(error);
     };
+    const tellingNames = {
+      ...sink,
+      write: (text: string, pod: Parameters<typeof sink.write>[1]): Promise<void> => {
+        names.add(pod.metadata.name);
+        return sink.write(text, pod);
+      },
+    };
     try {
       const connection = connectTo(cluster, clusters);
       const trouble = (error: unknown): void => tell(troubleWith(`cluster ${cluster}`, connection.server, error));
-      const tellingNames = {
-        ...sink,
-        write: (text: string, pod: Parameters<typeof sink.write>[1]): Promise<void> => {
-          names.add(pod.metadata.name);
-          return sink.write(text, pod);
-        },
-      };
       const copies = [name, copyName(job, true)];
-      return { connection, pods: followPods(connection, { ...choice, namespace, names: copies }, tellingNames, session.signal, trouble) };
+      const pods = followPods(connection, { ...choice, namespace, names: copies }, tellingNames, session.signal, trouble);
+      return { pods, close: () => connection.client.close() };
     } catch (error) {
+      if (otherwise !== undefined && error instanceof CommandError) {
+        const reading = { ...choice, sink: tellingNames, signal: session.signal, onTrouble: tell };
+        return { pods: otherwise(job, reading, error), close: async () => undefined };
+      }
       tell(error);
       return undefined;
     }
@@ -80,7 +90,7 @@ export function createJobLogs({ clusters, form, session, onTrouble, ...choice }:
     const counts = all.map(async (each) => {
       if (each === undefined) return 0;
       await each.pods.end(withinMs);
-      await each.connection.client.close();
+      await each.close();
       return each.pods.count;
     });
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

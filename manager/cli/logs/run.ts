@@ -6,7 +6,7 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { copyName } from '../../work-kind/copy-marks.ts';
-import type { ClusterChoice, ClusterConnection, JobClient } from '../cluster-connection.ts';
+import type { ClusterChoice, ClusterConnection } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
@@ -21,6 +21,7 @@ import { connectTo, createJobLogs, type WorkerChoice } from './job-logs.ts';
 import { printKeptLogs, printManagersLogs, type KeptJob } from './kept-logs.ts';
 import { isChosenPod, type PodChoice } from './log-lines.ts';
 import { logSink, type LogForm } from './log-sink.ts';
+import { otherwiseByManager } from './managers-pods.ts';
 import { printPodLog } from './print-pod-log.ts';
 
 export type LogsConfig = ClusterChoice &
@@ -44,7 +45,7 @@ export const runLogs = (config: LogsConfig, session: Session): Promise<number> =
       throw error;
     });
     if (job === undefined || isFinished(job.status)) return afterTheEnd(config, connection, key, job, session);
-    return config.follow ? followed({ client, kind }, config, job, session) : live(config, job, session);
+    return config.follow ? followed(connection, config, job, session) : live(config, job, session);
   });
 
 /** From the worker cluster, of the pods that there are. */
@@ -103,14 +104,22 @@ async function printPods(
 }
 
 /** From whatever cluster it goes to, until it has ended. */
-async function followed({ client, kind }: JobClient, config: LogsConfig, job: Job, session: Session): Promise<number> {
+async function followed(connection: ClusterConnection, config: LogsConfig, job: Job, session: Session): Promise<number> {
+  const { client, kind } = connection;
   const over = new AbortController();
   let failure: Error | undefined;
   const onTrouble = (error: unknown): void => {
     failure ??= error instanceof Error ? error : new Error(String(error));
     over.abort();
   };
-  const logs = createJobLogs({ ...config, clusters: config, form: config.output, session, onTrouble });
+  const logs = createJobLogs({
+    ...config,
+    clusters: config,
+    form: config.output,
+    session,
+    onTrouble,
+    otherwise: otherwiseByManager(config, connection),
+  });
   const { namespace, name, uid } = job.metadata;
   if (writtenRecordOf(job).kind !== 'Record')
     await session.errors.write(`${plain(`${namespace}/${name}`)} has not been admitted yet; switchyard explain ${plain(name)} says why\n`);

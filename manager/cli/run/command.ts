@@ -2,7 +2,8 @@ import { durationMs, FlagError, text, wholeNumber, type FlagTable } from '../../
 import { parseQuantity, QuantityError } from '../../../shared/kube/quantity.ts';
 import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG, WORKER_CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
-import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { HISTORY_STORE_FLAG } from '../history-store-flag.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
@@ -18,6 +19,7 @@ const FLAGS = {
   quiet: { about: 'show no logs' },
   ...WORKER_CLUSTER_FLAGS,
   ...HISTORY_STORE_FLAG,
+  ...SERVER_FLAGS,
   ...FORM_FLAG,
 } satisfies FlagTable;
 
@@ -26,7 +28,7 @@ export const RUN = command({
   summary: 'run a command as a Job, and exit with its exit code',
   about:
     'Creates a Job of one container, prints what its pods write (as `switchyard logs` does; if their cluster is out of reach, ' +
-    'afterwards what --history-store has kept), and exits with the exit code of the container. With -o json or yaml the logs go to ' +
+    'what the manager follows or --history-store has kept), and exits with the exit code of the container. With -o json or yaml the logs go to ' +
     'standard error, and the outcome of the Job to standard output. Its pods are not retried: the Job fails with the first ' +
     'container that fails (podFailurePolicy), which is how its exit code is known. Ctrl-C detaches from the Job, which continues, ' +
     'as with kubectl run --attach; with --rm it is deleted.',

@@ -11,7 +11,11 @@ export const SERVER_FLAGS = {
     about: `address of the manager’s HTTP API, such as https://switchyard.example:8443; default: that of the ConfigMap ${MANAGER_ADDRESS.namespace}/${MANAGER_ADDRESS.name} of the cluster; ${NO_SERVER}: no manager is asked`,
     parse: httpUrl,
   },
-  'server-ca': { value: 'FILE', about: 'authorities that sign its certificate, PEM; default: those of the ConfigMap, or of the system', parse: text },
+  'server-ca': {
+    value: 'FILE',
+    about: 'authorities that sign its certificate, PEM; default: those of the ConfigMap, or of the system',
+    parse: text,
+  },
   'token-file': { value: 'FILE', about: 'bearer token for it; default: that of the kubeconfig', parse: text },
 } satisfies FlagTable;
 

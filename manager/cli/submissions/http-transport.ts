@@ -18,7 +18,10 @@ type View = {
 };
 
 /** By the manager’s HTTP API. Closes it in the end. */
-export function submitByHttp(http: ManagerHttp, { namespace, queue }: { readonly namespace: string; readonly queue: string }): SubmissionWay {
+export function submitByHttp(
+  http: ManagerHttp,
+  { namespace, queue }: { readonly namespace: string; readonly queue: string },
+): SubmissionWay {
   const collection = `/apis/submissions/v1/namespaces/${encodeURIComponent(namespace)}/queues/${encodeURIComponent(queue)}/submissions`;
   const oneOf = (key: string): string => `${collection}/${encodeURIComponent(key)}`;
 
@@ -26,7 +29,8 @@ export function submitByHttp(http: ManagerHttp, { namespace, queue }: { readonly
   async function listen(key: string, seen: { lastId: string }, tell: (progress: SubmissionProgress) => void, signal: AbortSignal) {
     const headers = { accept: 'text/event-stream', ...(seen.lastId === '' ? {} : { 'last-event-id': seen.lastId }) };
     const response = await http.send('GET', `${oneOf(key)}/events`, { headers, signal });
-    if (response.statusCode !== 200) throw refusal(http.server, { status: response.statusCode, body: objectOf(await response.body.text()) });
+    if (response.statusCode !== 200)
+      throw refusal(http.server, { status: response.statusCode, body: objectOf(await response.body.text()) });
     const read = createEventReader();
     const decoder = new TextDecoder();
     for await (const piece of response.body) {

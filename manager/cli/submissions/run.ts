@@ -29,7 +29,9 @@ export type SubmitToQueueConfig = QueueConfig & {
 /** All files are read and looked at before the first Job is submitted. */
 export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session): Promise<number> => {
   const { files, queue, key, output, wait, timeout } = config;
-  const manifests = files.flatMap(filesOf).flatMap((file) => submissionsOf(JOB_KIND, file === '-' ? 'standard input' : file, textOf(file), queue));
+  const manifests = files
+    .flatMap(filesOf)
+    .flatMap((file) => submissionsOf(JOB_KIND, file === '-' ? 'standard input' : file, textOf(file), queue));
   if (key !== undefined && manifests.length > 1)
     throw new CommandError(
       `--key: there are ${manifests.length} Jobs, and one key is one submission; submit them one by one`,

@@ -7,7 +7,12 @@ const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   ...FORM_FLAG,
-  queue: { short: 'q', value: 'NAME', about: 'LocalQueue of the Jobs that name none; default: the only one of their namespace', parse: text },
+  queue: {
+    short: 'q',
+    value: 'NAME',
+    about: 'LocalQueue of the Jobs that name none; default: the only one of their namespace',
+    parse: text,
+  },
   via: {
     value: 'WAY',
     fallback: 'api',

@@ -51,7 +51,8 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
       'submitted',
     ).catch(async (error: unknown) => {
       const left = manifests.length - made.length;
-      if (made.length > 0) await session.errors.write(`submitted: ${made.map(keyOf).join(', ')}; not submitted: ${left} of ${manifests.length}\n`);
+      if (made.length > 0)
+        await session.errors.write(`submitted: ${made.map(keyOf).join(', ')}; not submitted: ${left} of ${manifests.length}\n`);
       throw error;
     });
     let ended: readonly Ended[] = [];

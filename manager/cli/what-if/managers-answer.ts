@@ -88,7 +88,12 @@ function effectLines(said: readonly string[], { queues, jobs, more, isSettled }:
     '',
     ...(jobs.length === 0
       ? ['No Job of yours is affected.']
-      : ['Your Jobs:', ...jobs.map(({ key, kind, without, with: state }) => `  ${key}: ${kind}: ${state}${without === undefined ? '' : `; without: ${without}`}`)]),
+      : [
+          'Your Jobs:',
+          ...jobs.map(
+            ({ key, kind, without, with: state }) => `  ${key}: ${kind}: ${state}${without === undefined ? '' : `; without: ${without}`}`,
+          ),
+        ]),
     ...(more > 0 ? [`  and ${more} more`] : []),
     ...(queues.length === 0 ? [] : ['Jobs of queues:', ...queues.map(({ name, effects }) => `  ${name}: ${counts(effects)}`)]),
     ...(isSettled ? [] : ['It does not come to rest: this is the last state that was tried.']),

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runSwitchyard } from '../../../../manager/cli/switchyard.ts';
@@ -32,4 +34,17 @@ test('is called what the user has called it', async () => {
   };
   expect(await runSwitchyard(['--bogus'], 'kubectl switchyard', session)).toBe(2);
   expect(said).toBe('kubectl switchyard: unknown option "--bogus"; kubectl switchyard --help lists what there is\n');
+});
+
+test('loads for its help no more than it prints: neither clients, tables nor parsers of YAML', () => {
+  const hook = `import { registerHooks } from 'node:module';
+    const packages = new Set();
+    registerHooks({ load(url, context, next) { const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1]; if (name) packages.add(name); return next(url, context); } });
+    process.on('exit', () => process.stderr.write(JSON.stringify([...packages])));`;
+  const main = path.join(import.meta.dirname, '../../../../manager/cli/main.ts');
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, main, '--help'], {
+    encoding: 'utf8',
+  });
+  expect(stdout).toMatch(/^Usage: switchyard /);
+  expect(JSON.parse(stderr)).toEqual(['commander']);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { coloured, paintFor } from '../../../../manager/cli/colours.ts';
-import { formatAge, formatTable, type Table } from '../../../../manager/cli/text-table.ts';
+import { formatTable, type Table } from '../../../../manager/cli/text-table.ts';
+import { formatAge } from '../../../../manager/cli/time-text.ts';
 
 const TABLE: Table = {
   heads: ['NAME', 'STATE', 'AGE'],

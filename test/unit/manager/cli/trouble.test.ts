@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CommandError } from '../../../../manager/cli/command-error.ts';
 import { ExitCode } from '../../../../manager/cli/exit-codes.ts';
 import { troubleWith } from '../../../../manager/cli/trouble.ts';
+import { FlagError } from '../../../../shared/runtime/flags.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import { KubeconfigError } from '../../../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { UnusableAnswer } from '../../../../shared/kube/unusable-answer.ts';
@@ -52,4 +53,9 @@ describe('what a cluster does to us is said with a remedy, and an exit code', ()
     const mistake = new TypeError('undefined is not a function');
     expect(troubleWith('x', 'y', mistake)).toBe(mistake);
   });
+});
+
+test('a flag that cannot be used, such as a context that there is not, is no trouble of a cluster', () => {
+  const error = new FlagError('--kubeconfig: it has no context "nosuch"; it has: east', { cause: new Error('inner') });
+  expect(troubleWith('the manager cluster', 'https://x', error)).toBe(error);
 });

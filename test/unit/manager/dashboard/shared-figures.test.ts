@@ -17,8 +17,15 @@ const listOf = <T extends KubeObject>(...objects: readonly object[]): Lister<T> 
 const meta = (name: string, namespace = '') => ({ name, namespace, uid: name, resourceVersion: '1' });
 const queue = (name: string) => ({
   metadata: meta(name),
-  spec: { cohortName: 'lab', resourceGroups: [{ coveredResources: ['cpu'], flavors: [{ name: 'spot', resources: [{ name: 'cpu', nominalQuota: '8' }] }] }] },
-  status: { pendingWorkloads: 3, admittedWorkloads: 4, flavorsUsage: [{ name: 'spot', resources: [{ name: 'cpu', total: '5', borrowed: '0' }] }] },
+  spec: {
+    cohortName: 'lab',
+    resourceGroups: [{ coveredResources: ['cpu'], flavors: [{ name: 'spot', resources: [{ name: 'cpu', nominalQuota: '8' }] }] }],
+  },
+  status: {
+    pendingWorkloads: 3,
+    admittedWorkloads: 4,
+    flavorsUsage: [{ name: 'spot', resources: [{ name: 'cpu', total: '5', borrowed: '0' }] }],
+  },
 });
 const cluster = (name: string) => ({
   metadata: meta(name),

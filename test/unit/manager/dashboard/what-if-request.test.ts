@@ -14,7 +14,10 @@ const listOf = <T extends KubeObject>(...objects: readonly object[]): Lister<T> 
   for (const object of objects) cache.set(object as Parameters<typeof cache.set>[0]);
   return cache;
 };
-const named = (name: string, namespace = '', spec: object = {}) => ({ metadata: { name, namespace, uid: name, resourceVersion: '1' }, spec });
+const named = (name: string, namespace = '', spec: object = {}) => ({
+  metadata: { name, namespace, uid: name, resourceVersion: '1' },
+  spec,
+});
 const sources = {
   clusterQueues: listOf<ClusterQueue>(named('mine'), named('theirs')),
   cohorts: listOf<Cohort>(named('lab')),
@@ -42,7 +45,10 @@ describe('a question of a body', () => {
     [{ changes: [7] }, /^changes\[0\]: write/],
     [{ changes: [{ object: 'ClusterQueue', name: 'mine', edit: { field: 'weight', weight: 'much' } }] }, /^changes\[0\]/],
     [{ changes: [{ object: 'ClusterQueue', name: 'mine', edit: { field: 'state', state: 'Draining' } }] }, /^changes\[0\]/],
-    [{ changes: [{ object: 'ClusterQueue', name: 'mine', namespace: 'x', edit: { field: 'stopPolicy', policy: 'Hold' } }] }, /^changes\[0\]/],
+    [
+      { changes: [{ object: 'ClusterQueue', name: 'mine', namespace: 'x', edit: { field: 'stopPolicy', policy: 'Hold' } }] },
+      /^changes\[0\]/,
+    ],
     [{ changes: [{ object: 'Job', name: 'train', edit: { field: 'priority', priority: '1' } }] }, /^changes\[0\]/],
     [{ changes: [{ object: 'WorkerCluster', name: 'east', edit: { field: 'capacity', resource: 'cpu', amount: 'x' } }] }, /^changes\[0\]/],
     [{ changes: [{ manifest: {}, copies: 1.5 }] }, /^changes\[0\]/],
@@ -62,14 +68,30 @@ describe('a tenant asks about', () => {
   });
 
   test('the queues of their LocalQueues, their Jobs, and clusters', () => {
-    const asked = [edit('ClusterQueue', 'mine'), edit('LocalQueue', 'main', 'team'), edit('Job', 'train', 'team'), edit('WorkerCluster', 'east')];
+    const asked = [
+      edit('ClusterQueue', 'mine'),
+      edit('LocalQueue', 'main', 'team'),
+      edit('Job', 'train', 'team'),
+      edit('WorkerCluster', 'east'),
+    ];
     expect(asked.map((each) => mayEdit(sources, each, TENANT))).toEqual([true, true, true, true]);
     expect(asked.map((each) => mayEdit(sources, each, NOBODY))).toEqual([false, false, false, false]);
   });
 
   test('nothing else, whether it exists or not', () => {
-    const hidden = [edit('ClusterQueue', 'theirs'), edit('Cohort', 'lab'), edit('LocalQueue', 'main', 'other'), edit('Job', 'train', 'other')];
-    const absent = [edit('ClusterQueue', 'no'), edit('Cohort', 'no'), edit('LocalQueue', 'no', 'team'), edit('Job', 'no', 'team'), edit('WorkerCluster', 'no')];
+    const hidden = [
+      edit('ClusterQueue', 'theirs'),
+      edit('Cohort', 'lab'),
+      edit('LocalQueue', 'main', 'other'),
+      edit('Job', 'train', 'other'),
+    ];
+    const absent = [
+      edit('ClusterQueue', 'no'),
+      edit('Cohort', 'no'),
+      edit('LocalQueue', 'no', 'team'),
+      edit('Job', 'no', 'team'),
+      edit('WorkerCluster', 'no'),
+    ];
     expect([...hidden, ...absent].some((each) => mayEdit(sources, each, TENANT))).toBe(false);
   });
 });

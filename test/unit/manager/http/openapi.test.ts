@@ -40,7 +40,12 @@ test('one document has submissions, history and views, with the parameters of qu
   const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
   expect(operations).toHaveLength(routes.length);
   expect(operations).toEqual(
-    expect.arrayContaining(['get /api/v1/queues', 'get /api/v1/clusters', 'post /api/v1/what-if', 'get /apis/history/v1/namespaces/{namespace}/jobs']),
+    expect.arrayContaining([
+      'get /api/v1/queues',
+      'get /api/v1/clusters',
+      'post /api/v1/what-if',
+      'get /apis/history/v1/namespaces/{namespace}/jobs',
+    ]),
   );
   // What changes something is for the page alone.
   expect(operations).not.toContain('post /api/v1/actions');

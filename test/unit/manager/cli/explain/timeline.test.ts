@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { timelineLines, timelineOf } from '../../../../../manager/cli/explain/timeline.ts';
-import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
+import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
+import { aRecord } from '../../../../support/jobs.ts';
+import type { CoreEvent, Job } from '../../../../../shared/api/kubernetes.ts';
 
 const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 const condition = (type: string, second: number, more: object = {}) => ({ type, status: 'True', lastTransitionTime: at(second), ...more });
@@ -28,4 +31,30 @@ test('why it failed is its last step, and what somebody wrote there steers no te
 test('what happened within one second keeps its order, and what has not happened is no step', () => {
   const steps = timelineOf(job([condition('Started', 0), condition('Dispatched', 0), { ...condition('Preempted', 4), status: 'False' }]));
   expect(steps.map(({ what }) => what)).toEqual(['made', 'its copy was made there', 'started: a pod was ready, or had ended']);
+});
+
+test('placements before the last are told from Events, and those of the last are not told twice', () => {
+  const record = { ...aRecord(), cluster: 'west', since: at(10), epoch: 2 };
+  const annotations = { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record, { written: at(10), seal: '' }) };
+  const moved = job([condition('Started', 12), condition('Dispatched', 11)]);
+  const event = (reason: string, second: number, message: string): CoreEvent =>
+    ({ reason, message, lastTimestamp: at(second), metadata: { creationTimestamp: at(second) } }) as unknown as CoreEvent;
+  const events = [
+    event('Admitted', 1, 'to cluster "east" by ClusterQueue "main"'),
+    event('Started', 3, 'on cluster "east"'),
+    event('Evicted', 10, 'cluster east is drained'),
+    event('Moved', 10, 'from cluster "east" to "west"'),
+    event('Started', 12, 'on cluster "west"'),
+    event('PodFailed', 2, '1 pod failed'),
+  ];
+  const steps = timelineOf({ ...moved, metadata: { ...moved.metadata, annotations } }, events);
+  expect(steps.map(({ what }) => what)).toEqual([
+    'made',
+    'Admitted: to cluster "east" by ClusterQueue "main"',
+    'Started: on cluster "east"',
+    'Evicted: cluster east is drained',
+    'admitted to cluster west by cluster queue cq',
+    'its copy was made there',
+    'started: a pod was ready, or had ended',
+  ]);
 });

@@ -51,7 +51,10 @@ describe('a table', () => {
 
   test('says beside each Job why it waits, below where there is no room, and nothing twice with -o wide', () => {
     const message = 'short of 2 cpu in flavor default of cluster queue main';
-    const waits = { ...aJob(), status: { conditions: [{ type: 'QuotaReserved', status: 'False', reason: 'NoQuota', message }] } } as unknown as Job;
+    const waits = {
+      ...aJob(),
+      status: { conditions: [{ type: 'QuotaReserved', status: 'False', reason: 'NoQuota', message }] },
+    } as unknown as Job;
     expect(table('jobs', [waits], { width: 200 })[1]).toMatch(new RegExp(`60s +${message}$`));
     expect(table('jobs', [waits]).slice(2)).toEqual([`    ${message}`]);
     expect(table('jobs', [waits], { wide: true })).toHaveLength(2);

@@ -5,7 +5,7 @@ import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
 import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../../../../../manager/cli/job-row.ts';
 import { changedLines, liveTable, summaryTable } from '../../../../../manager/cli/local/table.ts';
-import { formatDuration } from '../../../../../manager/cli/text-table.ts';
+import { formatDuration } from '../../../../../manager/cli/time-text.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
 const at = (seconds: number): string => new Date(Date.parse(CREATED) + seconds * 1000).toISOString();

@@ -9,7 +9,13 @@ test('a token goes over TLS, or to this machine', () => {
     'http://localhost:1',
     'http://[::1]:1',
   ]);
-  for (const refused of ['http://switchyard.example', 'http://127.0.0.1.evil.example', 'http://localhost.evil.example', 'ftp://localhost', 'x'])
+  for (const refused of [
+    'http://switchyard.example',
+    'http://127.0.0.1.evil.example',
+    'http://localhost.evil.example',
+    'ftp://localhost',
+    'x',
+  ])
     expect(serverUrl(refused), refused).toBeUndefined();
 });
 

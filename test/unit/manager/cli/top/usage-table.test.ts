@@ -3,7 +3,7 @@ import { formatAdmissionRecord, type AdmissionRecord } from '../../../../../mana
 import { usageBy, usageTable, usageValue, type Grouping } from '../../../../../manager/cli/top/usage-table.ts';
 import { formatTable } from '../../../../../manager/cli/text-table.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, CREATED_BY_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
 import { aRecord } from '../../../../support/jobs.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
@@ -58,6 +58,20 @@ describe('who uses how much', () => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual([...names].toSorted());
+  });
+
+  test('by queue in one row, where it is known to which ClusterQueue a LocalQueue leads', () => {
+    const leads = (localQueue: string): string | undefined => (localQueue === 'team/q' ? 'a' : undefined);
+    expect(usageBy({ kind: 'queue' }, JOBS, leads).map(({ name, admitted, waiting }) => [name, admitted, waiting])).toEqual([
+      ['b', 1, 0],
+      ['a', 2, 2],
+    ]);
+  });
+
+  test('by user, as the webhook has noted it', () => {
+    const made = aJob('made');
+    const noted = { ...made, metadata: { ...made.metadata, annotations: { [CREATED_BY_ANNOTATION]: 'oidc:ann' } } };
+    expect(usageBy({ kind: 'user' }, [noted, aJob('other')]).map(({ name }) => name)).toEqual(['(not known)', 'oidc:ann']);
   });
 
   test('for programs', () => {
