@@ -87,6 +87,6 @@ export async function ownOrManager<T>(
   }
   const answer = await askManager(choice, connection, manager);
   if (answer.kind === 'Answer') return answer.value;
-  const trouble = troubleWith('the manager cluster', connection.server, refused);
+  const trouble = refused instanceof UnreadableWorldError ? refused : troubleWith('the manager cluster', connection.server, refused);
   throw new CommandError(`${trouble instanceof Error ? trouble.message : ''}; ${answer.why}`, undefined, { cause: refused });
 }

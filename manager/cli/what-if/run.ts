@@ -28,8 +28,8 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     await session.errors.write(`switchyard what-if: ${problem}\n`);
     return ExitCode.Failed;
   };
-  try {
-    return await withCluster(config, async (connection) => {
+  return withCluster(config, async (connection) => {
+    try {
       const changes = [...config.files.flatMap(fromFile), ...config.changes];
       const namespace = config.namespace ?? connection.namespace;
       const { lines, value } = await ownOrManager(config, connection, {
@@ -38,12 +38,12 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
       });
       await report(session, output, { lines, value });
       return ExitCode.Done;
-    });
-  } catch (error) {
-    if (error instanceof ChangeError || error instanceof ManifestError || error instanceof FlagError || error instanceof EditError)
-      return await refused(error.message);
-    throw error;
-  }
+    } catch (error) {
+      if (error instanceof ChangeError || error instanceof ManifestError || error instanceof FlagError || error instanceof EditError)
+        return refused(error.message);
+      throw error;
+    }
+  });
 }
 
 type Said = { readonly lines: readonly string[]; readonly value: object };
