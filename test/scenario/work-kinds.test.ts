@@ -4,7 +4,6 @@ import { WORK_KINDS, type WorkKindObject } from '../../manager/api/work-kind.ts'
 import { followWorkKinds, KindsChanged, readWorkKinds, type ReadKinds, type WorkKindsDeps } from '../../manager/process/work-kinds.ts';
 import { qualifierOf } from '../../manager/work-kind/qualified-name.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../shared/api/resources.ts';
-import { findCondition } from '../../shared/kube/conditions.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { CREW_SPEC } from '../unit/manager/work-kind/described/described.ts';
@@ -52,7 +51,7 @@ async function read(): Promise<ReadKinds> {
 const takenBy = ({ kinds }: ReadKinds): (string | undefined)[] => kinds.map(({ resource }) => qualifierOf(resource));
 const accepted = async (name: string): Promise<string> => {
   const { status } = await cluster.client.get(WORK_KINDS, { namespace: '', name });
-  const condition = findCondition(status?.conditions as never, 'Accepted');
+  const condition = status?.conditions?.find(({ type }) => type === 'Accepted');
   return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
 };
 /** Follows what was read until it has changed; resolves with the error. */

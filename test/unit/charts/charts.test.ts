@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { MANAGER_ADDRESS } from '../../../manager/cli/server/manager-address.ts';
 import { admissionPolicies } from '../../../manager/policy/admission-policies.ts';
 import {
