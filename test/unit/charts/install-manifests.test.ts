@@ -112,6 +112,6 @@ test.each(['switchyard-manager', 'switchyard-worker'])('Chart.yaml of %s has all
   expect(text).not.toMatch(/@/);
   if (chart !== 'switchyard-manager') return;
   const definitions = FILES.flatMap((file) => parseRendered(committed(file))).filter(({ kind }) => kind === 'CustomResourceDefinition');
-  expect(definitions).toHaveLength(7);
+  expect(definitions).toHaveLength(8);
   for (const { metadata } of definitions) expect(text).toContain(`name: ${metadata.name}\n`);
 });
