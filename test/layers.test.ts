@@ -189,7 +189,7 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'manager/policy': [],
   'manager/story': [],
   'manager/webhook': ['server'],
-  'manager/work-kind': [],
+  'manager/work-kind': ['informer-of-kinds', 'kinds-client'],
   'manager/work-kind/copy': [],
   'manager/work-kind/described': [],
   'manager/work-kind/job': [],

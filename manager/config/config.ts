@@ -254,8 +254,7 @@ const FLAGS = {
   'worker-token-life': {
     value: 'DURATION',
     fallback: '24h',
-    about:
-      'life of the tokens for worker clusters, which the manager renews at half of it, if their account may; 0: never renewed',
+    about: 'life of the tokens for worker clusters, which the manager renews at half of it, if their account may; 0: never renewed',
     parse: shaped(TOKEN_LIFE, tokenLife),
   },
   'worker-lost-timeout': {

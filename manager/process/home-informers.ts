@@ -46,7 +46,9 @@ export function createHomeInformers(options: HomeInformersOptions): HomeInformer
   const common = { client, clock, random, log, onWentBack, course, ...omitUndefined({ onRestart }) };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
-    jobs: createInformerOfKinds(kind, ({ resource }) => createInformer({ ...common, resource, transform: (job) => cachedJob(job, options) })),
+    jobs: createInformerOfKinds(kind, ({ resource }) =>
+      createInformer({ ...common, resource, transform: (job) => cachedJob(job, options) }),
+    ),
     namespaces: of(NAMESPACES),
     workerClusters: of(WORKER_CLUSTERS),
     resourceFlavors: of(RESOURCE_FLAVORS),

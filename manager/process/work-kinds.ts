@@ -43,13 +43,19 @@ export type WorkKindsDeps = {
 const AGAIN_MS = 5_000;
 /** A definition that is missing is looked for again after this time. */
 const SERVED_AGAIN_MS = 30_000;
-const KUEUES_CHECKS: Resource = { group: 'kueue.x-k8s.io', version: 'v1beta1', plural: 'admissionchecks', kind: 'AdmissionCheck', namespaced: false };
+const KUEUES_CHECKS: Resource = {
+  group: 'kueue.x-k8s.io',
+  version: 'v1beta1',
+  plural: 'admissionchecks',
+  kind: 'AdmissionCheck',
+  namespaced: false,
+};
 export const MULTI_KUEUE = 'kueue.x-k8s.io/multikueue';
 
 /**
- * Reads the WorkKinds of the manager cluster. One that does not compile, whose definition is not served, or whose objects Kueue's MultiKueue
- * takes, is left out with its reason; nothing else stops. Without the CustomResourceDefinition there are Jobs alone. Asks until the API
- * server answers; undefined when `signal` aborts first.
+ * Reads the WorkKinds of the manager cluster. One that does not compile, whose definition is not served, or whose objects MultiKueue of
+ * Kueue takes, is left out with its reason; nothing else stops. Without the CustomResourceDefinition there are Jobs alone. Asks until the
+ * API server answers; undefined when `signal` aborts first.
  */
 export async function readWorkKinds(deps: WorkKindsDeps, signal: AbortSignal): Promise<ReadKinds | undefined> {
   const { clock, log } = deps;
@@ -88,27 +94,28 @@ async function judged(deps: WorkKindsDeps, signal: AbortSignal): Promise<readonl
     return compiled.kind === 'Refused' ? formatProblems(compiled.problems) : describedKind(compiled.description);
   };
   const all: JudgedKind[] = [];
-  for (const object of objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) all.push(await judge(client, compile, object, signal));
+  for (const object of objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)))
+    all.push(await judge(client, compile, object, signal));
   return all;
 }
 
 /** The kind that a description says, or why it says none. */
 type Compile = (spec: WorkKindObject['spec']) => SingleKind | string;
 
-async function judge(
-  client: KubeClient,
-  compile: Compile,
-  object: WorkKindObject,
-  signal: AbortSignal,
-): Promise<JudgedKind> {
+async function judge(client: KubeClient, compile: Compile, object: WorkKindObject, signal: AbortSignal): Promise<JudgedKind> {
   const refused = (reason: string, message: string): JudgedKind => ({ object, refusal: { reason, message } });
   const kind = compile(object.spec);
   if (typeof kind === 'string') return refused('Invalid', kind);
   const { resource } = kind;
-  if (qualifierOf(resource) === undefined) return refused('Invalid', 'spec.resource: jobs of group batch need no description; delete this WorkKind');
+  if (qualifierOf(resource) === undefined)
+    return refused('Invalid', 'spec.resource: jobs of group batch need no description; delete this WorkKind');
   if (!(await isServed(client, resource, signal)))
-    return refused('NotServed', `the API server does not serve ${resource.plural} of ${apiVersionOf(resource)}; install its CustomResourceDefinition`);
-  if (object.spec.managedBy?.home === MULTI_KUEUE && (await hasMultiKueue(client, signal)))
+    return refused(
+      'NotServed',
+      `the API server does not serve ${resource.plural} of ${apiVersionOf(resource)}; install its CustomResourceDefinition`,
+    );
+  const { managedBy } = object.spec;
+  if (managedBy?.home === MULTI_KUEUE && (await hasMultiKueue(client, signal)))
     return refused(
       'TakenByMultiKueue',
       `spec.managedBy.home: Kueue's MultiKueue runs on this cluster and takes objects with ${MULTI_KUEUE}, so that two dispatchers would ` +
@@ -153,7 +160,11 @@ export async function followWorkKinds({ read }: ReadKinds, deps: WorkKindsDeps, 
   const changed = Promise.withResolvers<void>();
   const known = new Map(read.map(({ object }) => [object.metadata.uid, object.metadata.generation]));
   const informer = createInformer({ ...deps, resource: WORK_KINDS });
-  const compare = ({ metadata: { uid, generation } }: { readonly metadata: { readonly uid: string; readonly generation?: number } }): void => {
+  const compare = ({
+    metadata: { uid, generation },
+  }: {
+    readonly metadata: { readonly uid: string; readonly generation?: number };
+  }): void => {
     if (known.get(uid) !== generation) changed.resolve();
   };
   informer.addHandler({ added: compare, updated: compare, deleted: () => changed.resolve() });

@@ -55,7 +55,9 @@ export function readAdmissionReview(body: string, kinds: readonly SingleKind[] =
   const { uid, operation, subResource, userInfo, options, dryRun, resource, object, oldObject } = request;
   if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
   const { username, uid: userUid, groups, extra } = isJsonObject(userInfo) ? userInfo : {};
-  const foreign = kinds.find(({ resource: { group, plural } }) => isJsonObject(resource) && resource['group'] === group && resource['resource'] === plural);
+  const foreign = kinds.find(
+    ({ resource: { group, plural } }) => isJsonObject(resource) && resource['group'] === group && resource['resource'] === plural,
+  );
   const asRead = (value: unknown): WorkObject | undefined => {
     if (!isJob(value) || foreign === undefined) return isJob(value) ? value : undefined;
     const read = foreign.cache.whole(value);

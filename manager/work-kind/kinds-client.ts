@@ -68,11 +68,13 @@ export function createKindsClient(
     const { metadata = {}, status } = patch.body as StatusBody;
     const { uid, resourceVersion, ...changes } = metadata;
     const changed = patch.type === 'strategic' ? status?.conditions : undefined;
-    const read = async (): Promise<WorkObject> => asRead(kind, await client.get(kind.resource, key, omitUndefined({ signal: options?.signal })));
+    const read = async (): Promise<WorkObject> =>
+      asRead(kind, await client.get(kind.resource, key, omitUndefined({ signal: options?.signal })));
     for (let tries = 1; ; tries++) {
       const present = changed === undefined ? undefined : ((tries === 1 ? cached(qualified) : undefined) ?? (await read()));
       const merged = changed === undefined ? {} : { conditions: mergedConditions(present?.status?.conditions ?? [], changed) };
-      const stored: Partial<StoredStatus> = status === undefined ? {} : kind.home.stored({ ...status, ...merged } as DeepReadonly<WorkStatus>);
+      const stored: Partial<StoredStatus> =
+        status === undefined ? {} : kind.home.stored({ ...status, ...merged } as DeepReadonly<WorkStatus>);
       const condition = resourceVersion ?? present?.metadata.resourceVersion;
       try {
         return asRead(kind, await writeBoth(place, { uid, resourceVersion: condition }, changes, stored, options));

@@ -91,11 +91,13 @@ test('it is admitted by its pod sets, runs as a copy without a foreign manager, 
   expect(policyOf(copy)).toEqual({ suspend: false });
   expect(copy?.metadata.labels?.[ORIGIN_LABEL]).toBeDefined();
   const record = writtenRecordOf(await onHome());
-  expect(record.kind === 'Record' && record.record.podSets?.map(({ name, requests }) => [name, requests['cpu'], requests['pods']])).toEqual([
-    ['captain', '500m', '1'],
-    ['deck', '2', '2'],
-    ['oars', '6', '3'],
-  ]);
+  expect(record.kind === 'Record' && record.record.podSets?.map(({ name, requests }) => [name, requests['cpu'], requests['pods']])).toEqual(
+    [
+      ['captain', '500m', '1'],
+      ['deck', '2', '2'],
+      ['oars', '6', '3'],
+    ],
+  );
   await say(cluster, { phase: 'Sailing', aboard: true });
   const running = await onHome();
   expect(running.status).toMatchObject({ phase: 'Sailing', aboard: true });

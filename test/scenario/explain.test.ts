@@ -112,7 +112,11 @@ test('what cannot be answered is said in one line', { timeout: LIMIT_MS }, async
     explaining(admin, 'waits'),
   ]);
   expect(outcomes.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
-    [1, '', 'explain: there is no Job absent in namespace team; switchyard get jobs -A lists those that there are, switchyard history those that have ended'],
+    [
+      1,
+      '',
+      'explain: there is no Job absent in namespace team; switchyard get jobs -A lists those that there are, switchyard history those that have ended',
+    ],
     [1, '', expect.stringMatching(/^explain: Job team\/theirs is not Switchyard’s: it has no label switchyard\.dev\/queue-name, /)],
     [1, '', expect.stringMatching(/^explain: the manager cluster refused: .*forbidden/)],
     [2, '', 'explain: name one Job as NAMESPACE/NAME, such as npm run -s explain -- team/train'],

@@ -75,7 +75,9 @@ export function assignFlavors(
   }
   // As in Kueue, each pod set has flavors of its own, and together they have all or none.
   const groups = (workload.podSets ?? [workload]).flatMap((pods) =>
-    groupsFor(pods, queue).map(({ flavors, resources }) => flavors.map((flavor) => tryFlavor(pods, queue, usage, flavor, resources, preemption))),
+    groupsFor(pods, queue).map(({ flavors, resources }) =>
+      flavors.map((flavor) => tryFlavor(pods, queue, usage, flavor, resources, preemption)),
+    ),
   );
   const unmet = groups.filter((findings) => !findings.some(isFit));
   const claimable = groups.map((findings) => ranked(findings, queue));

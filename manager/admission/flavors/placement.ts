@@ -125,7 +125,8 @@ export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clus
 
 /**
  * Among clusters that accept the Workload and could hold it when empty, the one with the smallest shortage relative to its capacity, so
- * that it waits no longer than it must; better flavors go first, among equals the greater preference, then the nearer data. Undefined if there is none.
+ * that it waits no longer than it must; better flavors go first, among equals the greater preference, then the nearer data. Undefined if
+ * there is none.
  */
 export function leastMissing(
   workload: Workload,

@@ -139,8 +139,7 @@ export function classOf(
   apart: readonly string[],
 ): { id: string; resources: string[] } {
   // Pod sets share no flavor by rule, so that their sum is bounded by none: such Workloads are alike only if they ask for the same.
-  if (podSets !== undefined)
-    return { id: JSON.stringify([digestOfPodSets(podSets), wish, placesOf(record), apart]), resources: [] };
+  if (podSets !== undefined) return { id: JSON.stringify([digestOfPodSets(podSets), wish, placesOf(record), apart]), resources: [] };
   const resources = [...requests].filter(([, amount]) => amount > ZERO).map(([resource]) => resource);
   resources.sort();
   if (expectedMs !== undefined) resources.push(DURATION);

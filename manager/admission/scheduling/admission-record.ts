@@ -18,9 +18,9 @@ import type { Workload } from '../workload/workload.ts';
  * its cluster has refused, gets the next epoch.
  */
 export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clusterUID, flavors }: Placed, nowMs: number): AdmissionRecord {
-  // Of several pod sets, the record as a whole names the flavors of the first.
-  const chosen = flavorsByResource(flavors.toReversed());
   const podSets = podSetsOf(workload, flavors);
+  // Of several pod sets, the record as a whole names the flavors of the first.
+  const chosen = podSets?.[0]?.flavors ?? flavorsByResource(flavors);
   const checks = checksFor(queue.checks ?? [], new Set(flavors.map(({ flavor }) => flavor)));
   const previous = workload.record;
   const resumes = previous !== undefined && isRecordedOn(previous, { name: cluster, uid: clusterUID }) && !isRefused(previous);

@@ -33,7 +33,8 @@ const NAMED_MAX = 5;
 export const nameOf = ({ kind, name }: Pick<ReferredObject, 'kind' | 'name'>): string => `${kind} ${name}`;
 
 /**
- * The objects that Jobs which have not ended refer to, without optional ones, in order of kind and name. `carryOf`: what travels with a Job.
+ * The objects that Jobs which have not ended refer to, without optional ones, in order of kind and name. `carryOf`: what travels with a
+ * Job.
  */
 export function referredObjects(
   kind: Pick<WorkKind, 'references' | 'needs' | 'podSets'>,

@@ -8,7 +8,8 @@ const FLAGS = { ...CLUSTER_FLAGS, ...FORM_FLAG, ...SERVER_FLAGS } satisfies Flag
 export const QUEUES = command({
   words: 'queues',
   summary: 'show ClusterQueues: what waits, what is admitted, and how much quota is in use',
-  about: 'Shows usage and nominal quota; usage is higher if a queue borrows from its cohort. Costs one LIST of ClusterQueues. Users who may not list them see those of their LocalQueues, through the manager (--server).',
+  about:
+    'Shows usage and nominal quota; usage is higher if a queue borrows from its cohort. Costs one LIST of ClusterQueues. Users who may not list them see those of their LocalQueues, through the manager (--server).',
   operands: [{ usage: '[NAME...]', about: 'only these' }],
   flags: FLAGS,
   examples: ['queues', 'queues main -o json'],

@@ -17,7 +17,6 @@ export type ClusterInformers = {
   /** The copies of this manager, by the keys of their Jobs in the index `COPIES_BY_LOCAL_KEY`. */
   readonly copies: Informer<WorkObject>;
   readonly served: Served;
-  readonly kinds: ServedKinds;
   /** Creates an informer of all work for a single list, which finds copies that have lost their label. */
   readonly allJobs: () => Informer<WorkObject>;
   readonly nodes: Informer<Node>;
@@ -66,8 +65,7 @@ export function createClusterInformers(
   const copies = ofAllKinds(mine, kinds, onReadable);
   return {
     copies: copies.all,
-    kinds,
-    served: servedBy(copies.all, copies.parts, servedNamespaces),
+    served: servedBy(copies.all, copies.parts, servedNamespaces, kinds),
     allJobs() {
       const fresh = createServedKinds(kind.others, clock, nothing);
       return ofAllKinds({ transform, budget: createObjectBudget(memoryBytes), onFault: nothing }, fresh, nothing).all;

@@ -13,7 +13,8 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
 export function essentialsOfAny(kind: WorkKind, job: WorkObject, origin: string, besideOriginal: boolean): WorkObject {
   if (isListed(job.metadata, origin)) return kind.copies.essentials(job, besideOriginal);
   // Where the templates of another kind are, its essentials say.
-  const read = kind.others.length === 0 || kind.of(job.metadata.name) === kind.of(undefined) ? job : kind.copies.essentials(job, besideOriginal);
+  const read =
+    kind.others.length === 0 || kind.of(job.metadata.name) === kind.of(undefined) ? job : kind.copies.essentials(job, besideOriginal);
   if (!isCopyByTemplate(read, origin, besideOriginal)) return kind.copies.unrelated(job);
   return read === job ? kind.copies.essentials(job, besideOriginal) : read;
 }

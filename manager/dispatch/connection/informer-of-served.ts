@@ -1,10 +1,12 @@
-import type { DeepReadonly, KubeObject, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, KubeObject, ObjectKey, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { Resource } from '../../../shared/api/resources.ts';
 import { isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ReadClient, WatchClient } from '../../../shared/kube/client.ts';
 import type { Informer } from '../../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../../shared/kube/informer-of-namespaces.ts';
+import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
 import type { ClusterView, Contact } from '../mirror/mirror-group.ts';
+import type { ServedKinds } from './served-kinds.ts';
 
 /**
  * An informer over the served namespaces of a worker cluster. A namespace in which the manager may not list, as after its Role was deleted
@@ -98,6 +100,7 @@ export function createInformerOfServed<T extends KubeObject>(
 
 /** The namespaces of a cluster, by whether their copies are known. */
 export interface Served extends Pick<InformerOfServed<WorkObject>, 'unreadable' | 'isKnown'> {
+  readonly kinds: Pick<ServedKinds, 'names' | 'isServed'>;
   /**
    * The copies that were there last in namespaces that are unreadable now. Nothing can be put in order there, so that one of them that is
    * out of place holds back the answer to a fence token.
@@ -112,9 +115,11 @@ export function servedBy(
   copies: Informer<WorkObject>,
   parts: readonly (Informer<WorkObject> | InformerOfServed<WorkObject>)[],
   namespaces: readonly string[] | undefined,
+  kinds: Pick<ServedKinds, 'names' | 'isServed'>,
 ): Served {
   const unreadable = (): readonly string[] => [...new Set(parts.flatMap((part) => ('unreadable' in part ? part.unreadable() : [])))];
   return {
+    kinds,
     unreadable,
     isKnown: (namespace) => parts.every((part) => ('isKnown' in part ? part.isKnown(namespace) : part.hasSynced())),
     unlisted: () => unreadable().flatMap((namespace) => copies.list(namespace)),
@@ -122,8 +127,13 @@ export function servedBy(
   };
 }
 
-/** The contact with one namespace. A cluster that is lost is lost with all of its namespaces: its worker stops the copies. */
-export function contactIn(served: Served, namespace: string, contact: Contact): ClusterView['contact'] {
-  if (contact !== 'Ready' || served.isKnown(namespace)) return contact;
+/**
+ * The contact with the place of one object. A cluster that is lost is lost with all of its namespaces: its worker stops the copies. A kind
+ * that it does not serve cannot be read there.
+ */
+export function contactIn(served: Served, { namespace = '', name }: ObjectKey, contact: Contact): ClusterView['contact'] {
+  if (contact !== 'Ready') return contact;
+  if (!served.kinds.isServed(parseQualifiedName(name).qualifier)) return 'Unreadable';
+  if (served.isKnown(namespace)) return contact;
   return served.unreadable().includes(namespace) ? 'Unreadable' : 'Connecting';
 }

@@ -33,7 +33,6 @@ import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
 import type { Inventory } from '../cluster/cluster-status.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import { isListed, localKeyOfCopy } from '../../work-kind/copy-marks.ts';
-import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
 import type { LeaseKept } from '../lease/cluster-lease.ts';
 import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
 import { leasedWrites } from '../lease/leased-writes.ts';
@@ -53,7 +52,6 @@ import { listOnce } from './list-once.ts';
 import { createRateSlots } from './rate-slots.ts';
 import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
-import type { ServedKinds } from './served-kinds.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
@@ -81,13 +79,12 @@ class ConnectedCluster implements RemoteCluster {
   readonly writer: CopyWriter;
   readonly unanswered: UnansweredWrites;
   readonly undeleted: () => readonly string[];
-  readonly inventory = (): Inventory => ({ ...this.#inventory.found(), workKinds: this.#kinds.names() });
+  readonly inventory = (): Inventory => ({ ...this.#inventory.found(), workKinds: this.#served.kinds.names() });
   readonly troubles = createWriteTroubles();
   readonly starts: StartInquiries;
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<WorkObject>;
   readonly #served: Served;
-  readonly #kinds: ServedKinds;
   readonly #nodes: Informer<Node>;
   readonly #inventory: ClusterInventory;
   readonly #ownWrites: OwnWrites<WorkObject>;
@@ -150,7 +147,7 @@ class ConnectedCluster implements RemoteCluster {
     const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
     const onKindsChanged = (): void => (this.#report(), options.onContactChanged(this));
     const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
-    ({ copies: this.#copies, kinds: this.#kinds, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes } = informers);
+    ({ copies: this.#copies, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes } = informers);
     const onFound = (): void => this.#report();
     this.#inventory = createClusterInventory(options, watching, () => this.contact() === 'Ready', onFound);
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
@@ -224,11 +221,9 @@ class ConnectedCluster implements RemoteCluster {
 
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
-    const { namespace, name } = parseKey(localKey);
-    const seen = contactIn(this.#served, namespace, this.contact());
-    const isServed = this.#kinds.isServed(parseQualifiedName(name).qualifier);
+    const key = parseKey(localKey);
     return {
-      contact: servesNamespace(servedNamespaces, namespace) ? (seen === 'Ready' && !isServed ? 'Unreadable' : seen) : 'NotServed',
+      contact: servesNamespace(servedNamespaces, key.namespace) ? contactIn(this.#served, key, this.contact()) : 'NotServed',
       jobController,
       builtIn: this.#leases.isBuiltIn(),
       withoutWorker: this.#absence.reason(),

@@ -1,12 +1,7 @@
 import type { ConfigMap, DeepReadonly, Namespace, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { podIdentity } from '../../../shared/api/copy-identity.ts';
 import { logTailsName } from '../../../shared/api/log-tails.ts';
-import {
-  DISPATCH_EPOCH_ANNOTATION,
-  MANAGER_FIELD_MANAGER,
-  ORIGIN_LABEL,
-  RESUMED_FROM_ANNOTATION,
-} from '../../../shared/api/names.ts';
+import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION } from '../../../shared/api/names.ts';
 import { CONFIG_MAPS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';

@@ -7,7 +7,13 @@ import type { KubeClient, WatchEvent } from '../../../../shared/kube/client.ts';
 import { createKindsClient } from '../../../../manager/work-kind/kinds-client.ts';
 import type { SingleKind } from '../../../../manager/work-kind/work-kind.ts';
 
-const JOB_SETS: Resource<WorkObject> = { group: 'jobset.x-k8s.io', version: 'v1alpha2', plural: 'jobsets', kind: 'JobSet', namespaced: true };
+const JOB_SETS: Resource<WorkObject> = {
+  group: 'jobset.x-k8s.io',
+  version: 'v1alpha2',
+  plural: 'jobsets',
+  kind: 'JobSet',
+  namespaced: true,
+};
 const CONDITIONS = 'test/conditions';
 /** Its conditions are in an annotation. */
 const kind = {
@@ -72,7 +78,12 @@ test('a Job of a qualified name is the object that the name says, and its answer
       'create',
       'jobsets',
       'team/train',
-      { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', metadata: { namespace: 'team', name: 'train' }, spec: { replicatedJobs: [] } },
+      {
+        apiVersion: 'jobset.x-k8s.io/v1alpha2',
+        kind: 'JobSet',
+        metadata: { namespace: 'team', name: 'train' },
+        spec: { replicatedJobs: [] },
+      },
     ],
     ['patch', 'jobsets', 'team/train', { spec: { suspend: true } }],
   ]);
@@ -104,7 +115,10 @@ test('lists and watches of the kind return qualified names and all conditions', 
   expect(items.map(({ metadata, status }) => [metadata.name, status?.conditions])).toEqual([[NAME, [queued]]]);
   const events: WatchEvent<WorkObject>[] = [];
   for await (const batch of await kinds.watch(JOB_SETS, { resourceVersion: '8' })) events.push(...batch);
-  expect(events).toEqual([{ type: 'ADDED', object: expect.objectContaining({ metadata: expect.objectContaining({ name: NAME }) }) }, bookmark]);
+  expect(events).toEqual([
+    { type: 'ADDED', object: expect.objectContaining({ metadata: expect.objectContaining({ name: NAME }) }) },
+    bookmark,
+  ]);
 });
 
 test('an Event and an owner reference name the object as its API server does', async () => {
@@ -117,9 +131,19 @@ test('an Event and an owner reference name the object as its API server does', a
   await kinds.create(CONFIG_MAPS, { metadata: { namespace: 'team', name: 'settings', ownerReferences } } as never);
   const reference = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' };
   expect(calls).toEqual([
-    ['create', 'events', 'team/train.1f', { metadata: { namespace: 'team', name: 'train.1f' }, involvedObject: { ...reference, namespace: 'team' } }],
+    [
+      'create',
+      'events',
+      'team/train.1f',
+      { metadata: { namespace: 'team', name: 'train.1f' }, involvedObject: { ...reference, namespace: 'team' } },
+    ],
     ['patch', 'events', 'team/train.1f', { count: 2 }],
-    ['create', 'configmaps', 'team/settings', { metadata: { namespace: 'team', name: 'settings', ownerReferences: [{ ...reference, uid: 'u' }] } }],
+    [
+      'create',
+      'configmaps',
+      'team/settings',
+      { metadata: { namespace: 'team', name: 'settings', ownerReferences: [{ ...reference, uid: 'u' }] } },
+    ],
   ]);
 });
 
@@ -129,7 +153,12 @@ test('a condition is merged by type into those of the cached object, on the vers
   const kinds = createKindsClient(client, [kind], () => ({ ...stored(), status: { conditions: [other, { ...queued, status: 'True' }] } }));
   await kinds.patchStatus(JOBS, KEY, { type: 'strategic', body: { metadata: { uid: 'u' }, status: { conditions: [queued] } } });
   expect(calls).toEqual([
-    ['patch', 'jobsets', 'team/train', { metadata: { uid: 'u', resourceVersion: '7', annotations: { [CONDITIONS]: JSON.stringify([other, queued]) } } }],
+    [
+      'patch',
+      'jobsets',
+      'team/train',
+      { metadata: { uid: 'u', resourceVersion: '7', annotations: { [CONDITIONS]: JSON.stringify([other, queued]) } } },
+    ],
   ]);
 });
 

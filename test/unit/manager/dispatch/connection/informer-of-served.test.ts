@@ -15,6 +15,9 @@ import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import { startCluster, type EmbeddedCluster } from '../../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
+/** A cluster that serves Jobs and no other kind. */
+const JOBS_ALONE = { names: () => [], isServed: (qualifier: string | undefined) => qualifier === undefined };
+const inA = { namespace: 'a', name: 'job' };
 const NAMED = ['a', 'b'];
 
 let clock: FakeClock;
@@ -85,22 +88,22 @@ afterEach(async () => {
 test('a namespace that is refused holds up no other, and is taken in when it may be read', async () => {
   await start('a');
   await informer.waitForSync();
-  const served = servedBy(informer, [informer], NAMED);
+  const served = servedBy(informer, [informer], NAMED, JOBS_ALONE);
   expect([informer.hasSynced(), informer.unreadable(), changes]).toEqual([true, ['a'], ['a']]);
   expect([informer.isKnown('a'), informer.isKnown('b'), informer.isKnown('c')]).toEqual([false, true, false]);
   expect(informer.list().map(({ metadata }) => metadata.namespace)).toEqual(['b']);
-  expect(['Ready', 'Lost', 'Connecting'].map((contact) => contactIn(served, 'a', contact as 'Ready'))).toEqual([
+  expect(['Ready', 'Lost', 'Connecting'].map((contact) => contactIn(served, inA, contact as 'Ready'))).toEqual([
     'Unreadable',
     'Lost',
     'Connecting',
   ]);
-  expect(contactIn(served, 'b', 'Ready')).toBe('Ready');
+  expect(contactIn(served, { namespace: 'b', name: 'job' }, 'Ready')).toBe('Ready');
   const heardMs = informer.lastHeardMs();
   await pass(120);
   expect(informer.lastHeardMs()).toBeGreaterThan(heardMs);
   forbidden.clear();
   await pass(90);
-  expect([informer.unreadable(), informer.isKnown('a'), contactIn(served, 'a', 'Ready')]).toEqual([[], true, 'Ready']);
+  expect([informer.unreadable(), informer.isKnown('a'), contactIn(served, inA, 'Ready')]).toEqual([[], true, 'Ready']);
   expect(informer.list().map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
   // Readable is told first, and that it is known once its first list is complete.
   expect(changes).toEqual(['a', '', '']);
@@ -108,13 +111,13 @@ test('a namespace that is refused holds up no other, and is taken in when it may
 
 test('what was there last stays, and is told of as unlisted, when a namespace that was known is refused', async () => {
   await start();
-  const served = servedBy(informer, [informer], NAMED);
+  const served = servedBy(informer, [informer], NAMED, JOBS_ALONE);
   expect([served.unlisted(), served.unreadable()]).toEqual([[], []]);
   forbidden.add('a');
   // A watch that is open ends after some minutes, and is not opened again.
   await pass(900);
   expect(served.unlisted().map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual(['a/early']);
-  expect([informer.hasSynced(), informer.isKnown('a'), contactIn(served, 'a', 'Ready')]).toEqual([true, false, 'Unreadable']);
+  expect([informer.hasSynced(), informer.isKnown('a'), contactIn(served, inA, 'Ready')]).toEqual([true, false, 'Unreadable']);
   expect([...served.versions().keys()]).toEqual(NAMED);
 });
 
@@ -127,6 +130,16 @@ test('none that may be read is no cache at all', async () => {
 test('a cluster without a list of namespaces has none that is refused', async () => {
   await start();
   const all = createInformer({ client: cluster.client, resource: JOBS, clock, random: seededRandom(1), log: silentLogger });
-  const served = servedBy(all, [all], undefined);
+  const served = servedBy(all, [all], undefined, JOBS_ALONE);
   expect([served.unreadable(), served.unlisted(), served.isKnown('a'), [...served.versions().keys()]]).toEqual([[], [], false, ['']]);
+});
+
+test('an object of a kind that the cluster does not serve cannot be read there', () => {
+  const served = { kinds: JOBS_ALONE, isKnown: () => true, unreadable: () => [] } as unknown as ReturnType<typeof servedBy>;
+  const ofCrew = { namespace: 'a', name: 'crews.example.com:argo' };
+  expect([contactIn(served, inA, 'Ready'), contactIn(served, ofCrew, 'Ready'), contactIn(served, ofCrew, 'Lost')]).toEqual([
+    'Ready',
+    'Unreadable',
+    'Lost',
+  ]);
 });
