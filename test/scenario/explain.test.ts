@@ -77,7 +77,7 @@ test('the owner of a Job that waits reads why, and what would make it run', { ti
   // Nobody exports any.
   expect(stdout).not.toContain('trace');
   expect(stdout.replace(estimate, '')).toBe(`team/waits waits in cluster queue main, place 1 of 1, priority 0. It asks
-    for 2 cpu, 1 pods.
+    for 2 cpu, 1 pod.
 Why (InsufficientQuota): cluster queue main: flavor default is short of 1
     cpu
 Quota:

@@ -28,7 +28,7 @@ export const LOGS = command({
   words: 'logs',
   summary: 'print the logs of a Job’s pods, also after the pods are gone',
   about:
-    'While there are pods, reads their logs from the worker cluster on which the Job runs, with your own rights there (list pods, get pods/log). Without a kubeconfig of that cluster, -f follows them through the manager, if it reads logs for others (--dashboard-live-logs). Afterwards ' +
+    'While there are pods, reads their logs from the worker cluster on which the Job runs, with your own rights there (list pods, get pods/log). Without a kubeconfig of that cluster, -f follows them through the manager, if it reads logs for others (--dashboard-live-logs), from 1,000 lines before their end, whatever --tail says. Afterwards ' +
     'prints the log tails that the manager has kept: from the manager (--server), with the right to get the Job and pods/log, or from the store that --history-store names; otherwise how the last pod ended. With several pods each line begins ' +
     'with the name of its pod.',
   operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],

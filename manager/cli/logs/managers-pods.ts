@@ -11,11 +11,10 @@ import { managerOf } from '../server/with-manager.ts';
 import { objectOf, refusal, UnknownCaller, type ManagerHttp } from '../server/manager-http.ts';
 import { createEventReader } from '../submissions/server-events.ts';
 import type { FollowedPods } from './follow-pods.ts';
-import { isChosenPod, lastLines, type PodChoice } from './log-lines.ts';
+import { isChosenPod, type PodChoice } from './log-lines.ts';
 import type { LogSink } from './print-pod-log.ts';
 
 export type ManagersPods = PodChoice & {
-  readonly tail: number | undefined;
   readonly sink: LogSink;
   readonly signal: AbortSignal;
   /** Hears why it does not work (any more). */
@@ -35,7 +34,7 @@ type SeenPod = { readonly pod: string; readonly phase: string; readonly index?: 
 export function followByManager(
   open: () => Promise<ManagerHttp>,
   { metadata }: DeepReadonly<Job>,
-  { tail, sink, signal, onTrouble, ...choice }: ManagersPods,
+  { sink, signal, onTrouble, ...choice }: ManagersPods,
 ): FollowedPods {
   const path = `/api/v1/namespaces/${encodeURIComponent(metadata.namespace)}/jobs/${encodeURIComponent(metadata.name)}/pods`;
   const [noMore, over] = [new AbortController(), new AbortController()];
@@ -60,7 +59,6 @@ export function followByManager(
   /** After an interruption the log goes on behind the last event. */
   async function print(manager: ManagerHttp, pod: DeepReadonly<Pod>): Promise<void> {
     let lastId = '';
-    let isFirst = true;
     for (;;) {
       try {
         const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
@@ -78,8 +76,7 @@ export function followByManager(
             const { text, message } = objectOf(data);
             if (event === 'end') return;
             if (event === 'problem') return void (await sink.say(`${plain(pod.metadata.name)}: ${plain(String(message))}`));
-            await sink.write(isFirst ? lastLines(String(text), tail) : String(text), pod);
-            isFirst = false;
+            await sink.write(String(text), pod);
           }
         }
       } catch (error) {
