@@ -75,7 +75,10 @@ export function followByManager(
             lastId = id;
             const { text, message } = objectOf(data);
             if (event === 'end') return;
-            if (event === 'problem') return void (await sink.say(`${plain(pod.metadata.name)}: ${plain(String(message))}`));
+            if (event === 'problem') {
+              await sink.say(`${plain(pod.metadata.name)}: ${plain(String(message))}`);
+              return;
+            }
             await sink.write(String(text), pod);
           }
         }
