@@ -11,7 +11,7 @@ export const CANARY_FLAGS = {
   'canary-interval': {
     value: 'DURATION',
     fallback: '0s',
-    about: 'how often a tiny Job is sent through every cluster, end to end, and measured (docs/slo.md); 0s: never',
+    about: 'so often a tiny Job is sent through every cluster, end to end, and measured (docs/slo.md); 0s: none is',
     parse: shaped(durationOrZero(INTERVAL_MIN_MS), canaryInterval),
   },
   'canary-queue': {

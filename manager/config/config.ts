@@ -182,7 +182,7 @@ const FLAGS = {
   ...TRACING_FLAGS,
   'trace-pods': {
     about:
-      'pass the trace to the containers of Jobs as TRACEPARENT, unless the annotation switchyard.dev/trace-pods is off; without this flag, only if it is on',
+      'the containers of Jobs are told their trace as TRACEPARENT, unless the annotation switchyard.dev/trace-pods says off; without it those of Jobs that say on',
   },
   'manager-id': {
     value: 'ID',
@@ -254,7 +254,8 @@ const FLAGS = {
   'worker-token-life': {
     value: 'DURATION',
     fallback: '24h',
-    about: 'life of the tokens for worker clusters, which the manager renews at half of it, if their account may; 0: never renewed',
+    about:
+      'the tokens by which worker clusters are reached are renewed at half of their life, for so long, where their account may; 0: they are left alone',
     parse: shaped(TOKEN_LIFE, tokenLife),
   },
   'worker-lost-timeout': {
