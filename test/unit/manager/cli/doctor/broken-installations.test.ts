@@ -26,6 +26,8 @@ const now = (agoMs = 0): string => new Date(Date.now() - agoMs).toISOString();
 /** As Leases have it. */
 const microNow = (agoMs = 0): string => now(agoMs).replace('Z', '000Z');
 const HOUR_MS = 3_600_000;
+/** Both charts are rendered and created, object by object. */
+const LIMIT_MS = 240_000;
 
 type Content = { readonly apiVersion: string; readonly kind: string; readonly metadata: object; readonly [field: string]: unknown };
 
@@ -415,7 +417,7 @@ describe('doctor', () => {
       await install(installation);
       healthy = persistence.backUp();
     });
-  });
+  }, LIMIT_MS);
 
   type Plane = Awaited<ReturnType<typeof createControlPlane>>;
 
