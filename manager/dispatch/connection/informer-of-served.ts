@@ -131,7 +131,7 @@ export function servedBy(
  * The contact with the place of one object. A cluster that is lost is lost with all of its namespaces: its worker stops the copies. A kind
  * that it does not serve cannot be read there.
  */
-export function contactIn(served: Served, { namespace = '', name }: ObjectKey, contact: Contact): ClusterView['contact'] {
+export function contactIn(served: Served, { namespace, name }: ObjectKey, contact: Contact): ClusterView['contact'] {
   if (contact !== 'Ready') return contact;
   if (!served.kinds.isServed(parseQualifiedName(name).qualifier)) return 'Unreadable';
   if (served.isKnown(namespace)) return contact;

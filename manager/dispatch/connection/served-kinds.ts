@@ -61,7 +61,11 @@ export function createServedKinds(kinds: readonly SingleKind[], clock: Clock, on
 }
 
 /** A watch without events, which ends as one whose place is gone, so that a list follows. */
-async function* untilAskedAgain(clock: Clock, signal: AbortSignal | undefined): WatchStream<never> {
-  await sleep(clock, AGAIN_MS, signal);
-  throw new ApiError(410, { reason: 'Expired', message: 'the cluster is asked again whether it serves this kind' });
-}
+const untilAskedAgain = (clock: Clock, signal: AbortSignal | undefined): WatchStream<never> => ({
+  [Symbol.asyncIterator]: () => ({
+    async next() {
+      await sleep(clock, AGAIN_MS, signal);
+      throw new ApiError(410, { reason: 'Expired', message: 'the cluster is asked again whether it serves this kind' });
+    },
+  }),
+});
