@@ -10,6 +10,8 @@ export type ShownCopy = {
   readonly originUid: string;
   readonly epoch: number;
   readonly suspended: boolean;
+  /** Its ConfigMaps and Secrets are still to be written: it waits for them, and its Job says why. Absent: no. */
+  readonly lacksObjects?: true;
   /** The copy is being deleted. */
   readonly deleting: boolean;
   /** Pods that count as running, and pods that are terminating. */

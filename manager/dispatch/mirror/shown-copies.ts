@@ -2,6 +2,7 @@ import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { forPods } from '../../api/job-requests.ts';
 import type { ShownCopy } from '../../api/shown-copy.ts';
+import { isCarryPending } from '../companions/carry-mark.ts';
 import type { Copy } from './mirror-group.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import { requestsOf } from '../../work-kind/pod-sets.ts';
@@ -21,6 +22,7 @@ export function shownCopy(kind: WorkKind, { cluster, job, deleting }: Copy, inSi
     originUid: identity.originUid,
     epoch: identity.epoch,
     suspended: kind.isSuspended(job),
+    ...(isCarryPending(job) ? { lacksObjects: true as const } : {}),
     deleting,
     active,
     terminating: ended ? 0 : told.terminating,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { shownCopy } from '../../../../../manager/dispatch/mirror/shown-copies.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
-import { DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
+import { CARRY_PENDING_ANNOTATION, DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
 import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
@@ -29,6 +29,15 @@ test('of a copy counts what its pods request that are active, and how many it ma
       ['pods', 2],
     ]),
   });
+});
+
+test('a copy waits for its objects while its mark says that they are still to be written', () => {
+  const waits = (mark: string): boolean | undefined => {
+    const { job, ...rest } = copy({});
+    const marked = { ...job, metadata: { ...job.metadata, annotations: { ...annotations, [CARRY_PENDING_ANNOTATION]: mark } } };
+    return shownCopy(JOB_KIND, { ...rest, job: marked }, true)?.lacksObjects;
+  };
+  expect([waits('true'), waits('false')]).toEqual([true, undefined]);
 });
 
 test('nothing runs of a copy that has ended, whatever numbers its cluster left there', () => {
