@@ -148,6 +148,8 @@ export interface CopyRules {
 
 /** {@link CopyRules} of one kind. */
 export interface SingleCopyRules extends CopyRules {
+  /** The type of the condition that says that a copy is suspended. */
+  readonly suspendedCondition: string;
   /** A change that releases the copy. */
   resumes(change: Record<string, unknown>): boolean;
   /** A change that an API server may allow only to a copy that rests. */

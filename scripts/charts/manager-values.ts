@@ -80,6 +80,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
     [],
     '^(JobSet|RayJob|RayCluster|MPIJob|PyTorchJob|TFJob|XGBoostJob|PaddleJob|JAXJob|TrainJob|AppWrapper)$',
   ),
+  ownKinds: texts(
+    'Kinds that you describe by WorkKinds of your own, as RESOURCE.GROUP (crews.example.com): the manager gets rights to their objects, and its webhook prepares those with a queue label. For the kinds of `kinds` this is not needed.',
+    [],
+    '^[a-z0-9][-a-z0-9]*\\.[-a-z0-9.]+$',
+  ),
   redis: group(
     'Redis carries submissions only; nothing that is already a Job depends on it. Without one the manager takes no submissions.',
     {

@@ -38,6 +38,11 @@ export const WORKER_VALUES: ChartValue = group('', {
         '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
       ),
       createNamespaces: isOn('Whether it may create namespaces, as a WorkerCluster with `namespaces: Create` asks for.', false),
+      kinds: texts(
+        'Kinds of work beside Job whose copies it may make here, as RESOURCE.GROUP: jobsets.jobset.x-k8s.io. Their CustomResourceDefinitions and operators must be on the cluster.',
+        [],
+        '^[a-z0-9][-a-z0-9]*\\.[-a-z0-9.]+$',
+      ),
       nodes: isOn('Whether it may list nodes, to know what they offer. Without this, give spec.capacity in the WorkerCluster.', true),
       startTroubles: isOn(
         'Whether it may list events, to tell a Job that does not start why not (a quota, a webhook). Without this only what its pods say is told.',

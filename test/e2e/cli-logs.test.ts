@@ -243,6 +243,7 @@ test('every command prints JSON that can be read', { timeout: LIMIT_MS }, async 
     drain: ['east', ...home],
     uncordon: ['east', ...home],
     'import kueue': [kueue],
+    'kinds test': [path.join(import.meta.dirname, '../../charts/switchyard-manager/files/kinds/jobset.yaml')],
     completion: ['bash'],
   };
   expect([...Object.keys(lines), ...Object.keys(SHOWN_ELSEWHERE)].toSorted()).toEqual(COMMANDS.map(({ words }) => words).toSorted());

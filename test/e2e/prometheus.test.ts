@@ -156,6 +156,7 @@ const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
   'slo/Dispatched in time': [between(0.01, 1)],
   'slo/Home in time': [between(0.01, 1)],
   'slo/Cycles in time': [between(0.01, 1)],
+  'slo/Syncs in time': [between(0.01, 1)],
   'slo/Leading': [between(0.01, 1)],
   'slo/Intake open': [between(0.1, 1)],
   'slo/Canaries through': [MAYBE(between(0.01, 1))],

@@ -107,6 +107,7 @@ test('where the manager may not look, nothing is known, and the Job is placed as
     servedNamespaces: [],
     createNamespaces: false,
     carryNamespaces: [],
+    kinds: [],
     liveLogs: false,
   };
   const older = JSON.parse(

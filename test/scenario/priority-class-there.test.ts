@@ -59,6 +59,7 @@ test('where the manager may not list PriorityClasses, nothing is known of them, 
     servedNamespaces: [],
     createNamespaces: false,
     carryNamespaces: [],
+    kinds: [],
     liveLogs: false,
   };
   const older = JSON.parse(JSON.stringify(accessObjects(wish)).replaceAll('"priorityclasses"', '"nothing"')) as Granted[];

@@ -96,3 +96,27 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- join " || " $terms -}}
 {{- end -}}
+
+{{/*
+Rules of a webhook for described kinds: those of `kinds` and `ownKinds`. Their objects are prepared and judged like Jobs.
+*/}}
+{{- define "switchyard.kindRules" -}}
+{{- $names := list -}}
+{{- range $path, $_ := .root.Files.Glob "files/kinds/*.yaml" -}}
+{{- $each := ($.root.Files.Get $path | fromYaml).spec -}}
+{{- if has $each.kind $.root.Values.kinds -}}
+{{- $names = append $names (printf "%s.%s" $each.resource $each.group) -}}
+{{- end -}}
+{{- end -}}
+{{- $rules := list -}}
+{{- range uniq (concat $names .root.Values.ownKinds) -}}
+{{- $group := regexReplaceAll "^[^.]+[.]" . "" -}}
+{{- $resource := regexFind "^[^.]+" . -}}
+{{- $operations := ternary (list "CREATE") (list "CREATE" "UPDATE") (eq $.kind "Mutating") -}}
+{{- $rules = append $rules (dict "apiGroups" (list $group) "apiVersions" (list "*") "scope" "Namespaced" "resources" (list $resource) "operations" $operations) -}}
+{{- if eq $.kind "Validating" -}}
+{{- $rules = append $rules (dict "apiGroups" (list $group) "apiVersions" (list "*") "scope" "Namespaced" "resources" (list (printf "%s/status" $resource)) "operations" (list "UPDATE")) -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $rules }}
+{{- end -}}

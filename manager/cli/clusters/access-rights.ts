@@ -12,6 +12,8 @@ export type AccessWish = {
   readonly createNamespaces: boolean;
   /** Where copies may bring ConfigMaps and Secrets along. */
   readonly carryNamespaces: readonly string[];
+  /** Kinds of work beside Job whose copies it may make there, as RESOURCE.GROUP. */
+  readonly kinds: readonly string[];
   /** Whether it may read the logs of pods that run, to show them in its dashboard. */
   readonly liveLogs: boolean;
 };
@@ -40,6 +42,8 @@ export const CARRY_SUFFIX = '-carry' as const;
 const WORK: readonly Rule[] = [
   { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch'] },
+];
+const AROUND: readonly Rule[] = [
   { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['list'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims', 'serviceaccounts'], verbs: ['get'] },
@@ -53,6 +57,16 @@ const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
 ];
 
+/** For copies of a described kind. */
+function rulesOfKind(kind: string): readonly Rule[] {
+  const [resource = '', ...group] = kind.split('.');
+  const apiGroups = [group.join('.')];
+  return [
+    { apiGroups, resources: [resource], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+    { apiGroups, resources: [`${resource}/status`], verbs: ['patch'] },
+  ];
+}
+
 /** Rules by where they hold; '' is everywhere. */
 export function rulesOf({
   namespace,
@@ -61,6 +75,7 @@ export function rulesOf({
   servedNamespaces,
   createNamespaces,
   carryNamespaces,
+  kinds,
   liveLogs,
 }: AccessWish): readonly {
   readonly where: string;
@@ -68,7 +83,13 @@ export function rulesOf({
   readonly rules: readonly Rule[];
 }[] {
   // Beside managers of an earlier release, which look for them there alone, the worker puts them beside copies.
-  const work = [...WORK, ...(leaseNamespaces.length > 1 ? [TAILS] : []), ...(liveLogs ? LIVE_LOGS : [])];
+  const work = [
+    ...WORK,
+    ...kinds.flatMap(rulesOfKind),
+    ...AROUND,
+    ...(leaseNamespaces.length > 1 ? [TAILS] : []),
+    ...(liveLogs ? LIVE_LOGS : []),
+  ];
   return [
     {
       where: '',

@@ -33,6 +33,7 @@ export type JoinConfig = ClusterChoice & {
   readonly preference: number | undefined;
   readonly 'create-namespaces': boolean;
   readonly 'carry-namespaces': readonly string[] | undefined;
+  readonly kinds: readonly string[] | undefined;
   readonly 'live-logs': boolean;
   readonly 'built-in-controller': boolean;
   readonly 'token-life': number;
@@ -70,6 +71,7 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
     servedNamespaces: config['served-namespaces'] ?? [],
     createNamespaces: config['create-namespaces'],
     carryNamespaces: config['carry-namespaces'] ?? [],
+    kinds: config.kinds ?? [],
     liveLogs: config['live-logs'],
   };
   const policy = { jobController: jobControllerOf(config), deniedNamespaces: config['denied-namespaces'] };

@@ -48,6 +48,12 @@ const FLAGS = {
       'the namespaces there to which Jobs may bring ConfigMaps and Secrets (--carry-namespaces of the manager), separated by commas; they must exist. Absent: none',
     parse: names,
   },
+  kinds: {
+    value: 'LIST',
+    about:
+      'kinds of work beside Job whose copies the manager may create there, as RESOURCE.GROUP (jobsets.jobset.x-k8s.io), separated by commas. Absent: none',
+    parse: kindNames,
+  },
   'live-logs': {
     about:
       'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag, the right is removed',
@@ -109,6 +115,14 @@ function preference(given: string): number {
 function serverUrl(given: string): string {
   if (URL.canParse(given) && new URL(given).protocol === 'https:') return given.replace(/\/+$/, '');
   throw new FlagError(`${JSON.stringify(given)} is no https URL; write such as https://192.0.2.1:6443`);
+}
+
+const KIND = /^[a-z0-9][-a-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
+function kindNames(given: string): readonly string[] {
+  return [...new Set(text(given).split(','))].map((name) => {
+    if (KIND.test(name)) return name;
+    throw new FlagError(`${JSON.stringify(name)} names no kind; write its resource and group, such as jobsets.jobset.x-k8s.io`);
+  });
 }
 
 function names(given: string): readonly string[] {

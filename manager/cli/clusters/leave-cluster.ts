@@ -91,6 +91,7 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
     servedNamespaces: spec.servedNamespaces ?? [],
     createNamespaces: false,
     carryNamespaces: [],
+    kinds: [],
     liveLogs: false,
   };
   return withCluster(

@@ -294,7 +294,8 @@ export function createCopyWriter(options: {
     const { uid, resourceVersion } = copy.metadata;
     const now = toWireTime(clock.now());
     const times = { lastProbeTime: now, lastTransitionTime: now };
-    const resumed = { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed', ...times };
+    const type = kind.of(copy.metadata.name).copies.suspendedCondition;
+    const resumed = { type, status: 'False', reason: 'JobResumed', message: 'Job resumed', ...times };
     const metadata = { uid, resourceVersion, annotations: { [RESUMED_FROM_ANNOTATION]: null } };
     const body = { metadata, status: { conditions: [resumed] } };
     try {

@@ -58,6 +58,7 @@ export function describedCopies(description: Description, readings: Readings): S
     return copies === undefined ? value === home : value !== copies;
   };
   return {
+    suspendedCondition: description.state.suspendedCondition ?? 'Suspended',
     of: (local, options) => copyOf(description, readings, local, options),
     essentials: (copy, besideOriginal) => essentialsOf(description, readings, copy, besideOriginal),
     unrelated: ({ metadata: { name, namespace, uid, resourceVersion, creationTimestamp } }) => ({

@@ -39,6 +39,7 @@ const cache: CachedForm<Job> = {
 };
 
 const copies: SingleCopyRules = {
+  suspendedCondition: 'Suspended',
   of: remoteJob,
   essentials: essentialsOfCopy,
   unrelated: (job: Job): Job => ({ metadata: identityIn(job), spec: { template: { spec: { containers: [] } } } }),

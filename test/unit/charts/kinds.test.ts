@@ -26,3 +26,30 @@ test('before the definition of WorkKinds is known no kind is described, and the 
   expect(text).toContain('name: workkinds.switchyard.dev');
   expect(text).not.toMatch(/^kind: WorkKind$/m);
 });
+
+const webhookRules = (kind: string, ...values: string[]): unknown[] =>
+  (ofKind(renderChart('manager', ...values), kind)[0] as unknown as { webhooks: { name: string; rules: unknown[] }[] }).webhooks.find(
+    ({ name }) => name === 'jobs.switchyard.dev',
+  )?.rules ?? [];
+const rule = (group: string, resource: string, ...operations: string[]) => ({
+  apiGroups: [group],
+  apiVersions: ['*'],
+  scope: 'Namespaced',
+  resources: [resource],
+  operations,
+});
+
+test('the webhooks review objects of the kinds that the chart describes, and of those that its user describes, beside Jobs', () => {
+  const values = ['kinds={JobSet}', 'ownKinds={crews.example.com}'];
+  const [jobs, ...mutating] = webhookRules('MutatingWebhookConfiguration', ...values);
+  expect(jobs).toMatchObject({ resources: ['jobs'] });
+  expect(mutating).toEqual([rule('jobset.x-k8s.io', 'jobsets', 'CREATE'), rule('example.com', 'crews', 'CREATE')]);
+  expect(webhookRules('ValidatingWebhookConfiguration', ...values).slice(2)).toEqual([
+    rule('jobset.x-k8s.io', 'jobsets', 'CREATE', 'UPDATE'),
+    rule('jobset.x-k8s.io', 'jobsets/status', 'UPDATE'),
+    rule('example.com', 'crews', 'CREATE', 'UPDATE'),
+    rule('example.com', 'crews/status', 'UPDATE'),
+  ]);
+  expect(webhookRules('MutatingWebhookConfiguration')).toHaveLength(1);
+  expect(() => renderChart('manager', 'ownKinds={crews}')).toThrow('ownKinds');
+});

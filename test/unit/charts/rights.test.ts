@@ -228,6 +228,17 @@ describe('what the manager may do with other values', () => {
   });
 });
 
+test('the manager of objects of described kinds, as of Jobs', () => {
+  expect(changesOf('manager', MANAGER, ['kinds={JobSet}', 'ownKinds={crews.example.com}'])).toMatchInlineSnapshot(`
+    [
+      "+ *: jobset.x-k8s.io/jobsets get,list,watch,patch,delete",
+      "+ *: jobset.x-k8s.io/jobsets/status patch",
+      "+ *: example.com/crews get,list,watch,patch,delete",
+      "+ *: example.com/crews/status patch",
+    ]
+  `);
+});
+
 describe('what the worker may do with other values', () => {
   test('config.namespaces={a,b}', () => {
     expect(changesOf('worker', WORKER, ['config.namespaces={a,b}'])).toMatchInlineSnapshot(`

@@ -10,6 +10,7 @@ import {
 } from '../../../../manager/webhook/admission-review.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
+  ADMISSION_ANNOTATION,
   CREATED_BY_ANNOTATION,
   KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_QUEUE_NAME_LABEL,
@@ -20,6 +21,8 @@ import {
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
+import { aCrew, aCrewKind } from '../work-kind/described/described.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const review = (request: unknown, parts: object = {}): string =>
@@ -267,5 +270,47 @@ describe('a new Job without a queue, in a namespace whose Jobs are managed all t
     ['it is not new', withLabels({}), { operation: 'UPDATE' }],
   ])('is left alone if %s', (_why, object, parts, rules) => {
     expect(unlabelled(object, parts, rules)).toBeUndefined();
+  });
+});
+
+describe('an object of a described kind', () => {
+  const crews = aCrewKind();
+  const kinds = createKinds(JOB_KIND, [crews]);
+  const { metadata, spec, ...rest } = aCrew();
+  const reviewed = (object: unknown, operation = 'CREATE', oldObject?: unknown): AdmissionRequest => {
+    const resource = { group: 'example.com', version: 'v1', resource: 'crews' };
+    const request = readAdmissionReview(
+      review({ uid: 'u', operation, userInfo: { username: 'alice' }, resource, object, oldObject }),
+      kinds.others,
+    );
+    if (typeof request === 'string') throw new Error(request);
+    return request;
+  };
+
+  test('is known by its resource, and prepared in the fields that its description names', () => {
+    const request = reviewed({ ...rest, metadata, spec });
+    expect(request.object?.metadata.name).toBe('crews.example.com:argo');
+    const { allowed, patch = '' } = mutate(kinds, request);
+    expect(allowed).toBe(true);
+    expect(JSON.parse(Buffer.from(patch, 'base64').toString())).toEqual([
+      NOTED,
+      { op: 'add', path: '/spec/policy', value: {} },
+      { op: 'add', path: '/spec/policy/suspend', value: true },
+      { op: 'add', path: '/spec/policy/managedBy', value: 'example.com/elsewhere' },
+    ]);
+  });
+
+  test('that its API server is to name is known all the same', () => {
+    const { name: _name, ...unnamed } = metadata;
+    expect(mutate(kinds, reviewed({ ...rest, metadata: { ...unnamed, generateName: 'argo-' }, spec })).patch).toBeDefined();
+  });
+
+  test('is refused where it is not prepared, and where a user writes a record', () => {
+    const unprepared = validate(kinds, reviewed({ ...rest, metadata, spec }), { managers: [], localWorkers: [] });
+    expect(unprepared).toMatchObject({ allowed: false, status: { message: expect.stringContaining('spec.managedBy') } });
+    const prepared = crews.prepared({ ...rest, metadata, spec } as never) as object;
+    expect(validate(kinds, reviewed(prepared), { managers: [], localWorkers: [] })).toMatchObject({ allowed: true });
+    const forged = { ...prepared, metadata: { ...metadata, annotations: { [ADMISSION_ANNOTATION]: '{}' } } };
+    expect(validate(kinds, reviewed(forged, 'UPDATE', prepared), { managers: [], localWorkers: [] })).toMatchObject({ allowed: false });
   });
 });

@@ -11,6 +11,7 @@ const WISH: AccessWish = {
   servedNamespaces: [],
   createNamespaces: false,
   carryNamespaces: [],
+  kinds: [],
   liveLogs: false,
 };
 
@@ -24,6 +25,16 @@ describe('the rights of a manager on a worker cluster are those of the chart', (
       'with such logs in one namespace',
       { liveLogs: true, servedNamespaces: ['a'] },
       ['managerAccess.liveLogs=true', 'managerAccess.namespaces={a}'],
+    ],
+    [
+      'with kinds beside Job',
+      { kinds: ['jobsets.jobset.x-k8s.io', 'rayjobs.ray.io'] },
+      ['managerAccess.kinds={jobsets.jobset.x-k8s.io,rayjobs.ray.io}'],
+    ],
+    [
+      'with a kind in one namespace',
+      { kinds: ['rayjobs.ray.io'], servedNamespaces: ['a'] },
+      ['managerAccess.kinds={rayjobs.ray.io}', 'managerAccess.namespaces={a}'],
     ],
     ['with other Leases', { leaseNamespaces: ['leases'] }, ['config.leaseNamespace=leases']],
     [

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../../../../shared/kube/client.ts';
 
 const ACCOUNT = { namespace: 'switchyard', name: 'access' };
 const NAME = 'access-carry';
-const WISH = { ...ACCOUNT, leaseNamespaces: [], servedNamespaces: [], createNamespaces: false, liveLogs: false };
+const WISH = { ...ACCOUNT, kinds: [], leaseNamespaces: [], servedNamespaces: [], createNamespaces: false, liveLogs: false };
 
 const forbidden = (): ApiError => new ApiError(403, { reason: 'Forbidden', message: 'no' });
 
