@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { LocalClusters } from './clusters.ts';
+import { JOB_SET_EXAMPLE } from './examples.ts';
 import type { RunningPrograms } from './programs.ts';
 import { shortPath } from './short-path.ts';
 
@@ -9,12 +10,14 @@ export type AdviceInput = {
   readonly directory: string;
   /** Folder of the examples' manifests. */
   readonly examples: string;
+  /** JobSets are dispatched. */
+  readonly kinds: boolean;
   /** Sources run, as in a checkout, and no command of a package is on the PATH. */
   readonly isCheckout: boolean;
 };
 
 /** What a user can do next with everything up: `--keep` prints this. Every command works as it is pasted, in the order of the lines. */
-export function keepAdvice({ clusters, programs, directory, examples, isCheckout }: AdviceInput): string[] {
+export function keepAdvice({ clusters, programs, directory, examples, kinds, isCheckout }: AdviceInput): string[] {
   const { manager, workers, kubeconfigFile } = clusters;
   const example = (file: string): string => shellWord(shortPath(path.join(examples, file)));
   return [
@@ -38,6 +41,12 @@ export function keepAdvice({ clusters, programs, directory, examples, isCheckout
     '  kubectl describe job waiting',
     `  kubectl delete job pi --cascade=background; kubectl create -f ${example('pi.yaml')}; kubectl get jobs -w`,
     `  kubectl create -f ${example('every-minute.yaml')}; kubectl get cronjobs,jobs`,
+    ...(kinds
+      ? [
+          '  kubectl get jobsets -L switchyard.dev/cluster',
+          `  kubectl delete jobset ${JOB_SET_EXAMPLE.name}; kubectl create -f ${example(JOB_SET_EXAMPLE.file)}; kubectl get jobsets -w`,
+        ]
+      : []),
     ...workers.slice(0, 1).map(({ name }) => `  kubectl --context ${name} get jobs,pods`),
   ];
 }

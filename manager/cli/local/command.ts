@@ -6,7 +6,7 @@ export const LOCAL = command({
   summary: 'start a manager cluster and two worker clusters on this machine, and run examples on them',
   about: LOCAL_PROGRAM.about,
   flags: LOCAL_PROGRAM.flags,
-  examples: ['local', 'local --keep'],
+  examples: ['local', 'local --keep', 'local --kinds'],
   configOf: LOCAL_PROGRAM.configOf,
   load: async () => (await import('./run.ts')).runLocal,
 });

@@ -9,6 +9,8 @@ import { PORT_NAMES, portProblem } from './ports.ts';
 export type LocalConfig = {
   /** Stay up after the examples have run. */
   readonly keep: boolean;
+  /** JobSets run, too. */
+  readonly kinds: boolean;
   /** Kubeconfigs, logs and Redis' files of this run; absent: the first folder of .switchyard that no other run uses. */
   readonly directory: string | undefined;
   /** First of the ports to listen on; 0: any free ports. */
@@ -26,6 +28,10 @@ export type LocalConfig = {
 
 const FLAGS = {
   keep: { about: 'stay up afterwards; prints kubeconfigs, URLs and commands to try. Ctrl-C ends it' },
+  kinds: {
+    about:
+      'run a JobSet, too: install its definition and its WorkKind, and play its operator on the worker clusters, without restarts and policies',
+  },
   dir: {
     value: 'DIR',
     about:
@@ -66,6 +72,7 @@ Exit status: 0 when every Job ended as expected, 1 otherwise, 2 for flags that c
 function configOf(flags: FlagValues<typeof FLAGS>): LocalConfig {
   return {
     keep: flags.keep,
+    kinds: flags.kinds,
     directory: flags.dir,
     portBase: flags['port-base'],
     assets: flags.assets,

@@ -1,9 +1,12 @@
-import { JOBS } from '../../../shared/api/resources.ts';
+import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts';
+import { JOBS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createInformer } from '../../../shared/kube/informer.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import type { Display } from './display.ts';
+import { JOB_SETS } from './job-set/definition.ts';
+import { jobSetRow } from './job-set/row.ts';
 import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../job-row.ts';
 
 export type JobWatch = {
@@ -18,21 +21,27 @@ const REPAINT_MS = 500;
 export type JobWatchOptions = {
   readonly client: KubeClient;
   readonly names: readonly string[];
+  /** JobSets are watched, too. */
+  readonly jobSets: boolean;
   readonly nextTryMillis: (name: string) => number | undefined;
 };
 
-/** Follows the named Jobs on the manager cluster. */
-export function watchJobs({ client, names, nextTryMillis }: JobWatchOptions, signal: AbortSignal): JobWatch {
+/** Follows the named Jobs and JobSets on the manager cluster. */
+export function watchJobs({ client, names, jobSets, nextTryMillis }: JobWatchOptions, signal: AbortSignal): JobWatch {
   const rows = new Map<string, JobRow>();
   let changed: () => void = () => undefined;
-  const informer = createInformer({ client, resource: JOBS, clock: systemClock, random: Math.random, log: silentLogger });
-  const update = (job: Parameters<typeof jobRow>[0]): void => {
-    if (!names.includes(job.metadata.name)) return;
-    rows.set(job.metadata.name, withInstantsSeen(jobRow(job), rows.get(job.metadata.name), Date.now()));
-    changed();
+  const follow = <T extends KubeObject>(resource: Resource<T>, rowOf: (object: DeepReadonly<T>) => JobRow): Promise<void> => {
+    const informer = createInformer({ client, resource, clock: systemClock, random: Math.random, log: silentLogger });
+    const update = (object: DeepReadonly<T>): void => {
+      const row = rowOf(object);
+      if (!names.includes(row.name)) return;
+      rows.set(row.name, withInstantsSeen(row, rows.get(row.name), Date.now()));
+      changed();
+    };
+    informer.addHandler({ added: update, updated: update });
+    return informer.run(signal);
   };
-  informer.addHandler({ added: update, updated: update });
-  const run = informer.run(signal);
+  const run = Promise.all([follow(JOBS, jobRow), ...(jobSets ? [follow(JOB_SETS, (object) => jobSetRow(object, Date.now()))] : [])]);
   const inOrder = (): readonly JobRow[] =>
     names.flatMap((name) => {
       const row = rows.get(name);

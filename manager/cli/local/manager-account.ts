@@ -24,9 +24,14 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 /**
  * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it for a
  * shared queue whose Jobs go to the namespace `default`, and for objects that travel with Jobs of that namespace. `kubeconfig` is that of
- * an administrator; the result is the same cluster as the manager sees it.
+ * an administrator; the result is the same cluster as the manager sees it. `described`: kinds with a WorkKind, whose objects it dispatches.
  */
-export async function createManagerAccount(client: WriteClient & RawClient, root: string, kubeconfig: string): Promise<string> {
+export async function createManagerAccount(
+  client: WriteClient & RawClient,
+  root: string,
+  kubeconfig: string,
+  described: readonly Resource[] = [],
+): Promise<string> {
   const metadata = { namespace: SYSTEM_NAMESPACE, name: NAME };
   await client.create({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }, { metadata });
   const chart = path.join(root, 'charts', 'switchyard-manager');
@@ -51,7 +56,11 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
     await create(rbac(kind, namespace !== undefined), { rules: given });
     await create(rbac(`${kind}Binding`, namespace !== undefined), { roleRef, subjects });
   };
-  await grant(undefined, [...rules.cluster, ...impersonation]);
+  const kinds = described.flatMap(({ group, plural }) => [
+    { apiGroups: [group], resources: [plural], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+    { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch'] },
+  ]);
+  await grant(undefined, [...rules.cluster, ...impersonation, ...kinds]);
   await grant(SYSTEM_NAMESPACE, [...rules.namespace, ...rules.clusterSecrets]);
   await grant('default', [...rules.creation, ...rules.carry]);
   return kubeconfigWith(kubeconfig, await tokenOf(client));

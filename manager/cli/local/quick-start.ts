@@ -2,7 +2,7 @@
  * The quick start: one manager cluster and two worker clusters in this process, Redis, the manager and the workers beside it.
  *
  *  1. three control planes, embedded or upstream's programs, and Redis
- *  2. what an installation would bring: CRDs, webhooks, queues, worker clusters
+ *  2. what an installation would bring: CRDs, webhooks, queues, worker clusters, with --kinds JobSets and their operator
  *  3. the programs: manager, and a worker for each cluster
  *  4. the examples' Jobs, some through BullMQ and some through the API
  *  5. the live table, until every Job has ended
@@ -17,14 +17,26 @@ import { startClusters, type LocalClusters } from './clusters.ts';
 import type { LocalConfig } from './config.ts';
 import { buildPage, createVisitor, dashboardUrl } from './dashboard.ts';
 import type { Display } from './display.ts';
-import { EXAMPLES } from './examples.ts';
+import { EXAMPLES, JOB_SET_EXAMPLE } from './examples.ts';
 import { watchJobs } from './job-watch.ts';
+import { JOB_SETS } from './job-set/definition.ts';
+import { startJobSetOperators } from './job-set/operator.ts';
 import { createManagerAccount, MANAGER_USERNAME } from './manager-account.ts';
 import { watchPods } from './pod-watch.ts';
 import type { Ports } from './ports.ts';
 import { startPrograms } from './programs.ts';
 import { startPrometheus } from './prometheus.ts';
-import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster, publishManager, SYSTEM_NAMESPACE } from './set-up.ts';
+import {
+  createFromFile,
+  describeJobSets,
+  installJobSets,
+  installKinds,
+  installPolicies,
+  installWebhooks,
+  joinCluster,
+  publishManager,
+  SYSTEM_NAMESPACE,
+} from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
 import { asJson, asYaml } from '../rendering.ts';
@@ -97,7 +109,13 @@ export async function quickStart(
     prepare: async () => {
       display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');
       await installKinds(manager.client, ROOT);
-      const kubeconfig = await createManagerAccount(manager.client, ROOT, manager.kubeconfig);
+      if (config.kinds) {
+        await Promise.all([manager, ...clusters.workers].map(({ client }) => installJobSets(client)));
+        await describeJobSets(manager.client, ROOT);
+        cleanUp.push(startJobSetOperators(clusters.workers, { directory, logLevel }));
+      }
+      const described = config.kinds ? [JOB_SETS] : [];
+      const kubeconfig = await createManagerAccount(manager.client, ROOT, manager.kubeconfig, described);
       writeFileSync(managerKubeconfigFile, kubeconfig, { mode: 0o600 });
       const identities = { managers: [MANAGER_USERNAME], localWorkers: [] };
       await installWebhooks(manager.client, { port: ports.webhook, certificate, identities });
@@ -129,12 +147,17 @@ export async function quickStart(
 
   // 4, 5
   const pods = watchPods(clusters.workers, signal);
-  const names = EXAMPLES.map(({ name }) => name);
-  const watch = watchJobs({ client: manager.client, names, nextTryMillis: (name) => pods.nextTryMillis(name) }, signal);
+  const wanted = config.kinds ? [...EXAMPLES, JOB_SET_EXAMPLE] : EXAMPLES;
+  const names = wanted.map(({ name }) => name);
+  const watch = watchJobs(
+    { client: manager.client, names, jobSets: config.kinds, nextTryMillis: (name) => pods.nextTryMillis(name) },
+    signal,
+  );
   const submissions = await submitExamples({
     client: manager.client,
     redisUrl: programs.redisUrl,
-    examples,
+    examples: wanted,
+    folder: examples,
     onConnection: (line) => display.note(line),
     cleanUp,
   });
@@ -146,7 +169,7 @@ export async function quickStart(
   const tookMs = Date.now() - startMillis;
   const rows = watch.rows();
   const externalJobs = await programs.externalJobsOnManager();
-  const summary = summarize({ rows, outcomes, results: pods.outputs(), externalJobs, tookMs, width: display.width() });
+  const summary = summarize({ examples: wanted, rows, outcomes, results: pods.outputs(), externalJobs, tookMs, width: display.width() });
   if (config.output !== 'text') {
     const places = {
       directory,
@@ -163,7 +186,8 @@ export async function quickStart(
 
   if (config.output === 'text') {
     const isCheckout = import.meta.filename.endsWith('.ts');
-    for (const line of [...keepAdvice({ clusters, programs, directory, examples, isCheckout }), ...dashboard]) console.log(line);
+    for (const line of [...keepAdvice({ clusters, programs, directory, examples, kinds: config.kinds, isCheckout }), ...dashboard])
+      console.log(line);
   }
   return new Promise<number>(() => undefined); // until a signal comes
 }

@@ -2,12 +2,20 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import {
+  apiVersionOf,
+  CONFIG_MAPS,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  NAMESPACES,
+  SECRETS,
+  type Resource,
+} from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
+import { WORK_KINDS, type WorkKindObject } from '../../api/work-kind.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { MANAGER_ADDRESS } from '../server/manager-address.ts';
 import { admissionPolicies } from '../../policy/admission-policies.ts';
@@ -20,6 +28,7 @@ import {
   RESOURCE_RULES,
 } from '../../policy/webhook-conditions.ts';
 import type { Identities } from '../../policy/writer.ts';
+import { JOB_SET_DEFINITION, JOB_SETS } from './job-set/definition.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
 const admissionKind = (kind: string, plural = `${kind.toLowerCase()}s`): Resource => ({
@@ -47,12 +56,29 @@ export async function installKinds(client: WriteClient & RawClient, root: string
 
 const POLL_MS = 50;
 
+/** As the installation of JobSet brings it, on any cluster. Resolves when JobSets are served. */
+export async function installJobSets(client: WriteClient & RawClient): Promise<void> {
+  await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOB_SET_DEFINITION as Unsaved<KubeObject>);
+  while (!(await areServed(client, [JOB_SETS]))) await sleep(systemClock, POLL_MS);
+}
+
+/** Has the manager dispatch JobSets: the WorkKind of the chart. */
+export async function describeJobSets(client: WriteClient, root: string): Promise<void> {
+  const file = path.join(root, 'charts', 'switchyard-manager', 'files', 'kinds', 'jobset.yaml');
+  await client.create(WORK_KINDS, parse(readFileSync(file, 'utf8')) as WorkKindObject);
+}
+
 /** A real API server takes a moment between taking a definition and serving it. */
-export async function areServed(client: RawClient): Promise<boolean> {
+export async function areServed(
+  client: RawClient,
+  kinds: readonly Resource[] = SWITCHYARD_KINDS.map(({ resource }) => resource),
+): Promise<boolean> {
   try {
-    const answer = await client.raw({ method: 'GET', path: '/apis/switchyard.dev/v1alpha1' });
-    const { resources } = JSON.parse(answer) as { resources: readonly { name: string }[] };
-    return SWITCHYARD_KINDS.every(({ resource }) => resources.some(({ name }) => name === resource.plural));
+    const answers = await Promise.all(
+      [...new Set(kinds.map(apiVersionOf))].map((version) => client.raw({ method: 'GET', path: `/apis/${version}` })),
+    );
+    const served = answers.flatMap((answer) => (JSON.parse(answer) as { resources: readonly { name: string }[] }).resources);
+    return kinds.every(({ plural }) => served.some(({ name }) => name === plural));
   } catch (error) {
     // A group without a kind is no API object that is not found: the answer is a plain 404 without a reason.
     if (error instanceof ApiError && error.code === 404) return false;

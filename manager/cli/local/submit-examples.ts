@@ -1,8 +1,9 @@
-import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { Job, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { connect, type Client } from '../../../shared/client/client.ts';
 import type { WriteClient } from '../../../shared/kube/client.ts';
-import { EXAMPLES, readExample } from './examples.ts';
+import { readExample, type Example } from './examples.ts';
+import { JOB_SETS, type JobSet } from './job-set/definition.ts';
 
 /** What the submitter of a Job was told at its end. */
 export type SubmitterOutcome = { readonly name: string; readonly settled: 'resolved' | 'rejected' | 'unsettled'; readonly value: string };
@@ -15,14 +16,16 @@ export type Submissions = {
 export type SubmitOptions = {
   readonly client: WriteClient;
   readonly redisUrl: string;
-  readonly examples: string;
+  readonly examples: readonly Example[];
+  /** Where their manifests are. */
+  readonly folder: string;
   readonly cleanUp: (() => Promise<void>)[];
   /** One line whenever the submitter loses Redis, and when it is back. */
   readonly onConnection: (line: string) => void;
 };
 
 /** Sends the examples in: those for the API by a plain create, the others by putting their manifest on the BullMQ queue. */
-export async function submitExamples({ client, redisUrl, examples, cleanUp, onConnection }: SubmitOptions): Promise<Submissions> {
+export async function submitExamples({ client, redisUrl, examples, folder, cleanUp, onConnection }: SubmitOptions): Promise<Submissions> {
   const submitter = connect({
     redis: redisUrl,
     onConnection: (state) =>
@@ -34,10 +37,11 @@ export async function submitExamples({ client, redisUrl, examples, cleanUp, onCo
   });
   cleanUp.push(() => submitter.close());
   const waiting: { readonly name: string; readonly key: string }[] = [];
-  for (const example of EXAMPLES) {
+  for (const example of examples) {
     const { name } = example;
-    const manifest = readExample(examples, example);
-    if (example.through === 'API') await client.create(JOBS, manifest as Job);
+    const manifest = readExample(folder, example);
+    if (example.kind === 'JobSet') await client.create(JOB_SETS, manifest as Unsaved<JobSet>);
+    else if (example.through === 'API') await client.create(JOBS, manifest as Job);
     else waiting.push({ name, key: await submitter.submit(manifest as object, { name }) });
   }
   return { outcomes: (timeoutMs) => Promise.all(waiting.map(({ name, key }) => outcomeOf(name, submitter, key, timeoutMs))) };

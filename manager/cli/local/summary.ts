@@ -1,4 +1,4 @@
-import { EXAMPLES } from './examples.ts';
+import { JOB_SET_EXAMPLE, type Example } from './examples.ts';
 import type { JobRow } from '../job-row.ts';
 import type { PodOutput } from './pod-watch.ts';
 import type { SubmitterOutcome } from './submit-examples.ts';
@@ -7,6 +7,7 @@ import { summaryTable } from './table.ts';
 import { wrapHanging } from '../text-layout.ts';
 
 export type SummaryInput = {
+  readonly examples: readonly Example[];
   readonly rows: readonly JobRow[];
   readonly outcomes: readonly SubmitterOutcome[];
   readonly results: readonly PodOutput[];
@@ -23,13 +24,13 @@ export type Summary = {
 };
 
 /** What ran where, what came out, and whether it is what was expected. */
-export function summarize({ rows, outcomes, results, externalJobs, tookMs, width }: SummaryInput): Summary {
-  const problems = EXAMPLES.flatMap((example) => problemsOf(example, rows, outcomes));
+export function summarize({ examples, rows, outcomes, results, externalJobs, tookMs, width }: SummaryInput): Summary {
+  const problems = examples.flatMap((example) => problemsOf(example, rows, outcomes));
   const clusters = new Set(rows.flatMap(({ cluster }) => cluster ?? []));
   if (clusters.size < 2) problems.push(`only ${[...clusters].join(', ') || 'no cluster'} was used`);
   const lines = [
     '',
-    ...summaryTable(rows, (name) => EXAMPLES.find((example) => example.name === name)?.through ?? '-', width),
+    ...summaryTable(rows, (name) => examples.find((example) => example.name === name)?.through ?? '-', width),
     '',
     ...[
       ...resultLines(results),
@@ -44,7 +45,7 @@ export function summarize({ rows, outcomes, results, externalJobs, tookMs, width
   return { lines, problems };
 }
 
-function problemsOf(example: (typeof EXAMPLES)[number], rows: readonly JobRow[], outcomes: readonly SubmitterOutcome[]): string[] {
+function problemsOf(example: Example, rows: readonly JobRow[], outcomes: readonly SubmitterOutcome[]): string[] {
   const row = rows.find(({ name }) => name === example.name);
   if (row === undefined) return [`${example.name} was never seen on the manager cluster`];
   const wanted = `${example.ends}${example.reason === undefined ? '' : ` (${example.reason})`} with ${example.succeeded} succeeded`;
@@ -65,15 +66,17 @@ function problemsOf(example: (typeof EXAMPLES)[number], rows: readonly JobRow[],
   return problems;
 }
 
-/** The words counted shard by shard with their sum, and the beginning of pi. */
+/** The words counted shard by shard with their sum, the beginning of pi, and what the child Jobs of the JobSet found. */
 function resultLines(results: readonly PodOutput[]): string[] {
   const shards = results.filter(({ job }) => job === 'word-count').toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
   const words = shards.reduce((sum, { text }) => sum + Number(text.trim().split(' ')[1] ?? 0), 0);
+  const childJobs = results.filter(({ job }) => job.startsWith(`${JOB_SET_EXAMPLE.name}-`)).toSorted((a, b) => (a.job < b.job ? -1 : 1));
   const pi = results.find(({ job }) => job === 'pi');
   return [
     ...(shards.length === 0
       ? []
       : [`word-count: ${shards.map(({ index, text }) => `[${index}] ${text.trim()}`).join(', ')}; ${words} words in all`]),
     ...(pi === undefined ? [] : [`pi: ${pi.text.slice(0, 42)}... (${pi.text.trim().length - 2} digits)`]),
+    ...childJobs.map(({ job, cluster, text }) => `${JOB_SET_EXAMPLE.name}: its child Job ${job} on ${cluster}: ${text.trim()}`),
   ];
 }
