@@ -130,6 +130,7 @@ const KNOW_JOBS: Readonly<Record<string, string>> = {
   'manager/cli/doctor/waiting-judgements.ts': 'checks Jobs that wait',
   'manager/cli/get/kinds.ts': 'the columns of Jobs',
   'manager/cli/job-row.ts': 'the columns of Jobs',
+  'manager/cli/local/job-set/operator.ts': 'plays the operator of JobSets, which makes Jobs of them',
   'manager/cli/local/job-watch.ts': 'plays the Jobs of the examples',
   'manager/cli/local/submit-examples.ts': 'plays the Jobs of the examples',
   'manager/cli/logs/job-logs.ts': 'names the pods of Jobs with several',

@@ -21,7 +21,10 @@ const LABELS = 'jobset.sigs.k8s.io';
 /** What the operator of JobSets writes next; all empty where nothing is to be done. */
 export type JobSetDecision = {
   readonly create: readonly Unsaved<Job>[];
-  /** Child Jobs whose `spec.suspend` becomes that of the JobSet. */
+  /**
+   * Child Jobs whose `spec.suspend` becomes that of the JobSet. One that still says that it is Suspended is not suspended again: its
+   * controller may be about to resume it, and what it says would be of the time before.
+   */
   readonly suspend: readonly { readonly child: DeepReadonly<Job>; readonly value: boolean }[];
   readonly remove: readonly DeepReadonly<Job>[];
   readonly status?: JobSetStatus;
@@ -46,7 +49,7 @@ export function decideJobSet(jobSet: DeepReadonly<JobSet>, children: readonly De
   return {
     create: wanted.filter(({ metadata }) => !present.has(metadata.name ?? '')),
     suspend: unfinished
-      .filter((child) => isSuspended(child) !== isSuspended(jobSet))
+      .filter((child) => isSuspended(child) !== isSuspended(jobSet) && (!isSuspended(jobSet) || !saysSuspended(child)))
       .map((child) => ({ child, value: isSuspended(jobSet) })),
     remove: [],
     ...omitUndefined({ status: changedStatus(jobSet, inPlace, wanted.length, nowMs) }),
@@ -156,9 +159,10 @@ function suspension(jobSet: DeepReadonly<JobSet>, children: readonly DeepReadonl
   return { type: 'Suspended', status: 'True', reason: 'SuspendedJobs', message: 'jobset is suspended' };
 }
 
+const saysSuspended = ({ status }: DeepReadonly<Job>): boolean => hasTrueCondition(status?.conditions, 'Suspended');
+
 /** The Job controller has seen the suspension, and no pod of the Job runs. */
-const isAtRest = (child: DeepReadonly<Job>): boolean =>
-  isSuspended(child) && hasTrueCondition(child.status?.conditions, 'Suspended') && (child.status?.active ?? 0) === 0;
+const isAtRest = (child: DeepReadonly<Job>): boolean => isSuspended(child) && saysSuspended(child) && (child.status?.active ?? 0) === 0;
 
 function countsOf(name: string, children: readonly DeepReadonly<Job>[]): ReplicatedJobStatus {
   const number = (matches: (child: DeepReadonly<Job>) => boolean): number => children.filter(matches).length;

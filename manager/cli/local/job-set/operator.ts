@@ -54,6 +54,8 @@ export async function runJobSetOperator({ client, clock, random, log }: JobSetOp
       );
     for (const child of decision.remove)
       await unlessGone(client.delete(JOBS, objectKey(child), { propagationPolicy: 'Background', uid: child.metadata.uid }));
+    // The next step decides by what was written, not by a cache from before.
+    if (decision.create.length + decision.suspend.length + decision.remove.length > 0) await jobs.catchUp(signal);
     if (decision.status === undefined) return;
     // The version: the status is that of the JobSet that was read, or is decided again.
     const body = { metadata: { uid, resourceVersion }, status: decision.status };

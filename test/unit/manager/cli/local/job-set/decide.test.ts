@@ -112,6 +112,13 @@ describe('suspension', () => {
     expect(status?.replicatedJobsStatus?.map(({ suspended }) => suspended)).toEqual([1, 2]);
   });
 
+  test('a child whose controller has not seen the resumption is not suspended again, so that what it says is of the present', () => {
+    const children = childrenOf(aJobSet(), { 'set-leader-0': { conditions: [condition('Suspended')] } });
+    const { suspend, status } = decideJobSet(aJobSet({ suspend: true }), children, NOW);
+    expect(suspend.map(({ child }) => child.metadata.name)).toEqual(['set-workers-0', 'set-workers-1']);
+    expect(conditionsIn(status)).toEqual([]);
+  });
+
   test('a resumed JobSet says so, and a status that is as it should be is not written again', () => {
     const { status } = decideJobSet(aJobSet({}, { conditions: [condition('Suspended')] }), childrenOf(aJobSet()), NOW);
     expect(conditionsIn(status)).toEqual(['Suspended=False ResumeJobs']);
