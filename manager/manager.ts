@@ -59,7 +59,7 @@ import { createLifecycleEvents } from './story/lifecycle-events.ts';
 import { createOverrideAlarm } from './story/override-alarm.ts';
 import { tracedLog } from './story/traced-log.ts';
 import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
-import { createSubmissions } from './submission/submissions.ts';
+import { createSubmissions, submissionsOfKinds } from './submission/submissions.ts';
 import { createKinds } from './work-kind/kinds.ts';
 import { createKindsClient } from './work-kind/kinds-client.ts';
 import { JOB_KIND } from './work-kind/job/job-kind.ts';
@@ -100,6 +100,7 @@ export function createManager(given: ManagerDeps): Manager {
     ...given,
     client: createKindsClient(given.client, kinds, (key) => informers.jobs.get(key)),
     connectCluster: (cluster, access) => createKindsClient(given.connectCluster(cluster, access), kinds),
+    ...(given.submissions && { submissions: submissionsOfKinds(given.submissions, kinds) }),
   };
   const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
   const metrics = createManagerMetrics(registry, clock, { localQueuesMax: deps.metricsLocalQueuesMax ?? DEFAULT_LOCAL_QUEUES_MAX });

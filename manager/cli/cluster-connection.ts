@@ -9,7 +9,10 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { FlagError } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { JOB_KIND } from '../work-kind/job/job-kind.ts';
-import type { WorkKind } from '../work-kind/work-kind.ts';
+import { createKinds } from '../work-kind/kinds.ts';
+import { createKindsClient } from '../work-kind/kinds-client.ts';
+import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
+import { readWorkKinds } from './work-kinds.ts';
 
 const USER_AGENT = 'switchyard-cli';
 
@@ -19,6 +22,11 @@ export type ClusterConnection = {
   readonly client: KubeClient & StreamClient;
   /** The kind of work that the commands list, create and read there. */
   readonly kind: WorkKind<Job>;
+  /**
+   * The same with every kind that the manager takes: objects of other kinds are known by qualified names. The first call lists WorkKinds.
+   * Throws as {@link readWorkKinds}.
+   */
+  readonly kinds: () => Promise<JobClient>;
   /** That of the context. */
   readonly namespace: string;
   readonly server: string;
@@ -40,8 +48,21 @@ export const connectWith = (source: KubeconfigSource): ClusterConnection => conn
 function connectBy(access: ClusterAccess): ClusterConnection {
   const transport = createHttpTransport(access, silentLogger);
   const client = createKubeClient(transport, { userAgent: USER_AGENT, clock: systemClock });
-  return { client, kind: JOB_KIND, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
+  let kinds: Promise<JobClient> | undefined;
+  return {
+    client,
+    kind: JOB_KIND,
+    kinds: () => (kinds ??= readWorkKinds(client).then((others) => ofKinds(client, others))),
+    namespace: access.namespace,
+    server: access.server,
+    credentials: () => access.credentials(),
+  };
 }
+
+const ofKinds = (client: ClusterConnection['client'], others: readonly SingleKind[]): JobClient => ({
+  client: { ...createKindsClient(client, others), stream: (path, options) => client.stream(path, options) },
+  kind: createKinds(JOB_KIND, others),
+});
 
 function accessTo({ kubeconfig, context }: ClusterChoice) {
   try {

@@ -1,7 +1,10 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
+import type { Resource } from '../../shared/api/resources.ts';
+import { parseQualifiedName } from '../work-kind/qualified-name.ts';
 import type { JobClient } from './cluster-connection.ts';
 import { followObjects } from './follow-objects.ts';
 import { continued, progressLine, lifecycleLine, type JobProgress } from '../api/job-progress.ts';
+import { keyOf } from './jobs/read-jobs.ts';
 import { plain } from './plain-text.ts';
 import type { Progress } from './progress-bar.ts';
 import { createProgressLine } from './progress-line.ts';
@@ -9,6 +12,9 @@ import type { Session } from './session.ts';
 
 /** What became of a Job that was waited for; undefined outcome of one that somebody has deleted. */
 export type Ended = { readonly job: Job; readonly story: JobProgress };
+
+/** Objects of one kind in one namespace. */
+type Place = { readonly resource: Resource<Job>; readonly namespace: string };
 
 /** Of more, a terminal shows only those that failed. */
 const LINES_MAX = 20;
@@ -36,15 +42,15 @@ export async function waitForJobs(
   const say = async (job: Job, words: string): Promise<void> => {
     if (said.get(job.metadata.uid) === words) return;
     said.set(job.metadata.uid, words);
-    await progress.line(plain(`${job.metadata.namespace}/${job.metadata.name} ${words}`));
+    await progress.line(`${keyOf({ ...job, kind: kind.of(job.metadata.name).resource.kind })} ${plain(words)}`);
   };
-  const follow = (namespace: string, fieldSelector: string | undefined): Promise<void> =>
+  const follow = ({ resource, namespace }: Place, fieldSelector: string | undefined): Promise<void> =>
     followObjects(
       client,
       {
-        resource: kind.resource,
+        resource,
         namespace,
-        seen: jobs.filter(({ metadata }) => metadata.namespace === namespace),
+        seen: jobs.filter(({ metadata }) => metadata.namespace === namespace && kind.of(metadata.name).resource === resource),
         ...(fieldSelector === undefined ? {} : { fieldSelector }),
       },
       async (object, isGone) => {
@@ -68,10 +74,15 @@ export async function waitForJobs(
       },
       AbortSignal.any([signal, all.signal]),
     );
-  const namespaces = [...new Set(jobs.map(({ metadata }) => metadata.namespace))];
-  const only = jobs.length === 1 ? `metadata.name=${jobs[0]?.metadata.name ?? ''}` : undefined;
+  const places = new Map(
+    jobs.map(({ metadata: { namespace, name } }): [string, Place] => {
+      const { resource } = kind.of(name);
+      return [`${resource.plural}.${resource.group}/${namespace}`, { resource, namespace }];
+    }),
+  );
+  const only = jobs.length === 1 ? `metadata.name=${parseQualifiedName(jobs[0]?.metadata.name ?? '').name}` : undefined;
   try {
-    await Promise.all(namespaces.map((namespace) => follow(namespace, only)));
+    await Promise.all([...places.values()].map((place) => follow(place, only)));
   } finally {
     await progress.end();
   }

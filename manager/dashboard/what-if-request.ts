@@ -9,6 +9,7 @@ import { isJsonObject } from '../api/json-value.ts';
 import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
 import type { Edit } from '../insight/world/edited-object.ts';
 import { prepareJob, readJobManifest } from '../policy/prepare-job.ts';
+import { parseQualifiedName, qualifiedName } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { OverviewSources } from './overview.ts';
 import { seesIt, type Rights } from './rights.ts';
@@ -154,13 +155,14 @@ export function jobsOf(
   const jobs: DeepReadonly<Job>[] = [];
   const taken = new Set<string>();
   for (const { manifest, copies } of submitted) {
-    const read = readJobManifest(kind.of(undefined), manifest);
+    const read = readJobManifest(kind, manifest);
     if (read.kind === 'Refused') return { problem: formatProblems(read.problems) };
     const prepared = prepareJob(kind, read.manifest);
     if (prepared.kind === 'Refused') return { problem: formatProblems(prepared.problems) };
     const { name, generateName, namespace = fallback, ...metadata } = prepared.job.metadata;
     if (!maySee(namespace)) return { problem: `metadata.namespace: you may not list Jobs in namespace ${namespace}` };
-    const base = name ?? `${generateName ?? 'job-'}what-if`;
+    const said = parseQualifiedName(name ?? '').name;
+    const base = qualifiedName(read.qualifier, said === '' ? `${generateName ?? 'job-'}what-if` : said);
     for (let left = copies, n = 1; left > 0; n++) {
       const own = copies === 1 && n === 1 ? base : `${base}-${n}`;
       const key = `${namespace}/${own}`;

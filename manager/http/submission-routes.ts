@@ -152,10 +152,11 @@ async function* eventsOf(views: AsyncIterable<SubmissionState>, lastEventId: str
 
 /** `{manifest, options}`, or the manifest itself. */
 function payloadOf(body: unknown): SubmissionPayload {
-  if (!isJsonObject(body)) throw invalid('the body is no JSON object; give the manifest of a batch/v1 Job, or {manifest, options}');
+  if (!isJsonObject(body))
+    throw invalid('the body is no JSON object; give the manifest of a Job or of another kind that is taken, or {manifest, options}');
   if (!('manifest' in body)) return { manifest: body };
   const { manifest, options = {}, ...others } = body;
-  if (!isJsonObject(manifest)) throw invalid('manifest: is no object; give the manifest of a batch/v1 Job');
+  if (!isJsonObject(manifest)) throw invalid('manifest: is no object; give the manifest of a Job or of another kind that is taken');
   if (!isJsonObject(options)) throw invalid('options: is no object');
   const { name, retry, logs, priority, delayMs, ...unknown } = options;
   const [other] = [...Object.keys(others), ...Object.keys(unknown).map((field) => `options.${field}`)];
@@ -203,15 +204,15 @@ const COUNT = { type: 'integer', minimum: 0 };
 /** Schemas of the OpenAPI document. */
 export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
   Payload: {
-    description: 'The manifest of a batch/v1 Job, or that with options.',
+    description: 'The manifest of a batch/v1 Job or of another kind that is taken, or that with options.',
     oneOf: [
-      { type: 'object', required: ['spec'], description: 'batch/v1 Job' },
+      { type: 'object', required: ['spec'], description: 'batch/v1 Job, or an object of another kind that is taken' },
       {
         type: 'object',
         required: ['manifest'],
         additionalProperties: false,
         properties: {
-          manifest: { type: 'object', description: 'batch/v1 Job' },
+          manifest: { type: 'object', description: 'batch/v1 Job, or an object of another kind that is taken' },
           options: {
             type: 'object',
             additionalProperties: false,

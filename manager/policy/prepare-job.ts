@@ -21,6 +21,7 @@ import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '..
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { unmetPodFence } from '../api/unmet-wishes.ts';
+import { qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
 import { fieldOf, hasName } from './write-rule.ts';
@@ -78,14 +79,42 @@ const preparationProblems = (kind: WorkKind, job: DeepReadonly<Unsaved<WorkObjec
   ...wishProblems(kind, job),
 ];
 
-/** Checks that a submitted manifest of any shape is a Job that may be created. Pass the result to {@link prepareJob}. */
-export function readJobManifest<O extends WorkObject>(
-  kind: SingleKind<O>,
-  manifest: unknown,
-): { readonly kind: 'Manifest'; readonly manifest: Unsaved<O> } | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] } {
-  const problems = shapeProblems(kind, manifest);
-  if (problems.length === 0 && isJobManifest<O>(manifest)) return { kind: 'Manifest', manifest: withoutServerFields(manifest) };
-  return { kind: 'Refused', problems };
+/**
+ * Checks that a submitted manifest of any shape is a Job, or an object of another kind that is taken, and may be created. Its name is the
+ * one by which the manager knows it, qualified by `qualifier` (`qualified-name.ts`); one that its API server is to name has the qualifier
+ * alone. Pass the result to {@link prepareJob}.
+ */
+export function readJobManifest<O extends WorkObject>(kind: WorkKind<O>, manifest: unknown): ReadManifest<O> {
+  const found = kindOfManifest(kind, manifest);
+  if ('problems' in found) return { kind: 'Refused', problems: found.problems };
+  const problems = shapeProblems(found.kind, manifest);
+  if (problems.length > 0 || !isJobManifest<O>(manifest)) return { kind: 'Refused', problems };
+  const qualifier = qualifierOf(found.kind.resource);
+  return { kind: 'Manifest', manifest: qualified(withoutServerFields(manifest), qualifier), qualifier };
+}
+
+export type ReadManifest<O extends WorkObject = Job> =
+  | { readonly kind: 'Manifest'; readonly manifest: Unsaved<O>; readonly qualifier: string | undefined }
+  | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] };
+
+const qualified = <O extends WorkObject>(manifest: Unsaved<O>, qualifier: string | undefined): Unsaved<O> =>
+  qualifier === undefined
+    ? manifest
+    : { ...manifest, metadata: { ...manifest.metadata, name: qualifiedName(qualifier, manifest.metadata.name ?? '') } };
+
+/** The kind that a manifest says it is of; that of Jobs where there is no other, or the manifest has no kind. */
+function kindOfManifest(kind: WorkKind, manifest: unknown): { readonly kind: SingleKind } | { readonly problems: readonly FieldProblem[] } {
+  const jobs = kind.of(undefined);
+  if (kind.others.length === 0 || !isJsonObject(manifest)) return { kind: jobs };
+  const { apiVersion, kind: word } = manifest;
+  const kinds = [jobs, ...kind.others];
+  const groupOf = (version: unknown): string => (typeof version === 'string' && version.includes('/') ? (version.split('/')[0] ?? '') : '');
+  // Of another version of a kind that is taken, the check of its shape says which one is.
+  const found = kinds.find(({ resource }) => resource.kind === word && resource.group === groupOf(apiVersion));
+  if (found !== undefined) return { kind: found };
+  const taken = kinds.map(({ resource }) => `${apiVersionOf(resource)} ${resource.kind}`).join(', ');
+  const said = [apiVersion, word].map((each) => (typeof each === 'string' ? each.slice(0, 100) : 'none')).join(' ');
+  return { problems: [{ field: 'apiVersion and kind', problem: `are ${JSON.stringify(said)}, and the manager takes ${taken}` }] };
 }
 
 function ownershipProblems(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] {
@@ -163,6 +192,8 @@ function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
   for (const field of ['name', 'generateName', 'namespace']) {
     const value = metadata[field];
     if (value !== undefined && typeof value !== 'string') problems.push({ field: `metadata.${field}`, problem: 'must be a string' });
+    // A name with a colon names an object of another kind (`qualified-name.ts`).
+    else if (value?.includes(':') === true) problems.push({ field: `metadata.${field}`, problem: 'has a colon; leave it out' });
   }
   const { namespace } = metadata;
   if (typeof namespace === 'string' && !NAMESPACE_NAME.test(namespace)) {

@@ -28,6 +28,7 @@ import {
 import { openRedis, type RedisConnection } from './redis-connection.ts';
 import type { RedisSettings } from './redis-settings.ts';
 import { textProblem } from './submission-text.ts';
+import { formatWork } from '../work-kind/qualified-name.ts';
 
 export type BullmqQueueOptions = {
   readonly redis: RedisSettings;
@@ -315,8 +316,10 @@ class BullmqQueue implements SubmissionQueue {
 
   /** The first outcome stands: a Job that has just ended is kept, and its outcome told. */
   async #endCancelled(parked: ParkedRecord, withdraw: Handlers['withdraw'], signature: unknown): Promise<Outcome> {
-    const { namespace, name } = parked.job;
-    const failure = { reason: FinalCode.Cancelled, message: `the submission was cancelled, and its Job ${namespace}/${name} is deleted` };
+    const failure = {
+      reason: FinalCode.Cancelled,
+      message: `the submission was cancelled, and its ${formatWork(undefined, parked.job)} is deleted`,
+    };
     await this.#marks.settle(parked.ref.key, parked.uid, { kind: 'Failed', failure });
     const outcome = (await this.#marks.outcomeOf(parked.uid)) ?? ({ kind: 'Failed', failure } as const);
     if (isCancelled(outcome)) await this.#withdraw(parked, withdraw, signature);

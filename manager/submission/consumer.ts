@@ -31,6 +31,7 @@ import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
 import type { WithdrawnJobs } from './withdrawn-jobs.ts';
+import { formatWork } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type ConsumerDeps = {
@@ -97,7 +98,7 @@ async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission
  * where the seal says so. Before that the Job says which user cancelled it over HTTP: history is written of what is deleted.
  */
 async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission, signature: unknown): Promise<void> {
-  const { clock, keys, log, jobs, withdrawnJobs } = deps;
+  const { kind, clock, keys, log, jobs, withdrawnJobs } = deps;
   const { key, submittedAt } = parked.ref;
   const ledger = deps.ledger.of(tenant.id);
   if (!hasEnded(ledger.get(key), parked)) {
@@ -111,7 +112,7 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
     const payload = job && submissionOf(job)?.made.payload;
     const forgotten = payload && entryOfParked(ledger.get(key), { parked, payload, submittedAt, attemptsMade: 0 }, clock.now());
     if (forgotten) ledger.adopt(key, forgotten);
-    const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
+    const message = `the submission was cancelled, and its ${formatWork(kind, parked.job)} is deleted`;
     const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Cancelled, message } };
     ledger.mark(key, ended(parked, outcome, clock.now()));
   }
@@ -172,7 +173,7 @@ async function settled(deps: ConsumerDeps, tenant: Tenant, submission: Submissio
     const judgment = judge(ledger.get(key), delivery);
     switch (judgment.kind) {
       case 'Conflict':
-        throw conflict(judgment.entry);
+        throw conflict(deps.kind, judgment.entry);
       case 'Ended':
         return { entry: judgment.entry, isNew };
       case 'Created': {
@@ -195,22 +196,22 @@ async function isOfOther(deps: ConsumerDeps, tenant: Tenant, { key, parked }: Su
   return job === undefined ? !isParked(parked) : !isJobOf(deps.keys, job, { tenant: tenant.id, key });
 }
 
-const conflict = ({ job }: LedgerEntry): SubmissionRefused =>
+const conflict = (kind: WorkKind, { job }: LedgerEntry): SubmissionRefused =>
   new SubmissionRefused(
     'Conflict',
-    `the key of the submission was used for another payload, of which the Job ${formatKey(job)} was made; its result stands. Give this one another key`,
+    `the key of the submission was used for another payload, of which the ${formatWork(kind, job)} was made; its result stands. Give this one another key`,
   );
 
 /** Undefined while the Job is there and has not ended. */
 async function outcomeOfMade({ kind, jobs, client }: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
   const cached = jobs.get(key);
-  if (cached?.metadata.uid === uid) return outcomeOf(cached);
+  if (cached?.metadata.uid === uid) return outcomeOf(kind, cached);
   // It may be too new for the cache.
   const job = await client.get(kind.resource, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  return job?.metadata.uid === uid ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
+  return job?.metadata.uid === uid ? outcomeOf(kind, job) : deletedOutcome(formatWork(kind, key));
 }
 
 /**
@@ -287,7 +288,7 @@ async function earlierDelivery(
   if (isOf(job, submission, keys)) return job;
   throw new SubmissionRefused(
     'Conflict',
-    `metadata.name: a Job ${formatKey(key)} exists already and is not of this submission; choose another name, or use generateName`,
+    `metadata.name: a ${formatWork(kind, key)} exists already and is not of this submission; choose another name, or use generateName`,
   );
 }
 

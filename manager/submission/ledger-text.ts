@@ -1,4 +1,5 @@
 import type { LedgerEntry, LedgerState } from './ledger.ts';
+import { parseQualifiedName } from '../work-kind/qualified-name.ts';
 import type { Outcome } from './submission-queue.ts';
 
 /**
@@ -73,5 +74,6 @@ function outcomeOf(value: unknown, job: NamedJob & { readonly uid: string }): Ou
     return typeof reason === 'string' && typeof message === 'string' ? { kind: 'Failed', failure: { reason, message } } : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  return { kind: 'Completed', result: { ...value, ...job } as Extract<Outcome, { kind: 'Completed' }>['result'] };
+  const name = typeof job.name === 'string' ? parseQualifiedName(job.name).name : job.name;
+  return { kind: 'Completed', result: { ...value, ...job, name } as Extract<Outcome, { kind: 'Completed' }>['result'] };
 }

@@ -3,7 +3,7 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
-import { formatKey, keyOfObject } from '../../shared/kube/keys.ts';
+import { keyOfObject } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -13,6 +13,7 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, isJobOf, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
+import { formatWork } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type OutcomeReporterDeps = {
@@ -49,7 +50,7 @@ const KEPT_STANDING_BY_MS = 600_000;
  * Jobs there are. Call before the informer runs.
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
-  const { jobs, queues, keys: sealKeys, clock, log, metrics } = deps;
+  const { kind, jobs, queues, keys: sealKeys, clock, log, metrics } = deps;
   const keys = createWorkqueue({
     name: 'outcomes',
     clock,
@@ -83,9 +84,9 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
     log.warn('a Job says that it is of a submission of which it was not made', { job: keyOfObject(job) });
   };
   jobs.addHandler({
-    added: (job) => seen(job, outcomeOf(job)),
-    updated: (job, previous) => outcomeOf(previous) === undefined && seen(job, outcomeOf(job)),
-    deleted: (job) => seen(job, outcomeOfDeleted(job)),
+    added: (job) => seen(job, outcomeOf(kind, job)),
+    updated: (job, previous) => outcomeOf(kind, previous) === undefined && seen(job, outcomeOf(kind, job)),
+    deleted: (job) => seen(job, outcomeOfDeleted(kind, job)),
   });
 
   async function reconcile(uid: string): Promise<void> {
@@ -145,16 +146,17 @@ async function outcomeOfParked(
   tenant: string,
   { ref, job: key, uid }: ParkedSubmission,
 ): Promise<Outcome | undefined> {
+  const gone = deletedOutcome(formatWork(kind, key));
   // Another's Job is told as one that is gone: its end, and whether it is there, are not this submitter's.
   const endOf = (job: DeepReadonly<Job>): Outcome | undefined =>
-    job.metadata.uid === uid && isJobOf(keys, job, { tenant, key: ref.key }) ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
+    job.metadata.uid === uid && isJobOf(keys, job, { tenant, key: ref.key }) ? outcomeOf(kind, job) : gone;
   const cached = jobs.get(key);
   if (cached?.metadata.uid === uid) return endOf(cached);
   // It may be too new for the cache.
   try {
     return endOf(await client.get(kind.resource, key));
   } catch (error) {
-    if (isNotFound(error)) return deletedOutcome(`Job ${formatKey(key)}`);
+    if (isNotFound(error)) return gone;
     throw error;
   }
 }

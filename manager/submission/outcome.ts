@@ -13,28 +13,31 @@ import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { writtenRecordOf } from '../api/records.ts';
+import { formatWork, parseQualifiedName } from '../work-kind/qualified-name.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { Outcome } from './submission-queue.ts';
 import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 
 /** How a Job ended; undefined while it has not. */
-export function outcomeOf(job: DeepReadonly<Job>): Outcome | undefined {
-  if (hasTrueCondition(job.status?.conditions, 'Complete')) return { kind: 'Completed', result: resultOf(job) };
+export function outcomeOf(kind: WorkKind, job: DeepReadonly<Job>): Outcome | undefined {
+  if (hasTrueCondition(job.status?.conditions, 'Complete')) return { kind: 'Completed', result: resultOf(kind, job) };
   const failed = findTrueCondition(job.status?.conditions, 'Failed');
   if (failed === undefined) return undefined;
   return {
     kind: 'Failed',
-    failure: { reason: failed.reason ?? 'Failed', message: `${failed.message ?? 'the Job failed'} (${described(job)})` },
+    failure: { reason: failed.reason ?? 'Failed', message: `${failed.message ?? 'the Job failed'} (${described(kind, job)})` },
   };
 }
 
 /** The outcome of a Job that was deleted: how it had ended, or that it never will. */
-export function outcomeOfDeleted(job: DeepReadonly<Job>): Outcome {
-  return outcomeOf(job) ?? deletedOutcome(described(job));
+export function outcomeOfDeleted(kind: WorkKind, job: DeepReadonly<Job>): Outcome {
+  return outcomeOf(kind, job) ?? deletedOutcome(described(kind, job));
 }
 
+/** `job`: its kind and name. */
 export const deletedOutcome = (job: string): Outcome => ({
   kind: 'Failed',
-  failure: { reason: 'JobDeleted', message: `the Job was deleted before it had finished (${job})` },
+  failure: { reason: 'JobDeleted', message: `the ${job.split(' ')[0]} was deleted before it had finished (${job})` },
 });
 
 /** The submission that a Job says it came from; undefined when it did not come through a queue. */
@@ -59,22 +62,23 @@ export function isJobOf(keys: RecordKeys, job: DeepReadonly<Job>, { tenant, key 
 /** Whether a submission ended because somebody cancelled or removed it: its Job then goes. */
 export const isCancelled = (outcome: Outcome): boolean => outcome.kind === 'Failed' && outcome.failure.reason === FinalCode.Cancelled;
 
-function resultOf(job: DeepReadonly<Job>): JobResult {
-  const { namespace, name, uid } = job.metadata;
-  const { succeeded = 0, failed = 0, startTime, completionTime, completedIndexes, failedIndexes } = job.status ?? {};
-  const parsed = writtenRecordOf(job);
-  const optional = {
-    cluster: parsed.kind === 'Record' ? parsed.record.cluster : undefined,
-    startTime,
-    completionTime,
-    completedIndexes,
-    failedIndexes,
-  };
+function resultOf(kind: WorkKind, job: DeepReadonly<Job>): JobResult {
+  const { namespace, name: qualified, uid } = job.metadata;
+  const { qualifier, name } = parseQualifiedName(qualified);
+  const { succeeded, failed, startTime, completionTime } = kind.progress(job);
+  const { completedIndexes, failedIndexes } = job.status ?? {};
+  const optional = { cluster: clusterOf(job), startTime, completionTime, completedIndexes, failedIndexes };
   const present = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value !== null));
-  return { namespace, name, uid, succeeded, failed, ...present };
+  const named = qualifier === undefined ? {} : { kind: kind.of(qualified).resource.kind };
+  return { ...named, namespace, name, uid, succeeded, failed, ...present };
 }
 
-function described(job: DeepReadonly<Job>): string {
-  const { namespace, name, cluster } = resultOf(job);
-  return `Job ${namespace}/${name}${cluster === undefined ? '' : ` on cluster "${cluster}"`}`;
+function clusterOf(job: DeepReadonly<Job>): string | undefined {
+  const parsed = writtenRecordOf(job);
+  return parsed.kind === 'Record' ? parsed.record.cluster : undefined;
+}
+
+function described(kind: WorkKind, job: DeepReadonly<Job>): string {
+  const cluster = clusterOf(job);
+  return `${formatWork(kind, job.metadata)}${cluster === undefined ? '' : ` on cluster "${cluster}"`}`;
 }

@@ -1,5 +1,6 @@
 import type { ObjectKey } from '../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../api/json-value.ts';
+import { parseQualifiedName } from '../work-kind/qualified-name.ts';
 import type { ParkedSubmission } from './submission-queue.ts';
 
 /**
@@ -14,8 +15,10 @@ export const isParked = ({ ref, job, uid, attempt }: { readonly [Field in keyof 
   isText(uid) &&
   Number.isSafeInteger(attempt);
 
-/** Whether it names a Job: a name that is a path would be another request. */
-export const isNamed = (key: unknown): key is ObjectKey => isJsonObject(key) && isName(key['namespace']) && isName(key['name']);
+/** Whether it names a Job, or an object of another kind (`qualified-name.ts`): a name that is a path would be another request. */
+export const isNamed = (key: unknown): key is ObjectKey => isJsonObject(key) && isName(key['namespace']) && isQualifiedName(key['name']);
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isQualifiedName = (value: unknown): boolean =>
+  typeof value === 'string' && Object.values(parseQualifiedName(value)).every((part) => part === undefined || isName(part));
 const isName = (value: unknown): boolean => typeof value === 'string' && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(value);

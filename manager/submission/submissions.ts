@@ -33,7 +33,8 @@ import type { Tenant, TenantRules } from './tenant.ts';
 import { watchUnadmittableJobs } from './unadmittable-jobs.ts';
 import { countUnendedJobs } from './unended-jobs.ts';
 import { createWithdrawnJobs } from './withdrawn-jobs.ts';
-import type { WorkKind } from '../work-kind/work-kind.ts';
+import { createKindsClient } from '../work-kind/kinds-client.ts';
+import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 
 export type SubmissionSource = {
   /** Opens the queue of a tenant. The manager closes it. */
@@ -85,6 +86,12 @@ export interface Submissions extends Pick<NotedJobs, 'isNoted'> {
   /** For the leader. */
   run(signal: AbortSignal): Promise<void>;
 }
+
+/** The same, and its clients create and delete objects of all kinds. */
+export const submissionsOfKinds = ({ client, ...source }: SubmissionSource, kinds: readonly SingleKind[]): SubmissionSource => ({
+  ...source,
+  ...(client && { client: (actAs) => createKindsClient(client(actAs), kinds) }),
+});
 
 const DEFAULT_TURNS_MAX = 50;
 
@@ -153,7 +160,7 @@ function fromQueues(
     ledger.of(tenant).mark(key, ended({ uid, attempt }, outcome, clock.now()));
   const { queues, tenants } = intake;
   const withdrawnJobs = createWithdrawnJobs({ kind, jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
-  const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });
+  const unadmittableJobs = watchUnadmittableJobs({ kind, queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });
   const queueReporter = createQueueReporter({
     objects,
     client: home,

@@ -20,14 +20,15 @@ import { prepareJob, readJobManifest, withSwitchyardNames, type JobManifest } fr
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
+import { parseQualifiedName, qualifiedName } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** What is to become a Job. `user`: who submitted it over HTTP. */
 export type SubmittedAttempt = Submission & { readonly made: MadeOf; readonly user?: string | undefined };
 
 /**
- * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it:
- * Invalid where nobody could submit this, Forbidden where the tenant may not.
+ * The Job, or object of another kind, to create for a submission of `tenant`, by its qualified name. Throws {@link SubmissionRefused}, with
+ * every field that is wrong and what to do about it: Invalid where nobody could submit this, Forbidden where the tenant may not.
  */
 export function manifestOf(
   kind: WorkKind<Job>,
@@ -41,7 +42,7 @@ export function manifestOf(
       `the id of the submission has ${submission.id.length} characters, and at most ${ID_LENGTH_MAX} are taken; give it a shorter one`,
     );
   }
-  const read = readJobManifest(kind.of(undefined), manifestIn(submission.data));
+  const read = readJobManifest(kind, manifestIn(submission.data));
   if (read.kind === 'Refused') throw invalid(read.problems);
   const placed = inNamespace(tenant, read.manifest);
   const { generateName: _generateName, ...metadata } = placed.metadata;
@@ -50,7 +51,10 @@ export function manifestOf(
     withPriorityClass(
       tenant,
       submission.priority ?? 0,
-      withQueue(tenant, withSwitchyardNames({ ...placed, metadata: { ...metadata, ...identityOf(tenant, submission, placed) } }, rules)),
+      withQueue(
+        tenant,
+        withSwitchyardNames({ ...placed, metadata: { ...metadata, ...identityOf(tenant, submission, placed, read.qualifier) } }, rules),
+      ),
     ),
     rules,
   );
@@ -88,10 +92,11 @@ function identityOf(
   tenant: Tenant,
   submission: SubmittedAttempt,
   { metadata }: JobManifest,
+  qualifier: string | undefined,
 ): Pick<JobManifest['metadata'], 'name' | 'annotations'> {
   const { made, user } = submission;
   return {
-    name: nameFor(tenant, submission, metadata),
+    name: qualifiedName(qualifier, nameFor(tenant, submission, metadata)),
     annotations: {
       ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !OURS.includes(name))),
       [SUBMISSION_ANNOTATION]: submission.id,
@@ -155,7 +160,8 @@ const DIGEST_LENGTH = 10;
  */
 function nameFor(tenant: Tenant, { key, id, submittedAt, name, made }: SubmittedAttempt, metadata: JobManifest['metadata']): string {
   const { attempt } = made;
-  if (metadata.name !== undefined && attempt === 1) return metadata.name;
+  const own = metadata.name === undefined ? '' : parseQualifiedName(metadata.name).name;
+  if (own !== '' && attempt === 1) return own;
   // The shared queue's is what it was when there was no other: a submission may be delivered again after an upgrade.
   const queue = tenant.id === SHARED_TENANT ? tenant.redis.queue : tenant.id;
   const digest = createHash('sha256')
@@ -166,6 +172,6 @@ function nameFor(tenant: Tenant, { key, id, submittedAt, name, made }: Submitted
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
-  const prefix = metadata.generateName ?? `${metadata.name ?? (words === '' ? 'job' : words)}-`;
+  const prefix = metadata.generateName ?? `${own !== '' ? own : words === '' ? 'job' : words}-`;
   return `${prefix.slice(0, 63 - INDEX_ROOM - DIGEST_LENGTH)}${digest}`;
 }

@@ -15,8 +15,10 @@ import type { Tenant } from './tenant.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from './unadmittable.ts';
 import type { WithdrawnJobs } from './withdrawn-jobs.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 export type UnadmittableJobsDeps = {
+  readonly kind: WorkKind;
   /** By tenant id, those that are served now. */
   readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly tenants: () => ReadonlyMap<string, Tenant>;
@@ -84,7 +86,7 @@ export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJ
     // Its queue may be served again, or say otherwise.
     if (queue === undefined || tenant?.onUnadmittable !== 'Fail') return due.addAfter(key, LOOK_AGAIN_MS);
     const { uid } = job.metadata;
-    const outcome = unadmittableOutcome(job, why);
+    const outcome = unadmittableOutcome(deps.kind, job, why);
     deps.onEnded?.(endedAttempt(ref), uid, outcome);
     await queue.finish(ref, outcome, uid);
     withdrawnJobs.withdraw({ tenant: ref.tenant, job: objectKey(job), uid });

@@ -2,6 +2,8 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
+import { formatWork } from '../work-kind/qualified-name.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { Outcome } from './submission-queue.ts';
 
 /**
@@ -42,7 +44,7 @@ export const steadyMs = ({ metadata }: DeepReadonly<Job>, sinceMs: number): numb
   sinceMs - Date.parse(metadata.creationTimestamp) < YOUNG_MS ? STEADY_YOUNG_MS : STEADY_OLD_MS;
 
 /** How the submission of such a Job ends. */
-export const unadmittableOutcome = ({ metadata: { namespace, name } }: DeepReadonly<Job>, why: string): Outcome => ({
+export const unadmittableOutcome = (kind: WorkKind, { metadata }: DeepReadonly<Job>, why: string): Outcome => ({
   kind: 'Failed',
-  failure: { reason: 'Rejected', message: `Unadmittable: ${why} (Job ${namespace}/${name})` },
+  failure: { reason: 'Rejected', message: `Unadmittable: ${why} (${formatWork(kind, metadata)})` },
 });

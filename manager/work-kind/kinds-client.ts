@@ -3,7 +3,7 @@ import { apiVersionOf, EVENTS, type Resource } from '../../shared/api/resources.
 import { isConflict } from '../../shared/kube/api-error.ts';
 import type { KubeClient, Patch, WatchEvent, WatchStream, WriteOptions } from '../../shared/kube/client.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { parseQualifiedName, qualifiedName, qualifierOf } from './qualified-name.ts';
+import { parseQualifiedName, qualifiedName, qualifierOf, withPlainNames } from './qualified-name.ts';
 import type { SingleKind, StoredStatus } from './work-kind.ts';
 
 /** Attempts to merge conditions into a status that changes meanwhile. */
@@ -33,21 +33,28 @@ export function createKindsClient(
     return { ...read, metadata: { ...read.metadata, name: qualifiedName(qualifierOf(kind.resource), read.metadata.name) } };
   };
   const asStored = <T extends object>({ kind, key }: Place, object: T): T => {
-    const { metadata } = object as unknown as WorkObject;
-    return { ...object, apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind, metadata: { ...metadata, name: key.name } } as T;
+    const { name: _qualified, ...metadata } = (object as unknown as WorkObject).metadata;
+    // An object that its API server is to name has the qualifier alone.
+    const named = key.name === '' ? metadata : { ...metadata, name: key.name };
+    return { ...object, apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind, metadata: named } as T;
   };
 
-  /** Owner references and the object of an Event, by the names that their API server knows. */
+  /** Owner references, and the objects of an Event and of its message, by the names that their API server knows. */
   function withStoredNames<T extends object>(body: T): T {
-    const { metadata, involvedObject } = body as Partial<EventLike>;
+    const { metadata, involvedObject, message } = body as Partial<EventLike>;
+    const said = involvedObject === undefined || message === undefined ? message : withPlainNames(kinds, message);
     const owners = metadata?.ownerReferences?.map((owner) => named(owner));
     const involved = involvedObject && named(involvedObject);
-    if (involved === involvedObject && (owners === undefined || owners.every((each, index) => each === metadata?.ownerReferences?.[index])))
+    if (
+      involved === involvedObject &&
+      said === message &&
+      (owners === undefined || owners.every((each, index) => each === metadata?.ownerReferences?.[index]))
+    )
       return body;
     const name = involved === involvedObject ? undefined : metadata?.name && parseQualifiedName(metadata.name).name;
     return {
       ...body,
-      ...omitUndefined({ involvedObject: involved }),
+      ...omitUndefined({ involvedObject: involved, message: said }),
       metadata: { ...metadata, ...omitUndefined({ name, ownerReferences: owners }) },
     };
   }
@@ -161,6 +168,7 @@ type Reference = { readonly apiVersion?: string; readonly kind?: string; readonl
 type EventLike = {
   readonly metadata: { readonly name?: string; readonly ownerReferences?: readonly Reference[] };
   readonly involvedObject: Reference;
+  readonly message?: string;
 };
 type StatusBody = {
   readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string; readonly [field: string]: unknown };

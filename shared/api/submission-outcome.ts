@@ -1,5 +1,7 @@
-/** What a submission resolves with when its Job has completed; plain JSON, for submitters in any language. */
+/** What a submission resolves with when its Job, or object of another kind, has completed; plain JSON, for submitters in any language. */
 export type JobResult = {
+  /** Absent: a Job. */
+  readonly kind?: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;

@@ -2,7 +2,7 @@ import type { CallerSignature, SubmissionSignature } from '../api/submission-sig
 
 /** What lies on the queue: the data of a BullMQ job. A manifest alone is taken, too. */
 export type SubmissionPayload = {
-  /** Of a `batch/v1` Job. */
+  /** Of a `batch/v1` Job, or of an object of another kind that the manager takes. */
   readonly manifest: object;
   readonly options?: {
     /** BullMQ's `attempts` and back-off apply to a Job that fails: each attempt is a Job of its own. */

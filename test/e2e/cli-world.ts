@@ -7,6 +7,9 @@ import path from 'node:path';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { createWholeWorld, HOME, type WholeWorld } from '../scenario/whole-world.ts';
+import type { SingleKind } from '../../manager/work-kind/work-kind.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createCrds } from '../support/crds.ts';
 import { startSwitchyardHere } from '../support/switchyard-here.ts';
 import { startSwitchyard, type Outcome, type RunningSwitchyard, type SwitchyardOptions } from '../support/switchyard-process.ts';
@@ -33,10 +36,18 @@ export type CliWorld = {
 
 const STEP_MS = 100;
 
+type CliWorldOptions = {
+  readonly keepsLogs?: boolean;
+  /** Taken beside Jobs. */
+  readonly kinds?: readonly SingleKind[];
+  /** What there is on each cluster besides. */
+  readonly install?: (client: KubeClient, cluster: string) => Promise<void>;
+};
+
 /** With `keepsLogs` workers keep the ends of logs, and the manager keeps history in `folder/history`. */
 export async function createCliWorld(
   clusters: readonly string[] = ['east'],
-  { keepsLogs = false }: { readonly keepsLogs?: boolean } = {},
+  { keepsLogs = false, kinds, install }: CliWorldOptions = {},
 ): Promise<CliWorld> {
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-cli-'));
   const planes = new Map<string, ControlPlane>();
@@ -49,6 +60,7 @@ export async function createCliWorld(
     },
     install: async (client, cluster) => {
       if (cluster === HOME) await createCrds(client);
+      await install?.(client, cluster);
     },
   });
   const listen = async (cluster: string): Promise<string> => {
@@ -60,7 +72,8 @@ export async function createCliWorld(
   };
   const kubeconfig = await listen(HOME);
   const store = keepsLogs ? openSqliteStore(path.join(folder, 'history')) : undefined;
-  world.startManager('manager', store && { parts: { history: { store, limits: { ageMs: 1e12, bytesMax: 1e9 } } } });
+  const history = store && { store, limits: { ageMs: 1e12, bytesMax: 1e9 } };
+  world.startManager('manager', { parts: omitUndefined({ history, kinds }) });
   for (const cluster of clusters) world.startWorker(cluster, `worker-${cluster}`, keepsLogs ? { podLogs: '' } : {});
   await world.clock.advance(5_000);
   const start = (args: readonly string[], options?: OptionsHere): Omit<RunningSwitchyard, 'child'> =>

@@ -6,48 +6,43 @@ import { afterEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import type { JobCondition, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, COPIES_FINALIZER, HOLD_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
+import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
+import type { SubmissionSource } from '../../manager/submission/submissions.ts';
+import {
+  ADMISSION_ANNOTATION,
+  COPIES_FINALIZER,
+  HOLD_ANNOTATION,
+  ORIGIN_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_FINALIZER,
+} from '../../shared/api/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, type Resource } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
-import { aCrew, aCrewKind } from '../unit/manager/work-kind/described/described.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
+import { aCrew, aCrewKind, CREW_DEFINITION } from '../unit/manager/work-kind/described/described.ts';
 import { createCrds } from '../support/crds.ts';
+import { testTenant } from '../support/submission-source.ts';
+import { aSubmission } from '../support/submissions.ts';
 import { createWholeWorld, HOME, NAMESPACE, type WholeWorld } from './whole-world.ts';
 
 const CREWS: Resource<WorkObject> = { group: 'example.com', version: 'v1', plural: 'crews', kind: 'Crew', namespaced: true };
 const KEY = { namespace: NAMESPACE, name: 'argo' };
-const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-const DEFINITION = {
-  metadata: { name: 'crews.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'crews', singular: 'crew', kind: 'Crew', listKind: 'CrewList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
-      },
-    ],
-  },
-};
 
 let world: WholeWorld;
 afterEach(() => world.close());
 
-async function started(without: readonly string[] = []): Promise<void> {
+async function started(without: readonly string[] = [], submissions?: SubmissionSource): Promise<void> {
   world = await createWholeWorld({
     clusters: ['east', 'west'],
     async install(client, cluster) {
       if (cluster === HOME) await createCrds(client);
-      if (!without.includes(cluster)) await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION as never);
+      if (!without.includes(cluster)) await client.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
     },
   });
   for (const cluster of ['east', 'west']) world.startWorker(cluster, `worker-${cluster}`);
-  world.startManager('one', { parts: { kinds: [aCrewKind()] } });
+  world.startManager('one', { parts: { kinds: [aCrewKind()], ...omitUndefined({ submissions }) } });
   await world.clock.advance(10_000);
 }
 
@@ -128,7 +123,7 @@ test('where no cluster serves it, it waits and says so, and goes once one does',
   await world.submit('beside');
   await world.clock.advance(10_000);
   expect(findCondition((await world.job('beside')).status?.conditions, 'Dispatched')?.status).toBe('True');
-  await world.client('east').create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION as never);
+  await world.client('east').create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
   await world.clock.advance(90_000);
   expect(await placeOf()).toBe('east');
   expect(policyOf(await copyOn('east'))).toEqual({ suspend: false });
@@ -204,4 +199,64 @@ test('the manager that begins anew takes a crew that runs as it is', async () =>
   await world.clock.advance(60_000);
   expect((await copyOn(cluster))?.metadata.uid).toBe(before);
   expect((await onHome()).status).toMatchObject({ phase: 'Sailing' });
+});
+
+const accounts: (string | undefined)[] = [];
+/** A queue with one submission on it, and what its submitter hears. */
+function oneSubmission(data: unknown): { readonly source: SubmissionSource; readonly heard: unknown[] } {
+  const heard: unknown[] = [];
+  const queue: SubmissionQueue = {
+    async consume(accept, signal) {
+      const submission = aSubmission({ id: 'voyage-1', submittedAt: 1_000, name: 'voyage', data });
+      await accept(submission).catch((error: unknown) => heard.push(error instanceof Error ? error.message : error));
+      await aborted(signal);
+    },
+    finish: async (_ref, outcome) => void heard.push(outcome),
+    report: async (_ref, { phase }) => void (heard.at(-1) === phase || heard.push(phase)),
+    parked: async function* () {},
+    close: async () => undefined,
+  };
+  const as = { namespace: NAMESPACE, name: 'submitter' };
+  const client: SubmissionSource['client'] = (actAs) => {
+    accounts.push(actAs?.user);
+    return world.home;
+  };
+  return { source: { shared: testTenant({ namespace: NAMESPACE, as }), connect: () => queue, client }, heard };
+}
+const manifestOfCrew = (changes: object = {}): object => {
+  const { metadata, ...crew } = aCrew();
+  return { ...crew, metadata: { name: metadata.name, labels: metadata.labels }, ...changes };
+};
+
+test('a submission of its manifest is created by the account of its queue, and its submitter hears how it goes', async () => {
+  const { source, heard } = oneSubmission({ manifest: manifestOfCrew() });
+  await started([], source);
+  expect(accounts.at(-1)).toBe('system:serviceaccount:team:submitter');
+  const crew = await onHome();
+  expect(crew.metadata.annotations?.[SUBMISSION_ANNOTATION]).toBe('voyage-1');
+  expect(crew.metadata.finalizers).toContain(SUBMISSION_FINALIZER);
+  const cluster = (await placeOf()) ?? '';
+  await say(cluster, { phase: 'Sailing', aboard: true });
+  await say(cluster, { phase: 'Moored' }, [{ type: 'Arrived', status: 'True', reason: 'Colchis', message: 'the fleece is aboard' }]);
+  const result = { kind: 'Crew', namespace: NAMESPACE, name: 'argo', uid: crew.metadata.uid, cluster, failed: 0 };
+  expect(heard).toContain('Running');
+  expect(heard).toContainEqual({ kind: 'Completed', result: expect.objectContaining(result) as unknown });
+  expect((await onHome()).metadata.finalizers ?? []).not.toContain(SUBMISSION_FINALIZER);
+});
+
+test('a submission whose object is deleted ends with its kind and name', async () => {
+  const { source, heard } = oneSubmission({ manifest: manifestOfCrew() });
+  await started([], source);
+  await world.home.delete(CREWS, KEY);
+  await world.clock.advance(30_000);
+  expect(heard.at(-1)).toMatchObject({ failure: { reason: 'JobDeleted', message: expect.stringContaining('Crew team/argo') as string } });
+  await expect(onHome()).rejects.toThrow(/not found/);
+});
+
+test('a submission of a kind that is not taken is refused with those that are', async () => {
+  const { source, heard } = oneSubmission(manifestOfCrew({ kind: 'Raft' }));
+  await started([], source);
+  expect(heard).toEqual([
+    'Invalid: apiVersion and kind: are "example.com/v1 Raft", and the manager takes batch/v1 Job, example.com/v1 Crew',
+  ]);
 });

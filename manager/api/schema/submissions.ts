@@ -7,7 +7,10 @@ const Time = (description: string) => Type.String({ format: 'date-time', descrip
 /** The payload of a submission in the queue. */
 export const SubmissionPayloadSchema = Type.Object(
   {
-    manifest: Type.Object({}, { description: 'The manifest of a batch/v1 Job, as kubectl takes it.' }),
+    manifest: Type.Object(
+      {},
+      { description: 'The manifest of a batch/v1 Job, or of another kind that the manager takes, as kubectl takes it.' },
+    ),
     options: Type.Optional(
       Type.Object({
         retry: Type.Optional(
@@ -57,6 +60,7 @@ export const SubmissionProgressSchema = Type.Object(
 /** BullMQ's return value of a submission. */
 export const JobResultSchema = Type.Object(
   {
+    kind: Type.Optional(Type.String({ description: 'Of the object, such as JobSet; absent: a Job.' })),
     namespace: Type.String({ description: 'Of the Job.' }),
     name: Type.String({ description: 'Of the Job.' }),
     uid: Type.String({ description: 'Of the Job.' }),

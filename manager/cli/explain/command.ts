@@ -17,14 +17,14 @@ export const EXPLAIN = command({
   words: 'explain',
   summary: 'explain why a Job waits, when it is likely to start, and the smallest changes after which it would run now',
   about: EXPLAIN_PROGRAM.about,
-  operands: [{ usage: '<JOB>', about: 'NAME, or NAMESPACE/NAME' }],
+  operands: [{ usage: '<JOB>', about: 'NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train' }],
   flags: FLAGS,
-  examples: ['explain train -n team', 'explain team/train -o json'],
+  examples: ['explain train -n team', 'explain team/train -o json', 'explain jobset/train -n team'],
   configOf({ kubeconfig, context, namespace, output, server, 'server-ca': ca, 'token-file': token, ...flags }, [job = '']) {
     const [first = '', second, ...more] = job.split('/');
     if (first === '' || second === '' || more.length > 0)
-      throw new FlagError(`JOB: ${JSON.stringify(job)} is no Job; write NAME or NAMESPACE/NAME`);
-    const named = { namespace: second === undefined ? namespace : first, name: second ?? first };
+      throw new FlagError(`JOB: ${JSON.stringify(job)} is no Job; write NAME, NAMESPACE/NAME or KIND/NAME`);
+    const named = { namespace, name: second ?? first, ...(second === undefined ? {} : { of: first }) };
     return { kubeconfig, context, output, server, 'server-ca': ca, 'token-file': token, ...named, flags: admissionFlagsOf(flags) };
   },
   load: async () => (await import('./run.ts')).runExplain,

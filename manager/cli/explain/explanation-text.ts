@@ -3,15 +3,17 @@ import type { Basis } from '../../insight/estimate/run-time-sampler.ts';
 import type { StartEstimate } from '../../insight/estimate/estimate-start.ts';
 import type { Charged, ClusterHurdle, Explanation, FlavorHurdle, Holder, ReservationByTime, Waits } from '../../insight/explain/explain.ts';
 import { failureMessage } from '../../api/last-failure.ts';
+import { withPlainNames } from '../../work-kind/qualified-name.ts';
+import type { SingleKind } from '../../work-kind/work-kind.ts';
 import { plain } from '../plain-text.ts';
 import type { Change, Quantities } from '../../insight/explain/smallest-changes.ts';
 
 const WIDTH = 80;
 
-/** An explanation in plain words, in lines of at most 80 columns. */
-export function explanationText(explanation: Explanation): string {
+/** An explanation in plain words, in lines of at most 80 columns. `kinds`: those beside Jobs of whose objects it may speak. */
+export function explanationText(explanation: Explanation, kinds: readonly SingleKind[] = []): string {
   return `${linesOf(explanation)
-    .flatMap((line) => wrapped(line))
+    .flatMap((line) => wrapped(withPlainNames(kinds, line)))
     .join('\n')}\n`;
 }
 

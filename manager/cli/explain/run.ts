@@ -1,13 +1,16 @@
 import { exportedTraceId } from '../../../shared/api/job-trace.ts';
-import type { CoreEvent, DeepReadonly, Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
+import type { CoreEvent, DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { EVENTS } from '../../../shared/api/resources.ts';
-import { isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
+import { isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { explain, type Explanation } from '../../insight/explain/explain.ts';
 import { withExpectedTimes } from '../../insight/estimate/expected-run-times.ts';
 import { pastOf } from '../../insight/estimate/past.ts';
-import type { ClusterConnection } from '../cluster-connection.ts';
+import { formatWork, parseQualifiedName, withPlainNames } from '../../work-kind/qualified-name.ts';
+import type { SingleKind } from '../../work-kind/work-kind.ts';
+import type { ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
+import { findJob, keyOf } from '../jobs/read-jobs.ts';
 import { plain } from '../plain-text.ts';
 import { report } from '../report.ts';
 import type { ManagerHttp } from '../server/manager-http.ts';
@@ -21,7 +24,8 @@ import type { ExplainConfig } from './program.ts';
 import { timelineLines, timelineOf } from './timeline.ts';
 import { readWorld } from './world-reader.ts';
 
-export type RunExplainConfig = Omit<ExplainConfig, 'namespace'> & ServerChoice & { readonly namespace: string | undefined };
+export type RunExplainConfig = Omit<ExplainConfig, 'namespace'> &
+  ServerChoice & { readonly namespace: string | undefined /** Before the slash: a namespace, or a kind. */; readonly of?: string };
 
 /** The explanation of a Job; `Conditions`: what the Job says itself, because nobody else may be asked. */
 type Answer = { readonly kind: 'Explanation'; readonly explanation: Explanation } | { readonly kind: 'Conditions'; readonly why: string };
@@ -32,25 +36,26 @@ type Answer = { readonly kind: 'Explanation'; readonly explanation: Explanation 
  */
 export const runExplain = (config: RunExplainConfig, session: Session): Promise<number> =>
   withCluster(config, async (connection) => {
-    const { client, kind } = connection;
-    const key = { namespace: config.namespace ?? connection.namespace, name: config.name };
-    const job = await jobOf(connection, key);
-    const problem = unmanagedProblem(job, kind.controllerOf(job));
+    const { job, by } = await jobOf(connection, config);
+    const { client } = connection;
+    const problem = unmanagedProblem(job, by.kind.controllerOf(job));
     if (problem !== undefined) throw new CommandError(problem);
     const answer = await answerOf(config, connection, job, session.now());
     const traceId = exportedTraceId(job);
+    const others = await othersOf(connection);
+    const readable = (line: string): string => withPlainNames(others, line);
     const timeline = isOnItsWay(answer, job) ? timelineOf(job, await eventsOf(client, job)) : [];
     if (answer.kind === 'Conditions') await session.errors.write(`${plain(answer.why)}; this is what the Job’s own conditions say\n`);
     await report(session, config.output, {
       lines: [
-        ...(answer.kind === 'Explanation' ? [explanationText(answer.explanation).trimEnd()] : conditionLines(job)),
-        ...timelineLines(timeline),
+        ...(answer.kind === 'Explanation' ? [explanationText(answer.explanation, others).trimEnd()] : conditionLines(job).map(readable)),
+        ...timelineLines(timeline).map(readable),
         ...(traceId === undefined ? [] : [`Its trace: ${traceId}`]),
       ],
       value: {
         ...(answer.kind === 'Explanation'
           ? answer.explanation
-          : { kind: 'Conditions', job: `${key.namespace}/${key.name}`, conditions: job.status?.conditions ?? [] }),
+          : { kind: 'Conditions', job: keyOf(job), conditions: job.status?.conditions ?? [] }),
         ...(timeline.length === 0 ? {} : { timeline }),
         ...(traceId === undefined ? {} : { traceId }),
       },
@@ -58,19 +63,31 @@ export const runExplain = (config: RunExplainConfig, session: Session): Promise<
     return 0;
   });
 
+/** The kinds beside Jobs; none for users who may not list WorkKinds. */
+const othersOf = (connection: ClusterConnection): Promise<readonly SingleKind[]> =>
+  connection.kinds().then(
+    ({ kind }) => kind.others,
+    (error: unknown) => {
+      if (isClosed(error)) return [];
+      throw error;
+    },
+  );
+
 /** A Job that waits has a way only where it was placed before. */
 const isOnItsWay = (answer: Answer, job: DeepReadonly<Job>): boolean =>
   wasPlaced(job) || (answer.kind === 'Explanation' && ['Admitted', 'Finished'].includes(answer.explanation.kind));
 
-async function jobOf({ client, kind }: ClusterConnection, { namespace, name }: ObjectKey): Promise<Job> {
-  try {
-    return await client.get(kind.resource, { namespace, name });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new CommandError(
-      `there is no Job ${plain(name)} in namespace ${plain(namespace ?? '')}; switchyard get jobs -A lists those that there are, switchyard history those that have ended`,
-    );
-  }
+async function jobOf(
+  connection: ClusterConnection,
+  { name, namespace, of }: Pick<RunExplainConfig, 'name' | 'namespace' | 'of'>,
+): Promise<{ readonly job: Job; readonly by: JobClient }> {
+  const { job, key, by } = await findJob(connection, { namespace: of, name }, namespace ?? connection.namespace);
+  if (job !== undefined) return { job, by };
+  const found = parseQualifiedName(key.name);
+  const word = plain(found.qualifier === undefined ? 'Job' : by.kind.of(key.name).resource.kind);
+  throw new CommandError(
+    `there is no ${word} ${plain(found.name)} in namespace ${plain(key.namespace)}; switchyard get jobs -A lists the Jobs that there are, switchyard history those that have ended`,
+  );
 }
 
 async function answerOf(config: RunExplainConfig, connection: ClusterConnection, job: DeepReadonly<Job>, nowMs: number): Promise<Answer> {
@@ -93,17 +110,17 @@ async function answerOf(config: RunExplainConfig, connection: ClusterConnection,
 
 async function ownExplanation(
   { flags }: RunExplainConfig,
-  { client, kind }: ClusterConnection,
+  connection: ClusterConnection,
   { metadata }: DeepReadonly<Job>,
   nowMs: number,
 ): Promise<Explanation> {
-  const { world: read, jobs } = await readWorld({ client, kind }, nowMs, { flags });
-  const past = pastOf(kind, jobs);
+  const by = await connection.kinds();
+  const { world: read, jobs } = await readWorld(by, nowMs, { flags });
+  const past = pastOf(by.kind, jobs);
   const world = withExpectedTimes(read, past);
   const job = jobs.find(({ metadata: { uid } }) => uid === metadata.uid);
   const workload = world.workloads.find(({ uid }) => uid === metadata.uid);
-  if (job === undefined || workload === undefined)
-    throw new CommandError(`Job ${metadata.namespace}/${metadata.name} was deleted just now`);
+  if (job === undefined || workload === undefined) throw new CommandError(`${plain(formatWork(by.kind, metadata))} was deleted just now`);
   return explain(world, job, workload, past);
 }
 
@@ -112,7 +129,7 @@ async function explanationBy(
   manager: ManagerHttp,
   { metadata: { namespace, name } }: DeepReadonly<Job>,
 ): Promise<Explanation | { readonly kind: 'Unexplained'; readonly message: string }> {
-  const { body } = await manager.answerTo('GET', `/api/v1/namespaces/${namespace}/jobs/${name}/explanation`);
+  const { body } = await manager.answerTo('GET', `/api/v1/namespaces/${namespace}/jobs/${encodeURIComponent(name)}/explanation`);
   return body as Explanation | { readonly kind: 'Unexplained'; readonly message: string };
 }
 

@@ -46,8 +46,9 @@ export async function readWorld(
       );
     }
   };
+  const ofAllKinds = Promise.all([kind.resource, ...kind.others.map(({ resource }) => resource as Resource<Job>)].map(listAll<Job>));
   const [listed, clusterQueues, localQueues, cohorts, resourceFlavors, workerClusters, namespaces] = await Promise.all([
-    listAll(kind.resource),
+    ofAllKinds,
     listAll(CLUSTER_QUEUES),
     listAll(LOCAL_QUEUES),
     listAll(COHORTS),
@@ -61,7 +62,7 @@ export async function readWorld(
     listAll(LIMIT_RANGES),
     listAll(RUNTIME_CLASSES),
   ]);
-  const jobs = [...listed, ...added];
+  const jobs = [...listed.flat(), ...added];
   const objects = {
     clusterQueues,
     localQueues,

@@ -11,4 +11,7 @@ export const JOBS_FLAGS = {
   yes: { short: 'y', about: 'do not ask for confirmation' },
 } satisfies FlagTable;
 
-export const JOBS_OPERAND = { usage: '[JOB...]', about: 'NAME, or NAMESPACE/NAME; or --selector' };
+export const JOBS_OPERAND = {
+  usage: '[JOB...]',
+  about: 'NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train; or --selector, of Jobs',
+};

@@ -3,7 +3,10 @@ import { FlagError } from '../../../shared/runtime/flags.ts';
 /** The Jobs that a command is about, as they were named. `namespace` undefined: that of the flags. */
 export type NamedJob = { readonly namespace: string | undefined; readonly name: string };
 
-/** `NAME`, `NAMESPACE/NAME`, or `job/NAME` as kubectl prints it. Throws {@link FlagError}. */
+/**
+ * `NAME`, `NAMESPACE/NAME`, or `job/NAME` as kubectl prints it. `KIND/NAME` of another kind is read like the second: `findJob` tells them
+ * apart. Throws {@link FlagError}.
+ */
 export function namedJob(operand: string): NamedJob {
   const [first = '', second, ...more] = operand.split('/');
   if (first === '' || second === '' || more.length > 0)

@@ -1,12 +1,14 @@
-import type { Job } from '../../../shared/api/kubernetes.ts';
+import type { Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import { isNotFound } from '../../../shared/kube/api-error.ts';
-import type { ReadClient } from '../../../shared/kube/client.ts';
+import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import type { ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
+import { formatWork, parseQualifiedName, qualifiedName, qualifierOf } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
+import { isWordFor } from '../work-kinds.ts';
 
 export type JobChoice = {
   /** Empty: those that the selector chooses. */
@@ -16,38 +18,88 @@ export type JobChoice = {
   readonly selector: string | undefined;
 };
 
+/** An object that was named, the key and the client by which it is known. */
+export type FoundJob = { readonly job: Job | undefined; readonly key: ObjectKey; readonly by: JobClient };
+
 /**
- * The Jobs that are meant, which are Switchyard's, and those that are named and do not exist. Throws CommandError for a named Job that is
- * not Switchyard's.
+ * Looks for the Job that is named `NAME` or `NAMESPACE/NAME`, or the object of another kind that is named `KIND/NAME`: what stands before
+ * the slash is a kind if it has a dot, or if there is no such Job and it is the word for one. Throws CommandError for a kind that the
+ * manager does not take, and for users who may not list WorkKinds where they must be known.
+ */
+export async function findJob(
+  { client, kind, kinds }: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
+  { namespace: first, name }: NamedJob,
+  namespace: string,
+): Promise<FoundJob> {
+  const key = { namespace: first ?? namespace, name };
+  const missing = { job: undefined, key, by: { client, kind } };
+  let refusal: ApiError | undefined;
+  if (first?.includes('.') !== true) {
+    try {
+      return { ...missing, job: await client.get(kind.resource, key) };
+    } catch (error) {
+      if (first === undefined && isNotFound(error)) return missing;
+      // Of a namespace that does not exist nothing may be read.
+      if (first === undefined || !(error instanceof ApiError) || !(isNotFound(error) || isForbidden(error))) throw error;
+      refusal = error;
+    }
+  }
+  const by = await kinds().catch((error: unknown) => {
+    if (refusal === undefined || !(error instanceof CommandError)) throw error;
+    return undefined;
+  });
+  const other = by?.kind.others.find(({ resource }) => isWordFor(resource, first ?? ''));
+  if (by === undefined || other === undefined) {
+    if (isNotFound(refusal)) return missing;
+    throw (
+      refusal ??
+      new CommandError(`JOB: the manager takes no kind ${plain(first ?? '')}; kubectl get workkinds lists those that it takes`)
+    );
+  }
+  const own = { namespace, name: qualifiedName(qualifierOf(other.resource), name) };
+  const job = await by.client.get(by.kind.resource, own).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  return { job, key: own, by };
+}
+
+/**
+ * The Jobs that are meant, which are Switchyard's, and those that are named and do not exist. A named one may be of another kind. Throws
+ * CommandError for a named one that is not Switchyard's.
  */
 export async function readJobs(
-  { client, kind }: { readonly client: ReadClient; readonly kind: WorkKind<Job> },
+  connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
   { jobs, namespace, everywhere, selector }: JobChoice,
-): Promise<{ readonly found: readonly Job[]; readonly missing: readonly string[] }> {
+): Promise<{ readonly found: readonly Job[]; readonly missing: readonly string[]; readonly by: JobClient }> {
+  const { client, kind } = connection;
   if (jobs.length === 0) {
     const { items } = await client.list(kind.resource, {
       namespace: everywhere ? '' : namespace,
       ...omitUndefined({ labelSelector: selector }),
     });
-    return { found: items.filter((job) => isOurs(kind, job)), missing: [] };
+    return { found: items.filter((job) => isOurs(kind, job)), missing: [], by: connection };
   }
-  const read = await Promise.all(
-    jobs.map(async (job) => {
-      const key = { namespace: job.namespace ?? namespace, name: job.name };
-      return client.get(kind.resource, key).catch((error: unknown) => {
-        if (isNotFound(error)) return plain(`${key.namespace}/${key.name}`);
-        throw error;
-      });
-    }),
-  );
-  const found = read.filter((each) => typeof each !== 'string');
-  const foreign = found.find((job) => !isOurs(kind, job));
-  if (foreign === undefined) return { found, missing: read.filter((each) => typeof each === 'string') };
+  const read = await Promise.all(jobs.map((job) => findJob(connection, job, namespace)));
+  // A client of all kinds reads and writes Jobs as well.
+  const by = read.find((each) => each.by.kind.others.length > 0)?.by ?? connection;
+  const found = read.flatMap(({ job }) => job ?? []);
+  const foreign = found.find((job) => !isOurs(by.kind, job));
+  if (foreign === undefined) {
+    const missing = read.flatMap(({ job, key }) => (job === undefined ? [keyOf({ metadata: key })] : []));
+    return { found, missing, by };
+  }
   throw new CommandError(
-    `Job ${keyOf(foreign)} is not Switchyard’s: its spec.managedBy names ${plain(kind.controllerOf(foreign) ?? 'nobody')}; kubectl looks after it. Nothing was done`,
+    `${described(by.kind, foreign)} is not Switchyard’s: its spec.managedBy names ${plain(by.kind.controllerOf(foreign) ?? 'nobody')}; kubectl looks after it. Nothing was done`,
   );
 }
 
 const isOurs = (kind: WorkKind<Job>, job: Job): boolean => kind.controllerOf(job) === MANAGER_CONTROLLER_NAME;
 
-export const keyOf = ({ metadata }: Pick<Job, 'metadata'>): string => plain(`${metadata.namespace}/${metadata.name}`);
+const described = (kind: WorkKind<Job>, { metadata }: Pick<Job, 'metadata'>): string => plain(formatWork(kind, metadata));
+
+/** `team/train`, and of another kind than Job `JobSet team/train`; its resource, where the object has no `kind`. */
+export function keyOf({ metadata, kind }: { readonly metadata: ObjectKey; readonly kind?: string }): string {
+  const { qualifier, name } = parseQualifiedName(metadata.name);
+  return plain(`${qualifier === undefined ? '' : `${kind ?? qualifier} `}${metadata.namespace}/${name}`);
+}

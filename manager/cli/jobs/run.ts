@@ -81,17 +81,14 @@ async function annotate({ client, kind }: JobClient, job: WorkObject, value: str
 const LISTED_MAX = 5;
 
 async function onJobs(config: JobsConfig, session: Session, step: Step): Promise<number> {
-  return withCluster(config, async ({ client, kind, namespace }) => {
+  return withCluster(config, async (connection) => {
     const { jobs, selector, output, yes } = config;
-    const { found, missing } = await readJobs(
-      { client, kind },
-      {
-        jobs,
-        namespace: config.namespace ?? namespace,
-        everywhere: config['all-namespaces'],
-        selector,
-      },
-    );
+    const { found, missing, by } = await readJobs(connection, {
+      jobs,
+      namespace: config.namespace ?? connection.namespace,
+      everywhere: config['all-namespaces'],
+      selector,
+    });
     const meant = found.filter((job) => step.idle(job) === undefined);
     const results = found.flatMap((job) => {
       const idle = step.idle(job);
@@ -107,7 +104,7 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
     }
     const progress = createProgressLine(session.errors, meant.length, session.now);
     let done = 0;
-    const acted = await eachJob(meant, (job) => step.act({ client, kind }, job), {
+    const acted = await eachJob(meant, (job) => step.act(by, job), {
       isFatal: (error) => !(error instanceof ApiError),
       onResult: async ({ error }) => {
         if (error === undefined) done++;

@@ -29,17 +29,24 @@ export const jobsOf = (kind: WorkKind<Job>, file: string, text: string, defaults
 
 /**
  * The Jobs of a file as they are put on a queue of submissions, which says itself where they go and makes them Switchyard's: nothing is
- * added but the LocalQueue. Throws as {@link jobsOf}.
+ * added but the LocalQueue. Objects of other kinds are among them: which kinds are taken, the manager knows. Throws as {@link jobsOf}.
  */
 export const submissionsOf = (kind: WorkKind<Job>, file: string, text: string, queue: string | undefined): object[] =>
   itemsOf(file, text).map(({ where, item }) => {
-    const read = readJobManifest(kind.of(undefined), item);
-    if (read.kind === 'Refused') throw refused(where, read.problems);
-    if (queue === undefined || !isJsonObject(item)) return read.manifest;
+    const read = isOfOtherKind(kind, item) ? undefined : readJobManifest(kind, item);
+    if (read?.kind === 'Refused') throw refused(where, read.problems);
+    if (queue === undefined || !isJsonObject(item)) return read?.manifest ?? (item as object);
     const metadata = isJsonObject(item['metadata']) ? item['metadata'] : {};
     const labels = isJsonObject(metadata['labels']) ? metadata['labels'] : {};
     return { ...item, metadata: { ...metadata, labels: { [QUEUE_NAME_LABEL]: queue, ...labels } } };
   });
+
+/** Whether there are objects of other kinds than Job in a file. */
+export const hasOtherKinds = (kind: WorkKind<Job>, file: string, text: string): boolean =>
+  itemsOf(file, text).some(({ item }) => isOfOtherKind(kind, item));
+
+const isOfOtherKind = ({ resource }: WorkKind<Job>, item: unknown): boolean =>
+  isJsonObject(item) && typeof item['apiVersion'] === 'string' && typeof item['kind'] === 'string' && item['kind'] !== resource.kind;
 
 function itemsOf(file: string, text: string): { readonly where: string; readonly item: unknown }[] {
   const documents = parseAllDocuments(text);
@@ -57,7 +64,7 @@ function itemsOf(file: string, text: string): { readonly where: string; readonly
 }
 
 function jobOf(kind: WorkKind<Job>, where: string, value: unknown, { namespace, queueOf }: SubmitDefaults): JobManifest {
-  const read = readJobManifest(kind.of(undefined), withNamespace(value, namespace));
+  const read = readJobManifest(kind, withNamespace(value, namespace));
   if (read.kind === 'Refused') throw refused(where, read.problems);
   const { manifest } = read;
   const queue = queueOf(manifest.metadata.namespace ?? namespace);

@@ -3,20 +3,21 @@ import { queueNameOf } from '../../api/job-annotations.ts';
 import type { JobProgress } from '../../api/job-progress.ts';
 import { explain } from '../../insight/explain/explain.ts';
 import type { JobManifest } from '../../policy/prepare-job.ts';
-import type { ClusterChoice, JobClient } from '../cluster-connection.ts';
+import type { ClusterChoice, ClusterConnection, JobClient } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { explanationText } from '../explain/explanation-text.ts';
-import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
+import { readWorld } from '../explain/world-reader.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
 import { createProgressLine, type ProgressLine } from '../progress-line.ts';
 import { report } from '../report.ts';
+import { isClosed } from '../server/with-manager.ts';
 import type { Session } from '../session.ts';
 import { waitForJobs, type Ended } from '../wait-for-jobs.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { checkQueue, onlyQueue } from '../only-queue.ts';
-import { jobsOf, namespacesWithoutQueue } from './manifests.ts';
+import { hasOtherKinds, jobsOf, namespacesWithoutQueue } from './manifests.ts';
 import { filesOf, textOf } from './read-file.ts';
 
 export type SubmitConfig = ClusterChoice & {
@@ -31,19 +32,19 @@ export type SubmitConfig = ClusterChoice & {
 };
 
 export const runSubmit = (config: SubmitConfig, session: Session): Promise<number> =>
-  withCluster(config, async ({ client, kind, ...context }) => {
+  withCluster(config, async (connection) => {
     const { output, wait, timeout } = config;
-    const manifests = await manifestsOf({ client, kind }, config, config.namespace ?? context.namespace);
+    const { manifests, by } = await manifestsOf(connection, config, config.namespace ?? connection.namespace);
     // Every one is accepted by the server's own rules, or none is made.
     const progress = createProgressLine(session.errors, manifests.length, session.now);
-    const tried = await abreast(manifests, (manifest) => create({ client, kind }, manifest, true), progress, 'looked at');
-    if (config['dry-run']) return sayWhere({ client, kind }, tried, session, output);
+    const tried = await abreast(manifests, (manifest) => create(by, manifest, true), progress, 'looked at');
+    if (config['dry-run']) return sayWhere(connection, tried, session, output);
     const submittedMs = session.now();
     const made: Job[] = [];
     const jobs = await abreast(
       manifests,
       async (manifest) => {
-        const job = await create({ client, kind }, manifest, false);
+        const job = await create(by, manifest, false);
         made.push(job);
         return job;
       },
@@ -67,7 +68,7 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
     const what = jobs.length === 1 ? `${keyOf(jobs[0] as Job)} has not ended` : 'not all of them have ended';
     try {
       return await waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
-        ended = await waitForJobs({ client, kind }, jobs, submittedMs, session, signal);
+        ended = await waitForJobs(by, jobs, submittedMs, session, signal);
         if (ended.length === jobs.length) done(ended.every(({ story }) => story.outcome === 'Complete') ? ExitCode.Done : ExitCode.Failed);
       });
     } finally {
@@ -83,12 +84,18 @@ const create = ({ client, kind }: JobClient, manifest: JobManifest, dryRun: bool
   client.create(kind.resource, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
 
 /** The Jobs of all files, each in a LocalQueue that exists. */
-async function manifestsOf({ client, kind }: JobClient, { files, queue }: SubmitConfig, namespace: string): Promise<JobManifest[]> {
+async function manifestsOf(
+  connection: ClusterConnection,
+  { files, queue }: SubmitConfig,
+  namespace: string,
+): Promise<{ readonly manifests: readonly JobManifest[]; readonly by: JobClient }> {
+  const { client } = connection;
   const sources = files.flatMap(filesOf).map((file) => ({ file: file === '-' ? 'standard input' : file, text: textOf(file) }));
   const without = queue === undefined ? sources.flatMap(({ file, text }) => namespacesWithoutQueue(file, text, namespace)) : [];
   const only = new Map<string, string>();
   for (const each of new Set(without)) only.set(each, await onlyQueue(client, each));
-  const manifests = sources.flatMap(({ file, text }) => jobsOf(kind, file, text, { namespace, queueOf: (of) => queue ?? only.get(of) }));
+  const by = sources.some(({ file, text }) => hasOtherKinds(connection.kind, file, text)) ? await connection.kinds() : connection;
+  const manifests = sources.flatMap(({ file, text }) => jobsOf(by.kind, file, text, { namespace, queueOf: (of) => queue ?? only.get(of) }));
   const named = new Map(
     manifests.map((manifest) => {
       const place = { namespace: manifest.metadata.namespace ?? namespace, queue: queueNameOf(manifest) ?? '' };
@@ -96,7 +103,7 @@ async function manifestsOf({ client, kind }: JobClient, { files, queue }: Submit
     }),
   );
   for (const place of named.values()) await checkQueue(client, place.namespace, place.queue);
-  return manifests;
+  return { manifests, by };
 }
 
 /** Requests in flight at once. */
@@ -129,13 +136,15 @@ async function abreast<A, B>(all: readonly A[], each: (one: A) => Promise<B>, pr
 }
 
 /** Each as if it were the last that was submitted, in the world as it is now. */
-async function sayWhere({ client, kind }: JobClient, tried: readonly Job[], session: Session, output: Form): Promise<number> {
-  const explanations = await explanationsOf({ client, kind }, tried, session.now());
+async function sayWhere(connection: ClusterConnection, tried: readonly Job[], session: Session, output: Form): Promise<number> {
+  const explanations = await explanationsOf(connection, tried, session.now());
   if (typeof explanations === 'string')
     await session.errors.write(`All of them would be accepted. Where they would run cannot be said: ${explanations}\n`);
-  const known = typeof explanations === 'string' ? [] : explanations;
+  const { known, others } = typeof explanations === 'string' ? { known: [], others: [] } : explanations;
   const lines =
-    known.length === 0 ? tried.map((job) => `${keyOf(job)} would be accepted`) : known.map((each) => explanationText(each).trimEnd());
+    known.length === 0
+      ? tried.map((job) => `${keyOf(job)} would be accepted`)
+      : known.map((each) => explanationText(each, others).trimEnd());
   await report(session, output, {
     lines,
     value: {
@@ -146,19 +155,21 @@ async function sayWhere({ client, kind }: JobClient, tried: readonly Job[], sess
   return ExitCode.Done;
 }
 
-async function explanationsOf({ client, kind }: JobClient, tried: readonly Job[], nowMs: number) {
+async function explanationsOf(connection: ClusterConnection, tried: readonly Job[], nowMs: number) {
   try {
-    return await Promise.all(
+    const by = await connection.kinds();
+    const known = await Promise.all(
       tried.map(async (job) => {
-        const { world, jobs } = await readWorld({ client, kind }, nowMs, { added: [job] });
+        const { world, jobs } = await readWorld(by, nowMs, { added: [job] });
         const own = jobs.find(({ metadata }) => metadata.uid === job.metadata.uid) ?? job;
         const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
         if (workload === undefined) throw new Error(`${keyOf(job)} is no workload`);
         return explain(world, own, workload);
       }),
     );
+    return { known, others: by.kind.others };
   } catch (error) {
-    if (error instanceof UnreadableWorldError) return error.message;
+    if (isClosed(error)) return error.message;
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
       const changes = [...config.files.flatMap(fromFile), ...config.changes];
       const namespace = config.namespace ?? connection.namespace;
       const { lines, value } = await ownOrManager(config, connection, {
-        own: () => ownAnswer(connection, flags, changes, namespace, session),
+        own: async () => ownAnswer(await connection.kinds(), flags, changes, namespace, session),
         manager: (manager) => managersAnswer(manager, changes, namespace, session),
       });
       await report(session, output, { lines, value });

@@ -84,6 +84,18 @@ test('the manager creates Jobs where its shared queue and its canaries lead, and
   expect(creating('localWorker.enabled=true', 'localWorker.users={worker}')).toEqual(['*: batch/jobs create']);
 });
 
+test('it creates objects of the kinds that the chart describes where it creates Jobs', () => {
+  const creating = (...values: string[]): string[] =>
+    rightsOf(MANAGER, renderChart('manager', 'kinds={JobSet}', ...values)).filter(
+      (right) => / \S*create/.test(right) && right.includes('/jobsets '),
+    );
+  expect(creating()).toEqual([]);
+  expect(creating('config.submissionQueue=jobs', 'config.submissionNamespaces={a}')).toEqual(['a: jobset.x-k8s.io/jobsets create']);
+  expect(creating('config.allowManagerIdentity=true', 'localWorker.enabled=true', 'localWorker.users={worker}')[0]).toMatch(
+    /^\*: jobset.x-k8s.io\/jobsets .*create/,
+  );
+});
+
 test('the worker', () => {
   expect(rightsOf(WORKER, renderChart('worker'))).toMatchInlineSnapshot(`
     [

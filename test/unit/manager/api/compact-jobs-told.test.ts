@@ -71,7 +71,7 @@ describe('of a compact Job is told what would be told of the whole', () => {
     'how long it may run': (job) => [runFactsOf(JOB_KIND, job).family, runFactsOf(JOB_KIND, job).longestMs(recordOf(job))],
     'its line': jobLine,
     'its page': (job) => jobView(job, aLine({ key: 'team/sum' }), [], 'https://traces.example/{traceId}'),
-    'its outcome': outcomeOf,
+    'its outcome': (job) => outcomeOf(JOB_KIND, job),
     'its submission': submissionOf,
     'its story': (job) => storyEvents(seen(aHomeJob()), seen(job)),
     'its trace': (job) => jobSpans(seen(aHomeJob()), seen(job), 1, instants),

@@ -14,7 +14,9 @@ import {
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../../../shared/api/names.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
+import { aCrew, aCrewKind } from '../work-kind/described/described.ts';
 
 const manifest = (parts: { metadata?: object; spec?: object } = {}): JobManifest => ({
   apiVersion: 'batch/v1',
@@ -138,6 +140,35 @@ describe('reading a submitted manifest', () => {
         spec: manifest().spec,
       },
     });
+  });
+
+  test('its kind is found by apiVersion and kind, and the object is known by its qualified name', () => {
+    const kinds = createKinds(JOB_KIND, [aCrewKind()]);
+    const read = (value: object) => readJobManifest(kinds, value);
+    expect(read(aCrew())).toMatchObject({
+      qualifier: 'crews.example.com',
+      manifest: { kind: 'Crew', metadata: { name: 'crews.example.com:argo' } },
+    });
+    expect(read(manifest())).toMatchObject({ manifest: { kind: 'Job', metadata: { name: 'a' } } });
+    const { name: _name, ...unnamed } = aCrew().metadata;
+    expect(read({ ...aCrew(), metadata: { ...unnamed, generateName: 'argo-' } })).toMatchObject({
+      manifest: { metadata: { name: 'crews.example.com:', generateName: 'argo-' } },
+    });
+    const problemsOf = (value: object): string => {
+      const found = read(value);
+      return found.kind === 'Refused' ? formatProblems(found.problems) : '';
+    };
+    expect(problemsOf({ ...aCrew(), apiVersion: 'example.com/v2' })).toBe('apiVersion: must be example.com/v1');
+    expect(problemsOf({ ...aCrew(), spec: { ...(aCrew().spec as object), groups: [] } })).toBe('spec.groups: must have a group');
+    const taken = 'and the manager takes batch/v1 Job, example.com/v1 Crew';
+    expect(problemsOf({ ...manifest(), kind: 'CronJob' })).toBe(`apiVersion and kind: are "batch/v1 CronJob", ${taken}`);
+    expect(problemsOf({ ...manifest(), apiVersion: 'example.com/v1' })).toBe(`apiVersion and kind: are "example.com/v1 Job", ${taken}`);
+    expect(problemsOf({ metadata: {}, spec: {} })).toBe(`apiVersion and kind: are "none none", ${taken}`);
+  });
+
+  test('a name that would be that of an object of another kind is refused', () => {
+    for (const field of ['name', 'generateName'])
+      expect(refusal(manifest({ metadata: { [field]: 'crews.example.com:argo' } }))).toBe(`metadata.${field}: has a colon; leave it out`);
   });
 
   test('fields that are newer than our types survive', () => {

@@ -53,3 +53,10 @@ test('of two the later one is of the later attempt, or has come further, or has 
   expect(isLater(formatEntry({ ...BASE, atSeconds: 8, state: 'Created', uid: 'u' }), created)).toBe(true);
   expect([isLater('nonsense', created), isLater(created, 'nonsense')]).toEqual([false, true]);
 });
+
+test('the result of an object of another kind names it as its API server does', () => {
+  const job = { namespace: 'team', name: 'crews.example.com:argo' };
+  const outcome = { ...COMPLETED, result: { ...COMPLETED.result, kind: 'Crew', name: 'argo' } };
+  const entry: LedgerEntry = { ...BASE, job, state: 'Ended', uid: 'u', outcome };
+  expect(parseEntry(formatEntry(entry))).toEqual(entry);
+});

@@ -196,7 +196,7 @@ describe('one that its TTL takes at once', () => {
     await remove();
     await clock.advance(10_000);
     expect(await finalizers()).toEqual([SUBMISSION_FINALIZER]);
-    const outcome = outcomeOf(job);
+    const outcome = outcomeOf(JOB_KIND, job);
     expect(outcome).toMatchObject({ kind: 'Failed', failure: { reason: 'BackoffLimitExceeded' } });
     if (outcome !== undefined) entries.of('shared').mark('nightly', ended({ uid: job.metadata.uid }, outcome, 0));
     await clock.advance(1_000);

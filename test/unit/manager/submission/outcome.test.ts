@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { outcomeOf, outcomeOfDeleted, submissionOf } from '../../../../manager/submission/outcome.ts';
+import type { Job, WorkStatus } from '../../../../shared/api/kubernetes.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
+import { aCrew, aCrewKind } from '../work-kind/described/described.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 import { aCondition, anAdmittedJob } from '../../../support/jobs.ts';
 import { FIRST_MADE, submissionAnnotations } from '../../../support/submissions.ts';
 
 describe('the outcome of a Job', () => {
   test('is undecided while it runs, its verdict included', () => {
-    expect(outcomeOf(anAdmittedJob({ status: { active: 1, conditions: [aCondition('SuccessCriteriaMet')] } }))).toBeUndefined();
+    expect(outcomeOf(JOB_KIND, anAdmittedJob({ status: { active: 1, conditions: [aCondition('SuccessCriteriaMet')] } }))).toBeUndefined();
   });
 
   test('that completed is plain JSON with what a submitter wants to know', () => {
@@ -16,7 +20,7 @@ describe('the outcome of a Job', () => {
       completedIndexes: '0-2',
       conditions: [aCondition('SuccessCriteriaMet'), aCondition('Complete')],
     };
-    expect(outcomeOf(anAdmittedJob({ status }))).toEqual({
+    expect(outcomeOf(JOB_KIND, anAdmittedJob({ status }))).toEqual({
       kind: 'Completed',
       result: {
         namespace: 'team',
@@ -34,15 +38,15 @@ describe('the outcome of a Job', () => {
 
   test('that failed says why, and which Job on which cluster', () => {
     const failed = aCondition('Failed', { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' });
-    expect(outcomeOf(anAdmittedJob({ status: { conditions: [aCondition('FailureTarget'), failed] } }))).toEqual({
+    expect(outcomeOf(JOB_KIND, anAdmittedJob({ status: { conditions: [aCondition('FailureTarget'), failed] } }))).toEqual({
       kind: 'Failed',
       failure: { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit (Job team/sum on cluster "eu-1")' },
     });
   });
 
   test('that was deleted is how it had ended, or that it never will', () => {
-    expect(outcomeOfDeleted(anAdmittedJob())).toMatchObject({ kind: 'Failed', failure: { reason: 'JobDeleted' } });
-    expect(outcomeOfDeleted(anAdmittedJob({ status: { conditions: [aCondition('Complete')] } })).kind).toBe('Completed');
+    expect(outcomeOfDeleted(JOB_KIND, anAdmittedJob())).toMatchObject({ kind: 'Failed', failure: { reason: 'JobDeleted' } });
+    expect(outcomeOfDeleted(JOB_KIND, anAdmittedJob({ status: { conditions: [aCondition('Complete')] } })).kind).toBe('Completed');
   });
 });
 
@@ -55,4 +59,19 @@ test('a Job says which submission it came from, if it came from one', () => {
     expect(submissionOf(anAdmittedJob({ metadata: { annotations: others } })), name).toBeUndefined();
   }
   expect(submissionOf(anAdmittedJob())).toBeUndefined();
+});
+
+test('the outcome of an object of another kind has its kind, and the name that its API server knows', () => {
+  const kinds = createKinds(JOB_KIND, [aCrewKind()]);
+  const metadata = { name: 'crews.example.com:argo' };
+  const crew = (status: WorkStatus): Job => aCrew({ metadata, status }) as Job;
+  expect(outcomeOf(kinds, crew({ done: { oars: 3 }, conditions: [aCondition('Complete')] } as WorkStatus))).toMatchObject({
+    result: { kind: 'Crew', namespace: 'team', name: 'argo', succeeded: 3, failed: 0 },
+  });
+  expect(outcomeOf(kinds, crew({ conditions: [aCondition('Failed', { reason: 'Storm', message: 'sunk' })] }))).toMatchObject({
+    failure: { reason: 'Storm', message: 'sunk (Crew team/argo)' },
+  });
+  expect(outcomeOfDeleted(kinds, crew({}))).toMatchObject({
+    failure: { message: 'the Crew was deleted before it had finished (Crew team/argo)' },
+  });
 });

@@ -7,6 +7,10 @@ test('a record that the manager writes is one', () => {
   expect(isParked(PARKED)).toBe(true);
 });
 
+test('a record of an object of another kind is one', () => {
+  expect(isParked({ ...PARKED, job: { namespace: 'team', name: 'crews.example.com:argo' } })).toBe(true);
+});
+
 test.each([undefined, null, '1', 1.5])('an attempt %j makes it none', (attempt) => {
   expect(isParked({ ...PARKED, attempt })).toBe(false);
 });
@@ -23,6 +27,10 @@ test.each([
   { namespace: 'team' },
   { namespace: 'team', name: '../../secrets/x' },
   { namespace: '', name: 'sum' },
+  { namespace: 'team', name: '../x:sum' },
+  { namespace: 'team', name: 'crews.example.com:' },
+  { namespace: 'team', name: 'crews.example.com:a:b' },
+  { namespace: 'crews.example.com:team', name: 'sum' },
 ])('a Job %j makes it none', (job) => {
   expect([isNamed(job), isParked({ ...PARKED, job })]).toEqual([false, false]);
 });

@@ -6,6 +6,8 @@ import { manifestOf, type SubmittedAttempt } from '../../../../manager/submissio
 import type { Tenant } from '../../../../manager/submission/tenant.ts';
 import { aSubmission, FIRST_MADE, submissionAnnotations } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
+import { aCrew, aCrewKind } from '../work-kind/described/described.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const MANIFEST = {
@@ -190,5 +192,35 @@ describe('a submission', () => {
     );
     const kueues = submission({ ...MANIFEST, metadata: { labels: { 'kueue.x-k8s.io/queue-name': 'main' } } });
     expect(() => manifestOf(JOB_KIND, TEAM, kueues, { ...DEFAULT_JOB_RULES, kueueQueueLabel: true })).toThrow(/^Forbidden: .*is "main"/);
+  });
+});
+
+describe('the object of another kind of a submission', () => {
+  const kinds = createKinds(JOB_KIND, [aCrewKind()]);
+  const crewOf = (metadata: object, parts: Partial<SubmittedAttempt> = {}) => {
+    const { uid: _uid, name: _name, ...others } = aCrew().metadata;
+    return manifestOf(kinds, SHARED, { ...submission({ ...aCrew(), metadata: { ...others, ...metadata } }), ...parts });
+  };
+
+  test('is prepared as its description says, under its qualified name', () => {
+    const crew = crewOf({ name: 'argo' });
+    expect(crew.spec).toMatchObject({ policy: { suspend: true, managedBy: 'example.com/elsewhere' } });
+    expect(crew.spec).not.toHaveProperty('suspend');
+    expect(crew).toMatchObject({
+      apiVersion: 'example.com/v1',
+      kind: 'Crew',
+      metadata: { name: 'crews.example.com:argo', namespace: 'team' },
+    });
+    expect(crew.metadata.annotations?.['switchyard.dev/submission']).toBe('7');
+  });
+
+  test('without a name has one by its key, another for each attempt', () => {
+    const [first, second] = [crewOf({ generateName: 'argo-' }), crewOf({}, { made: { ...FIRST_MADE, attempt: 2 } })];
+    expect(first.metadata.name).toMatch(/^crews\.example\.com:argo-[0-9a-f]{10}$/);
+    expect(first.metadata).not.toHaveProperty('generateName');
+    expect(second.metadata.name).toMatch(/^crews\.example\.com:sum-[0-9a-f]{10}$/);
+    expect(crewOf({ name: 'argo' }, { made: { ...FIRST_MADE, attempt: 2 } }).metadata.name).toMatch(
+      /^crews\.example\.com:argo-[0-9a-f]{10}$/,
+    );
   });
 });

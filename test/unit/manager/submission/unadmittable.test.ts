@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { QuotaReservedReason } from '../../../../manager/api/reasons.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from '../../../../manager/submission/unadmittable.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
@@ -41,7 +42,7 @@ test('a Job that has waited for long is given up later than a new one', () => {
 });
 
 test('its submission is rejected, with the reason and the Job', () => {
-  expect(unadmittableOutcome(aHomeJob({ metadata: { name: 'sum' } }), 'ExceedsQuota: x')).toMatchObject({
+  expect(unadmittableOutcome(JOB_KIND, aHomeJob({ metadata: { name: 'sum' } }), 'ExceedsQuota: x')).toMatchObject({
     kind: 'Failed',
     failure: { reason: 'Rejected', message: expect.stringMatching(/^Unadmittable: ExceedsQuota: x \(Job .*\/sum\)$/) as string },
   });

@@ -186,3 +186,28 @@ test('a final status is written before the finalizer goes, which is conditional 
     ['patch', 'jobsets', 'team/train', { metadata: { uid: 'u', resourceVersion: '8', finalizers: [] } }],
   ]);
 });
+
+test('an object without a name is created for its API server to name it', async () => {
+  const { client, calls } = noting();
+  const metadata = { namespace: 'team', name: 'jobsets.jobset.x-k8s.io:', generateName: 'train-' };
+  await createKindsClient(client, [kind]).create(JOBS, { metadata, spec: {} } as never);
+  expect(calls).toEqual([
+    [
+      'create',
+      'jobsets',
+      'team/',
+      { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', metadata: { namespace: 'team', generateName: 'train-' }, spec: {} },
+    ],
+  ]);
+});
+
+test('an Event of a Job names objects of other kinds in its message as people do', async () => {
+  const { client, calls } = noting();
+  const event = {
+    metadata: { namespace: 'team', name: 'a.1' },
+    involvedObject: { kind: 'Job', name: 'a' },
+    message: `made room for team/${NAME}`,
+  };
+  await createKindsClient(client, [kind]).create(EVENTS, event as never);
+  expect(calls[0]?.[3]).toMatchObject({ involvedObject: { name: 'a' }, message: 'made room for JobSet team/train' });
+});

@@ -37,6 +37,6 @@ test('what the client puts on the queue and what the manager tells conform to th
   const ended = anAdmittedJob({ status: { succeeded: 1, startTime: '2026-01-01T00:00:00Z', conditions: [aCondition('Complete')] } });
   for (const job of [aHomeJob(), anAdmittedJob(), ended])
     expect(Value.Check(SubmissionProgressSchema, progressOf(JOB_KIND, job))).toBe(true);
-  const outcome = outcomeOf(ended);
+  const outcome = outcomeOf(JOB_KIND, ended);
   expect(outcome?.kind === 'Completed' && Value.Check(JobResultSchema, outcome.result)).toBe(true);
 });

@@ -62,6 +62,12 @@ describe('the Jobs of a file, for a queue of submissions', () => {
     ]);
     const own = { name: 'a', labels: { [QUEUE_NAME_LABEL]: 'own' } };
     expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(aJob(own)), 'main')).toEqual([aJob(own)]);
+    // Which other kinds are taken, the manager knows.
+    const crew = { apiVersion: 'example.com/v1', kind: 'Crew', metadata: { name: 'argo' }, spec: {} };
+    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(crew), undefined)).toEqual([crew]);
+    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(crew), 'main')).toEqual([
+      { ...crew, metadata: { name: 'argo', labels: { [QUEUE_NAME_LABEL]: 'main' } } },
+    ]);
   });
 
   test('are refused where they are none', () => {

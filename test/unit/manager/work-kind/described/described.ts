@@ -71,6 +71,26 @@ export const CREW_SPEC: WorkKindSpec = {
   ttlSeconds: 'spec.?keepSeconds',
 };
 
+/** The CustomResourceDefinition of crews. */
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+export const CREW_DEFINITION = {
+  metadata: { name: 'crews.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'crews', singular: 'crew', kind: 'Crew', listKind: 'CrewList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
+      },
+    ],
+  },
+};
+
 const pod = (cpu: string, image = 'registry.example/crew:1') => ({
   spec: {
     restartPolicy: 'Never',

@@ -1,0 +1,43 @@
+import type { Resource } from '../../shared/api/resources.ts';
+import { isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
+import type { ReadClient } from '../../shared/kube/client.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
+import { WORK_KINDS, type WorkKindObject } from '../api/work-kind.ts';
+import type { SingleKind } from '../work-kind/work-kind.ts';
+import { CommandError } from './command-error.ts';
+
+/**
+ * The kinds beside Jobs that the manager takes, by the WorkKinds of its cluster: those that it has refused, or that do not compile, are
+ * left out. Throws {@link CommandError} for users who may not list WorkKinds.
+ */
+export async function readWorkKinds(client: Pick<ReadClient, 'list'>): Promise<readonly SingleKind[]> {
+  let objects: readonly WorkKindObject[];
+  try {
+    ({ items: objects } = await client.list(WORK_KINDS));
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    if (!isForbidden(error)) throw error;
+    throw new CommandError(
+      'you may not list workkinds.switchyard.dev, which describe the kinds other than Job; ask for a ClusterRole with the verb list on them',
+      undefined,
+      { cause: error },
+    );
+  }
+  const accepted = objects.filter(({ status }) => findCondition(status?.conditions, 'Accepted')?.status !== 'False');
+  if (accepted.length === 0) return [];
+  // The evaluator of expressions is loaded only where there are some.
+  const [{ compileDescription }, { describedKind }] = await Promise.all([
+    import('../work-kind/described/description.ts'),
+    import('../work-kind/described/described-kind.ts'),
+  ]);
+  return accepted.flatMap(({ spec }) => {
+    const compiled = compileDescription(spec);
+    return compiled.kind === 'Refused' ? [] : [describedKind(compiled.description)];
+  });
+}
+
+/** Whether a word names a kind, as for kubectl: `jobset`, `jobsets`, `jobset.jobset.x-k8s.io`, `jobsets.jobset.x-k8s.io`. */
+export function isWordFor({ kind, plural, group }: Resource, word: string): boolean {
+  const names = [kind.toLowerCase(), plural];
+  return [...names, ...names.map((name) => `${name}.${group}`)].includes(word.toLowerCase());
+}
