@@ -4,7 +4,7 @@ import { JOB_SET_EXAMPLE } from '../../manager/cli/local/examples.ts';
 import { JOB_SETS, type JobSet } from '../../manager/cli/local/job-set/definition.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION, QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { JOBS, PODS } from '../../shared/api/resources.ts';
+import { JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { findCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
@@ -50,7 +50,7 @@ describe('npm start -- --kinds --keep', () => {
   /** JobSets, Jobs and pods on both worker clusters. */
   const left = async (name: string): Promise<string[]> => {
     const objects = WORKERS.flatMap((cluster) =>
-      [JOB_SETS, JOBS, PODS].map(async (resource) => (await clientOf(cluster).list(resource)).items),
+      [JOB_SETS, JOBS, PODS].map(async (resource: Resource) => (await clientOf(cluster).list(resource)).items),
     );
     return (await Promise.all(objects)).flat().flatMap(({ metadata }) => (metadata.name.startsWith(name) ? metadata.name : []));
   };
