@@ -1,4 +1,4 @@
-/** Goal: a person with a terminal submits, explains, holds, releases and cancels objects of kinds that WorkKinds describe, as they do Jobs. */
+/** Goal: a person with a terminal submits, explains, holds, releases and cancels objects of described kinds as Jobs. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
