@@ -59,10 +59,11 @@ function connectBy(access: ClusterAccess): ClusterConnection {
   };
 }
 
-const ofKinds = (client: ClusterConnection['client'], others: readonly SingleKind[]): JobClient => ({
-  client: { ...createKindsClient(client, others), stream: (path, options) => client.stream(path, options) },
-  kind: createKinds(JOB_KIND, others),
-});
+function ofKinds(client: ClusterConnection['client'], others: readonly SingleKind[]): JobClient {
+  if (others.length === 0) return { client, kind: JOB_KIND };
+  const ofAll = createKindsClient(client, others);
+  return { client: { ...ofAll, stream: (path, options) => client.stream(path, options) }, kind: createKinds(JOB_KIND, others) };
+}
 
 function accessTo({ kubeconfig, context }: ClusterChoice) {
   try {
