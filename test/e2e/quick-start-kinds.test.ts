@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOB_SET_EXAMPLE } from '../../manager/cli/local/examples.ts';
 import { JOB_SETS, type JobSet } from '../../manager/cli/local/job-set/definition.ts';
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { Job, KubeObject } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION, QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -49,9 +49,11 @@ describe('npm start -- --kinds --keep', () => {
   };
   /** JobSets, Jobs and pods on both worker clusters. */
   const left = async (name: string): Promise<string[]> => {
-    const objects = WORKERS.flatMap((cluster) =>
-      [JOB_SETS, JOBS, PODS].map(async (resource: Resource) => (await clientOf(cluster).list(resource)).items),
-    );
+    const objects = WORKERS.flatMap((cluster) => {
+      const listed = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly KubeObject[]> =>
+        (await clientOf(cluster).list(resource)).items;
+      return [listed(JOB_SETS), listed(JOBS), listed(PODS)];
+    });
     return (await Promise.all(objects)).flat().flatMap(({ metadata }) => (metadata.name.startsWith(name) ? metadata.name : []));
   };
 

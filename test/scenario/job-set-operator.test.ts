@@ -1,4 +1,4 @@
-/** JobSets through a whole installation on a fake clock: the operator of the quick start makes Jobs of them, which our Job controller runs. */
+/** JobSets through a whole installation on a fake clock: the operator of the quick start makes Jobs of them for our worker. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOB_SET_DEFINITION, JOB_SETS, type JobSet } from '../../manager/cli/local/job-set/definition.ts';
 import { runJobSetOperator } from '../../manager/cli/local/job-set/operator.ts';
