@@ -16,18 +16,17 @@ import {
   SUBMISSION_ANNOTATION,
   SUBMISSION_FINALIZER,
 } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, type Resource } from '../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
-import { aCrew, aCrewKind, CREW_DEFINITION } from '../unit/manager/work-kind/described/described.ts';
+import { aCrew, aCrewKind, CREW_DEFINITION, CREWS } from '../unit/manager/work-kind/described/described.ts';
 import { createCrds } from '../support/crds.ts';
 import { testTenant } from '../support/submission-source.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { createWholeWorld, HOME, NAMESPACE, type WholeWorld } from './whole-world.ts';
 
-const CREWS: Resource<WorkObject> = { group: 'example.com', version: 'v1', plural: 'crews', kind: 'Crew', namespaced: true };
 const KEY = { namespace: NAMESPACE, name: 'argo' };
 
 let world: WholeWorld;

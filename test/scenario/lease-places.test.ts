@@ -57,18 +57,13 @@ async function workerIn(namespaces: readonly string[], fenceToken: string, fence
     await east().client.patch(LEASES, metadata, { type: 'apply', body, force: true }, { fieldManager: 'worker' });
   }
 }
-const forbidden: TransportResponse = {
-  status: 403,
+const refusal = (code: number, reason: string): TransportResponse => ({
+  status: code,
   headers: {},
-  body: JSON.stringify({
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    code: 403,
-    reason: 'Forbidden',
-    message: 'Forbidden by the test',
-  }),
-};
+  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: `${reason} by the test` }),
+});
+const forbidden = refusal(403, 'Forbidden');
+const unwell = refusal(500, 'InternalError');
 const refuse = (namespace: string): void =>
   void (east().line.instead = ({ path }) => (path.includes(`/namespaces/${namespace}/leases`) ? forbidden : undefined));
 const shownFence = async (): Promise<number | undefined> =>
@@ -92,6 +87,22 @@ describe('a manager of this release', () => {
     await world.settle(15_000);
     expect((await client.list(LEASES, { namespace: FORMER })).items).toEqual([]);
     expect((await client.list(LEASES, { namespace: OURS })).items.map(({ metadata }) => metadata.name)).toEqual([NAME]);
+  });
+
+  test('tries again where no namespace is open to it because its only create there has failed', async () => {
+    await world.addWorker('us-2', {});
+    const { client, line } = world.worker('us-2');
+    await world.stop();
+    await withoutWorkerLease(client);
+    for (const { metadata } of (await client.list(LEASES, { namespace: FORMER })).items)
+      await client.delete(LEASES, { namespace: FORMER, name: metadata.name });
+    let creates = 0;
+    line.instead = ({ method, path }) =>
+      method === 'POST' && path.includes(`/namespaces/${FORMER}/leases`) && creates++ === 0 ? unwell : undefined;
+    await world.start();
+    await world.settle(15_000);
+    const leases = (await client.list(LEASES, { namespace: FORMER })).items;
+    expect([creates, leases.map(({ metadata }) => metadata.name)]).toEqual([2, [NAME]]);
   });
 
   test('finds a worker that makes the namespace of the Leases only after the manager has looked there', async () => {

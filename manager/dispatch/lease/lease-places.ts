@@ -111,7 +111,6 @@ class Places implements LeasePlaces {
       if (found !== undefined) return found;
     }
     if (this.#opened.length > 0) return { kind: 'Held' };
-    for (const place of this.#places) place.state = 'Untried';
     const [refusal] = this.#places.flatMap((place) => refusals.get(place) ?? []);
     return refusal ?? { kind: 'Refused', reason: 'LeaseForbidden', message: 'no namespace of Leases is open to the manager' };
   }
@@ -120,11 +119,14 @@ class Places implements LeasePlaces {
     return Math.min(...this.#places.map((place) => this.#dueInMsOf(place)));
   }
 
-  /** While no worker is seen where it was looked for, the namespace of its Lease may be about to be made. */
+  /**
+   * While no worker is seen where it was looked for, the namespace of its Lease may be about to be made. While none is open, as after a
+   * create whose answer was lost, all are tried again.
+   */
   #dueInMsOf(place: Place): number {
     const { state, again, lease, triedMs } = place;
     if (state === 'Open') return lease.dueInMs();
-    if (state === 'Untried' || again) return 0;
+    if (state === 'Untried' || again || this.#opened.length === 0) return 0;
     return this.finding(true).kind === 'None'
       ? Math.max(0, triedMs + SHUT_AGAIN_MS - this.#options.clock.monotonic())
       : Number.POSITIVE_INFINITY;

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { FairStrategy, type FairSharingConfig } from '../../../manager/admission/fair-sharing/fair-strategy.ts';
 import type { UsagePolicy } from '../../../manager/admission/fair-sharing/local-queue-usage.ts';
 import { createManager } from '../../../manager/manager.ts';
+import type { SingleKind } from '../../../manager/work-kind/work-kind.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import { LEASES, NAMESPACES } from '../../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
@@ -69,6 +70,8 @@ export function startCrew(options: {
   readonly sharesFairly?: boolean;
   /** The namespaces of teams are among those from which Jobs may take ConfigMaps and Secrets along. */
   readonly carries?: boolean;
+  /** Described kinds of the home that has them. */
+  readonly kinds?: readonly SingleKind[];
   readonly onlooker?: Onlooker | undefined;
 }): Crew {
   const { yard, clock, dice, trace } = options;
@@ -182,7 +185,7 @@ const managerProgram = (
   { rival, workers, teams }: Yard,
   home: Cluster,
   elected: boolean,
-  { sharesFairly = false, carries = false }: { readonly sharesFairly?: boolean; readonly carries?: boolean },
+  { sharesFairly = false, carries = false, kinds = [] }: Pick<Parameters<typeof startCrew>[0], 'sharesFairly' | 'carries' | 'kinds'>,
 ): Program => ({
   name,
   home:
@@ -197,6 +200,7 @@ const managerProgram = (
       concurrentDispatches: 4,
       invariantPatience: INVARIANT_PATIENCE,
       workerLostTimeoutMs: WORKER_LOST_TIMEOUT_MS,
+      kinds,
       ...(carries ? { carryNamespaces: teams.map(({ namespace }) => namespace) } : {}),
       ...(sharesFairly ? { fairSharing: FAIR_SHARING, admissionFairSharing: USAGE } : {}),
       registry: new Registry(),

@@ -381,6 +381,17 @@ export const DEFECTS = [
     ],
     bias: { troubles: [], fair: true, carries: true },
   },
+  {
+    name: 'pods-without-identity-are-none',
+    edits: [
+      {
+        file: 'manager/dispatch/writes/copy-writer.ts',
+        right: 'return identity === undefined ? isNamedByLabels : identity.originUid === originUid;',
+        wrong: 'return identity?.originUid === originUid;',
+      },
+    ],
+    bias: { troubles: [], fair: true, described: true },
+  },
 ] as const satisfies readonly Defect[];
 export type DefectName = (typeof DEFECTS)[number]['name'];
 export const DEFECT_NAMES = DEFECTS.map(({ name }) => name) as [DefectName, ...DefectName[]];

@@ -12,11 +12,13 @@ import { ADMISSION_ANNOTATION, ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../.
 import { hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { hasEnded, isOver } from '../../support/invariants/invariant.ts';
+import { aCrewKind } from '../../unit/manager/work-kind/described/described.ts';
 import { createDice, type Dice } from '../dice.ts';
 import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { createCarried } from './carried.ts';
+import { createDescribedWork } from './described-work.ts';
 import { originUidOf } from './marks.ts';
 import { createPeople } from './people.ts';
 import { type Bias, drawPlan, drawSequence, type Preemption, sharedQueues, sharingOf, sizeOf } from './plan.ts';
@@ -77,7 +79,9 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const size = sizeOf(seed, bias);
   const names = WORKERS.slice(0, dice.int(size.workersMin, size.workersMax));
   const plan = drawPlan(seed, dice, names, bias);
-  trace(`plan ${JSON.stringify({ ...plan, carries: plan.carries !== undefined, troubles: [...plan.troubles] })}`);
+  trace(
+    `plan ${JSON.stringify({ ...plan, carries: plan.carries !== undefined, described: plan.described !== undefined, troubles: [...plan.troubles] })}`,
+  );
   const { bare, preemption, rival: hasRival } = plan;
   const ownTeams = preemption === undefined ? TEAMS : crowded(preemption);
   const sharing = sharingOf(seed, bias);
@@ -103,6 +107,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     network.weather = bias?.fair === true ? FAIR : weather;
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
+  const described = plan.described && (await createDescribedWork(yard, plan.described, clock, trace));
   const crew = startCrew({
     yard,
     clock,
@@ -111,6 +116,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     managers: plan.managers,
     sharesFairly: sharing !== 'Apart',
     carries: plan.carries !== undefined,
+    kinds: described === undefined ? [] : [aCrewKind()],
     onlooker,
   });
   const onRelease = (uid: string): void => void people.held.delete(uid);
@@ -119,13 +125,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const people = createPeople(yard, dice, trace, bias?.archived, () => preemption?.dice.pick([-2, -1, 0]), carried);
   const priorities = new Map<string, Set<number>>();
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
-  const history = createYardHistory();
+  const history = createYardHistory(described?.copyOf);
   const violations: string[] = [];
   const ended = new Set<string>();
   const pods = new Set<string>();
   const teams = [...ownTeams, ...RIVAL_TEAMS];
   const namespaces = teams.map(({ namespace }) => namespace);
   let steps = 0;
+  let isCalm = false;
 
   function excuses(): Excuses {
     const since = clock.now() - RESTORE_EXCUSE_MS;
@@ -145,6 +152,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   function precedenceKept(job: Job): string[] {
     const key = `${job.metadata.namespace}/${job.metadata.name}`;
     const priority = Number(job.metadata.annotations?.[PRIORITY_ANNOTATION] ?? 0);
+    for (const name of described?.names ?? []) priorities.set(name, new Set([0]));
     for (const name of [key, job.metadata.uid]) priorities.set(name, (priorities.get(name) ?? new Set()).add(priority));
     return preemption === undefined ? [] : nobodyByEquals(job, { preemption: preemption.policies, priorities });
   }
@@ -203,6 +211,11 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     for (let leftMs = ms; leftMs > 0 && violations.length === 0; leftMs -= SLICE_MS) {
       await clock.advance(Math.min(leftMs, SLICE_MS));
       look();
+      if (described !== undefined) {
+        await described.run(isCalm ? 1 : 0.5);
+        const found = await described.look(queues.onCannotStart === 'Fail');
+        if (restores() === 0) violations.push(...found);
+      }
       if (carried !== undefined) violations.push(...(await carried.look(excuses().restored, new Set(troubles.restoredMs.keys()))));
       for (const { kubelet, history: changes } of workers) await kubelet.killOverdue(changes.pods.values());
     }
@@ -219,11 +232,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   async function storm(): Promise<void> {
     const failures = dice.pick([0, 0.1, 0.3]);
     for (let count = dice.int(2, 5); count > 0; count--) await people.submit();
+    await described?.submit();
     for (let left = dice.int(size.stepsMin, size.stepsMax); left > 0 && violations.length === 0; left--) {
       steps++;
       await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);
       if (dice.chance(0.3)) await people.meddle();
+      if (plan.described?.chance(0.3) === true) await described?.meddle();
+      if (bias?.described === true && plan.described?.chance(0.3) === true) await described?.deleteCopy('Orphan');
       if (plan.carries?.chance(0.4) === true) await carried?.meddle();
       if (bias?.archived === true && dice.chance(0.5)) await people.removeRunning();
       if (preemption?.dice.chance(0.6) === true) await people.submit();
@@ -261,11 +277,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
               pod.metadata.ownerReferences?.some(({ uid }) => resting.has(uid)) === true);
           return {
             cluster: name,
-            copies: [...jobs.values()].filter((job) => originUidOf(job) !== undefined && !mayRest(job)).map(nameOf),
+            copies: [
+              ...[...jobs.values()].filter((job) => originUidOf(job) !== undefined && !mayRest(job)).map(nameOf),
+              ...((await described?.copiesOn(cluster, troubles.removed.has(name))) ?? []),
+            ],
             // Nobody takes off the finalizer by which the worker would count them.
             pods: [...podsThere.values()].filter((pod) => !isOver(pod) && !mayStay(pod)).map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
-            usedNamespaces: history.usedNamespaces(name),
+            usedNamespaces: new Set([...history.usedNamespaces(name), ...(described?.usedNamespaces(name) ?? [])]),
             carried: (await carried?.left(cluster)) ?? [],
           };
         }),
@@ -288,6 +307,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       ...suspendedRest(
         running().filter((pod) => !isExcused(pod)),
         home.history.jobs.values(),
+        await described?.suspended(),
       ),
     );
     await troubles.createFlavor();
@@ -323,6 +343,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
 
   async function calm(): Promise<void> {
     trace('the storm is over');
+    isCalm = true;
     for (const { network } of clusters) network.weather = FAIR;
     if (await troubles.lacksFlavor()) await standStill();
     people.held.clear();
@@ -345,7 +366,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       }
       const refused = troubles.refusedJob();
       const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
-      const unended = everyJobEnds(others);
+      const unended = [...everyJobEnds(others), ...((await described?.unended()) ?? [])];
       if (unended.length === 0) troubles.sequences.steady();
       problems = [...unended, ...nothingLeft(await remains(refused))];
       if (problems.length === 0 && !troubles.last()) {
@@ -353,6 +374,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         troubles.relent();
       }
       await people.relent(troubles.useless, troubles.workerless);
+      await described?.relent();
     }
     violations.push(...problems);
   }

@@ -116,7 +116,7 @@ export const dropsMarks =
   (methods: readonly string[]) =>
   (request: TransportRequest): TransportRequest => {
     const [path = ''] = request.path.split('?');
-    if (!methods.includes(request.method) || !/\/jobs(\/[^/]+)?$/.test(path)) return request;
+    if (!methods.includes(request.method) || !/\/(jobs|crews)(\/[^/]+)?$/.test(path)) return request;
     const body = JSON.parse(request.body ?? '{}') as { readonly metadata?: Partial<Job['metadata']> };
     const { labels, annotations } = body.metadata ?? {};
     const metadata = {

@@ -79,6 +79,8 @@ export type Plan = {
   readonly preemption: Preemption | undefined;
   /** Chance of what Jobs take along; undefined: nothing. */
   readonly carries: Dice | undefined;
+  /** Chance of what happens to objects of a described kind; undefined: there are Jobs alone. */
+  readonly described: Dice | undefined;
   /** What may strike, and how likely each is to strike in one step. */
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
@@ -138,6 +140,8 @@ export type Bias = {
   readonly archived?: true;
   /** Jobs take ConfigMaps and Secrets along. */
   readonly carries?: true;
+  /** There are objects of a described kind. */
+  readonly described?: true;
 };
 const BIASED_RATE = 0.1;
 /** It strikes only when a copy is made, or, of sequences, where one runs. */
@@ -188,6 +192,13 @@ function drawCarrying(seed: number, bias: Bias | undefined): Dice | undefined {
 }
 const CARRY_SHARE = 1 / 4;
 
+/** In a quarter of the stories there are objects of a described kind, with dice of their own. */
+function drawDescribed(seed: number, bias: Bias | undefined): Dice | undefined {
+  const dice = createDice(seed + 7_000_003);
+  return dice.chance(DESCRIBED_SHARE) && bias === undefined ? dice : bias?.described === true ? dice : undefined;
+}
+const DESCRIBED_SHARE = 1 / 4;
+
 const SEQUENCE_SHARE = 1 / 6;
 export const storyOf = (troubles: readonly TroubleKind[]): Bias => ({ troubles, fair: true, only: true });
 
@@ -223,6 +234,7 @@ export function drawPlan(seed: number, dice: Dice, workers: readonly string[], b
     // Who shares fairly has policies of his own.
     preemption: sharingOf(seed, bias) === 'Apart' ? drawPreemption(seed, bias) : undefined,
     carries: drawCarrying(seed, bias),
+    described: drawDescribed(seed, bias),
     troubles,
   };
 }

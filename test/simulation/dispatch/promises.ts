@@ -105,14 +105,20 @@ export const heldStay = (job: Job, held: ReadonlyMap<string, number>): string[] 
     ? [`home: ${job.metadata.namespace}/${job.metadata.name} was suspended by its user, and goes on`]
     : [];
 
-/** What is suspended at home rests on the worker clusters, once it has had the time. */
-export const suspendedRest = (held: readonly HeldPod[], jobs: Iterable<Job>): string[] => {
-  const suspended = new Map([...jobs].filter(({ spec }) => spec.suspend === true).map((job) => [job.metadata.uid, job]));
+/** What is suspended at home rests on the worker clusters, once it has had the time. `described`: names of objects of other kinds, by UID. */
+export const suspendedRest = (
+  held: readonly HeldPod[],
+  jobs: Iterable<Job>,
+  described: ReadonlyMap<string, string> = new Map(),
+): string[] => {
+  const ofJobs = [...jobs].filter(({ spec }) => spec.suspend === true);
+  const suspended = new Map([
+    ...ofJobs.map(({ metadata }) => [metadata.uid, `${metadata.namespace}/${metadata.name}`] as const),
+    ...described,
+  ]);
   return held.flatMap(({ cluster, pod, copy }) => {
-    const job = suspended.get(copy?.originUid ?? '');
-    return job === undefined
-      ? []
-      : [`${cluster}: pod ${pod.metadata.name} runs on, though ${job.metadata.namespace}/${job.metadata.name} is suspended`];
+    const name = suspended.get(copy?.originUid ?? '');
+    return name === undefined ? [] : [`${cluster}: pod ${pod.metadata.name} runs on, though ${name} is suspended`];
   });
 };
 

@@ -112,7 +112,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker,
   const some = (list: readonly Cluster[]): Cluster => dice.some(list) ?? home;
   const anOutage = (): Outage => dice.pick(['partition', 'one-way partition', 'black hole']);
   const makesJob = (process: string, { method, path }: TransportRequest): boolean =>
-    isManager(process) && method === 'POST' && /\/jobs(\?|$)/.test(path);
+    isManager(process) && method === 'POST' && /\/(jobs|crews)(\?|$)/.test(path);
 
   function backUp(): void {
     const cluster = some(clusters);

@@ -27,7 +27,8 @@ export interface YardHistory {
   usedNamespaces(cluster: string): ReadonlySet<string>;
 }
 
-export function createYardHistory(): YardHistory {
+/** `describedCopy`: the copy of a described kind with this UID. */
+export function createYardHistory(describedCopy: (uid: string) => HeldPod['copy'] = () => undefined): YardHistory {
   const held = new Map<string, HeldPod>();
   /** By UID, those that are gone as well: pods outlive their Job. */
   const copies = new Map<string, Job>();
@@ -47,7 +48,12 @@ export function createYardHistory(): YardHistory {
       const owner = copies.get(controllerUidOf(change.object) ?? '');
       if (owner !== undefined && hasFailed(change.object)) withFailures.add(originUidOf(owner) ?? '');
       if (change.gone || hasEnded(change.object)) held.delete(uid);
-      else held.set(uid, { cluster, pod: change.object, copy: held.get(uid)?.copy ?? copyOf(owner) });
+      else
+        held.set(uid, {
+          cluster,
+          pod: change.object,
+          copy: held.get(uid)?.copy ?? copyOf(owner) ?? describedCopy(controllerUidOf(change.object) ?? ''),
+        });
     },
     held: () => [...held.values()],
     usedNamespaces: (cluster) => used.get(cluster) ?? new Set(),

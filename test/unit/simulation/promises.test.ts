@@ -131,6 +131,8 @@ test('pods of a Job that is suspended are noticed, those of others are not', () 
   expect(suspendedRest([held('east')], [job('job-1', true)])).toEqual(['east: pod east-pod runs on, though blue/job is suspended']);
   expect(suspendedRest([held('east')], [job('job-1', false), job('job-2', true)])).toEqual([]);
   expect(suspendedRest([held('east', { copy: null })], [job('job-1', true)])).toEqual([]);
+  const described = new Map([['job-1', 'crew blue/argo']]);
+  expect(suspendedRest([held('east')], [], described)).toEqual(['east: pod east-pod runs on, though crew blue/argo is suspended']);
 });
 
 test('a Job that neither completes nor fails does not end', () => {

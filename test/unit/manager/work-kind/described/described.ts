@@ -6,6 +6,7 @@ import { compileDescription, type Description } from '../../../../../manager/wor
 import { describedKind } from '../../../../../manager/work-kind/described/described-kind.ts';
 import type { SingleKind } from '../../../../../manager/work-kind/work-kind.ts';
 import type { WorkObject, WorkStatus } from '../../../../../shared/api/kubernetes.ts';
+import type { Resource } from '../../../../../shared/api/resources.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../../../../charts/switchyard-manager/files/kinds');
 
@@ -71,6 +72,7 @@ export const CREW_SPEC: WorkKindSpec = {
   ttlSeconds: 'spec.?keepSeconds',
 };
 
+export const CREWS: Resource<WorkObject> = { group: 'example.com', version: 'v1', plural: 'crews', kind: 'Crew', namespaced: true };
 /** The CustomResourceDefinition of crews. */
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 export const CREW_DEFINITION = {
@@ -91,7 +93,7 @@ export const CREW_DEFINITION = {
   },
 };
 
-const pod = (cpu: string, image = 'registry.example/crew:1') => ({
+export const aCrewPod = (cpu: string, image = 'registry.example/crew:1') => ({
   spec: {
     restartPolicy: 'Never',
     containers: [{ name: 'main', image, command: ['sail'], resources: { requests: { cpu } }, env: [{ name: 'FLAG', value: 'red' }] }],
@@ -113,10 +115,10 @@ export const aCrew = (changes: { readonly spec?: object; readonly status?: WorkS
     ...changes.metadata,
   },
   spec: {
-    captain: pod('500m'),
+    captain: aCrewPod('500m'),
     groups: [
-      { name: 'deck', hands: 2, pod: pod('1') },
-      { name: 'oars', hands: 3, least: 1, pod: pod('2') },
+      { name: 'deck', hands: 2, pod: aCrewPod('1') },
+      { name: 'oars', hands: 3, least: 1, pod: aCrewPod('2') },
     ],
     course: 'north',
     keepSeconds: 600,
