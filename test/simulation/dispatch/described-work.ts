@@ -16,7 +16,7 @@ export interface DescribedWork {
   submit(): Promise<void>;
   /** Somebody does one thing to some object, at home or on a worker cluster. */
   meddle(): Promise<void>;
-  /** A user of a worker cluster deletes a copy there. */
+  /** A user of a worker cluster deletes a copy there that is known at home. */
   deleteCopy(propagationPolicy: 'Background' | 'Foreground' | 'Orphan'): Promise<void>;
   /** The operators on all worker clusters look once (`kind-operator.ts`). */
   run(pace: number): Promise<void>;
@@ -104,7 +104,9 @@ export async function createDescribedWork(
     const cluster = dice.some(serving);
     if (cluster === undefined) return;
     const { admin, name } = cluster;
-    const copy = dice.some((await admin.list(CREWS)).items.filter(isCopy));
+    const known = (await crews()).filter(({ status }) => findCondition(status?.conditions, 'Dispatched')?.status === 'True');
+    const uids = new Set(known.map(({ metadata }) => metadata.uid));
+    const copy = dice.some((await admin.list(CREWS)).items.filter((each) => uids.has(crewOriginOf(each) ?? '')));
     if (copy === undefined) return;
     await attempt(`${name}: a user deletes the copy ${nameOf(copy)} ${propagationPolicy}`, () =>
       admin.delete(CREWS, placed(copy), { propagationPolicy, uid: copy.metadata.uid }),
