@@ -105,7 +105,7 @@ export const heldStay = (job: Job, held: ReadonlyMap<string, number>): string[] 
     ? [`home: ${job.metadata.namespace}/${job.metadata.name} was suspended by its user, and goes on`]
     : [];
 
-/** What is suspended at home rests on the worker clusters, once it has had the time. `described`: names of objects of other kinds, by UID. */
+/** What is suspended at home rests on the worker clusters, once it has had the time. `described`: names of objects of other kinds. */
 export const suspendedRest = (
   held: readonly HeldPod[],
   jobs: Iterable<Job>,
