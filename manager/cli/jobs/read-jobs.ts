@@ -52,8 +52,7 @@ export async function findJob(
   if (by === undefined || other === undefined) {
     if (isNotFound(refusal)) return missing;
     throw (
-      refusal ??
-      new CommandError(`JOB: the manager takes no kind ${plain(first ?? '')}; kubectl get workkinds lists those that it takes`)
+      refusal ?? new CommandError(`JOB: the manager takes no kind ${plain(first ?? '')}; kubectl get workkinds lists those that it takes`)
     );
   }
   const own = { namespace, name: qualifiedName(qualifierOf(other.resource), name) };
