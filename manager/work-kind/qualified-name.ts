@@ -20,6 +20,12 @@ export function parseQualifiedName(name: string): { readonly qualifier: string |
   return end < 0 ? { qualifier: undefined, name } : { qualifier: name.slice(0, end), name: name.slice(end + 1) };
 }
 
+/** An object of work as kubectl takes it, in its namespace: `job -n team train`, `jobsets.jobset.x-k8s.io -n team train`. */
+export function kubectlOperands({ namespace, name: qualified }: ObjectKey): string {
+  const { qualifier = 'job', name } = parseQualifiedName(qualified);
+  return `${qualifier} -n ${namespace} ${name}`;
+}
+
 /**
  * An object of work as people read it: `JobSet team/train`. One of a kind that is not known has its resource instead of its kind:
  * `jobsets.jobset.x-k8s.io team/train`.

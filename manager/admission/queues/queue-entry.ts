@@ -12,6 +12,7 @@ import type { PriorityClasses } from '../workload/priority.ts';
 import { sizedFor } from '../cache/reclaimable.ts';
 import { routeOf, type InadmissibleReason, type QueueingSetup } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
+import { kubectlOperands } from '../../work-kind/qualified-name.ts';
 
 /** A Workload in the ClusterQueue in which it waits. */
 export type QueueEntry = { readonly clusterQueue: string; readonly strict: boolean; readonly queued: QueuedWorkload };
@@ -53,7 +54,7 @@ export function whyHeld(workload: Workload): InadmissibleReason | undefined {
   if (hold === true)
     return {
       reason: QuotaReservedReason.Held,
-      message: `held by annotation ${HOLD_ANNOTATION}; to release it: kubectl annotate job -n ${namespace} ${name} ${HOLD_ANNOTATION}-`,
+      message: `held by annotation ${HOLD_ANNOTATION}; to release it: kubectl annotate ${kubectlOperands({ namespace, name })} ${HOLD_ANNOTATION}-`,
     };
   const message = timeIsUp(workload);
   return message === undefined ? undefined : { reason: QuotaReservedReason.MaximumExecutionTimeExceeded, message };

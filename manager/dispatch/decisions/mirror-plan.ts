@@ -7,6 +7,7 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { failureAnnotations } from '../mirror/failure-annotations.ts';
 import { type Copy, isHeld, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { mergePatchBetween } from '../../api/json-diff.ts';
+import { kubectlOperands, parseQualifiedName } from '../../work-kind/qualified-name.ts';
 import type { SingleKind } from '../../work-kind/work-kind.ts';
 
 /** What to do next for a Job. The two halves do not wait for each other: each relies on observed state alone. */
@@ -87,9 +88,14 @@ export const listed = (names: readonly string[]): string => {
   return names.length > LISTED_MAX ? `${named.join(', ')} and ${names.length - LISTED_MAX} more` : named.join(', ');
 };
 
-export const howToGiveUp = ({ metadata }: DeepReadonly<WorkObject>): string =>
-  `To give it up: kubectl patch job -n ${metadata.namespace} ${metadata.name} --field-manager switchyard-override ` +
-  `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
+export function howToGiveUp({ metadata }: DeepReadonly<WorkObject>): string {
+  const what = kubectlOperands(metadata);
+  // Strategic patches are for the kinds of Kubernetes itself.
+  return parseQualifiedName(metadata.name).qualifier === undefined
+    ? `To give it up: kubectl patch ${what} --field-manager switchyard-override ` +
+        `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`
+    : `To give it up, remove the finalizer ${COPIES_FINALIZER}: kubectl edit ${what} --field-manager switchyard-override`;
+}
 
 /** Why copies that are to be deleted still exist. */
 export const troubleOn = ({ clusters }: MirrorGroup, copies: readonly Copy[]): DispatchProblem | undefined =>

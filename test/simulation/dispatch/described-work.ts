@@ -133,9 +133,8 @@ export async function createDescribedWork(
           return void (await patch(crew, { metadata: { annotations: { [PRIORITY_ANNOTATION]: '0' } } }));
         case 'delete': {
           const propagationPolicy = dice.pick(['Background', 'Foreground', 'Orphan'] as const);
-          return void (await attempt(`delete ${nameOf(crew)} ${propagationPolicy}`, () =>
-            client.delete(CREWS, placed(crew), { propagationPolicy }),
-          ));
+          await attempt(`delete ${nameOf(crew)} ${propagationPolicy}`, () => client.delete(CREWS, placed(crew), { propagationPolicy }));
+          return;
         }
         case 'delete a copy':
           return deleteCopy(dice.pick(['Background', 'Foreground', 'Orphan']));

@@ -8,6 +8,7 @@ import {
   qualifiedName,
   qualifierOf,
   withPlainNames,
+  kubectlOperands,
 } from '../../../../manager/work-kind/qualified-name.ts';
 import { aCrewKind } from './described/described.ts';
 
@@ -47,4 +48,9 @@ test.each([
 ])('%j reads %j', (text, plain) => {
   expect(withPlainNames([aCrewKind()], text)).toBe(plain);
   expect(withPlainNames([], text)).toBe(text);
+});
+
+test('kubectl takes an object by its resource and own name', () => {
+  expect(kubectlOperands({ namespace: 'team', name: 'train' })).toBe('job -n team train');
+  expect(kubectlOperands({ namespace: 'team', name: 'jobsets.jobset.x-k8s.io:train' })).toBe('jobsets.jobset.x-k8s.io -n team train');
 });
