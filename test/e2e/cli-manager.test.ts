@@ -187,7 +187,7 @@ describe('before the cluster says where its manager is', { timeout: LIMIT_MS }, 
     expect(stdout).toMatch(/^team\/train in queue batch: Waiting: /);
     expect(stdout).toMatch(/^ {2}QuotaReserved False: /m);
     expect(stderr).toMatch(
-      /^you may not list \S+ in all namespaces, .*; no manager is named: give --server, .*; this is what the Job’s own conditions say\n$/,
+      /^you may not list workkinds.switchyard.dev, .*; no manager is named: give --server, .*; this is what the Job’s own conditions say\n$/,
     );
     expect(code).toBe(0);
   });

@@ -170,7 +170,12 @@ test('bound to namespaces, the manager has rights in these, to look at nodes and
   const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
   const itsIdentity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
   const looks = (group: string, resource: string) => ({ apiGroups: [group], resources: [resource], verbs: ['list', 'watch'] });
-  expect(cluster?.['rules']).toEqual([itsIdentity, looks('', 'nodes'), looks('scheduling.k8s.io', 'priorityclasses')]);
+  expect(cluster?.['rules']).toEqual([
+    itsIdentity,
+    looks('', 'nodes'),
+    looks('scheduling.k8s.io', 'priorityclasses'),
+    looks('node.k8s.io', 'runtimeclasses'),
+  ]);
   const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
   expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
   const leases = ofKind(rendered, 'Role').find(({ metadata }) => metadata.name === `${MANAGER_ACCESS}-leases`);
@@ -182,6 +187,7 @@ test('bound to namespaces, the manager has rights in these, to look at nodes and
   expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([
     itsIdentity,
     looks('scheduling.k8s.io', 'priorityclasses'),
+    looks('node.k8s.io', 'runtimeclasses'),
   ]);
 });
 
@@ -233,6 +239,15 @@ const IMPERSONATION = {
   'impersonate serviceaccounts':
     'there is no SubmissionQueue here; test/hostile/submission-tenants.test.ts uses it, and has no other rights',
   'impersonate authentication.k8s.io/userextras/submission-queue.switchyard.dev': 'likewise',
+};
+const KINDS_READ = {
+  'list switchyard.dev/workkinds': 'the program reads them before a manager is put together; test/scenario/work-kinds.test.ts reads them',
+  'watch switchyard.dev/workkinds': 'likewise',
+  'patch switchyard.dev/workkinds/status': 'likewise',
+};
+const NEEDED_OBJECTS = {
+  'get persistentvolumeclaims': 'asked for by name where a Job needs one; test/scenario/needed-objects.test.ts asks',
+  'get serviceaccounts': 'likewise',
 };
 const METRICS_READ = {
   'create authentication.k8s.io/tokenreviews':
@@ -418,13 +433,14 @@ describe('with the accounts that the charts make', () => {
         ...IMPERSONATION,
         ...SUBMISSIONS_RARELY,
         ...METRICS_READ,
+        ...KINDS_READ,
       }),
     ).toEqual([]);
     expect([certificates.line.refused, unused(grantsTo(CERTIFICATES, managerChart), certificates.line.sent, CERTIFICATE_RENEWED)]).toEqual([
       [],
       [],
     ]);
-    expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), COPY_THERE)).toEqual([]);
+    expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), { ...COPY_THERE, ...NEEDED_OBJECTS })).toEqual([]);
     expect(
       unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY, ...METRICS_READ }),
     ).toEqual([]);
@@ -481,7 +497,8 @@ describe('with the accounts that the charts make', () => {
     await expect(asManager.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'of-a-tenant' })).rejects.toMatchObject({ code: 403 });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
-    expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', ...leases]);
-    expect(unused(more, localManager.line.sent, {})).toEqual([]);
+    const needed = ['get persistentvolumeclaims', 'get serviceaccounts'];
+    expect(more).toEqual(['list nodes', 'watch nodes', 'list events', 'list pods', ...needed, ...leases]);
+    expect(unused(more, localManager.line.sent, NEEDED_OBJECTS)).toEqual([]);
   });
 });

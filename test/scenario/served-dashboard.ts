@@ -15,6 +15,7 @@ import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
 import type { KubeObject, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
@@ -123,7 +124,11 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
       if (whatIfMs > 0) await sleep(clock, whatIfMs);
       return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
     },
-    readJob: (key) => cluster.client.get(JOBS, key),
+    readJob: (key) =>
+      cluster.client.get(JOBS, key).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }),
     readEvents: async (namespace, uid) =>
       (await cluster.client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}` })).items,
     kept: kept?.(identities) ?? {

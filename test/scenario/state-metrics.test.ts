@@ -111,6 +111,7 @@ test('the queues of the manager and of each cluster and their watches are told o
     'copies eu-1',
     'mirror home',
     'noted-jobs home',
+    'object-inquiries eu-1',
     'start-inquiries eu-1',
     'waiting-jobs home',
     'worker-clusters home',

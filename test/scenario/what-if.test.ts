@@ -149,7 +149,7 @@ test('what cannot be is refused with the field and the remedy, in one line', { t
     [1, '', expect.stringMatching(/unknown\.yaml, document 1: .*unknown field "spec\.quota"/)],
     [1, '', expect.stringMatching(/--quota main:spot:cpu=3: it gives no cpu in flavor spot; it has default \(cpu\); .*with -f$/)],
     [1, '', expect.stringMatching(/--drain nowhere: there is no worker cluster nowhere; there are east, west$/)],
-    [1, '', expect.stringMatching(/you may not list \S+ in all namespaces/)],
+    [1, '', expect.stringMatching(/you may not list workkinds\.switchyard\.dev, .*; ask for a ClusterRole with the verb list on them/)],
     [2, '', expect.stringMatching(/no change is named; name one, such as/)],
     [2, '', expect.stringMatching(/"main=3" cannot be read; write QUEUE:FLAVOR:RESOURCE=AMOUNT/)],
   ]);

@@ -79,7 +79,8 @@ function childJob(jobSet: DeepReadonly<JobSet>, replicated: DeepReadonly<Replica
     [`${LABELS}/replicatedjob-replicas`]: `${replicasOf(replicated)}`,
     [`${LABELS}/job-index`]: `${index}`,
     [`${LABELS}/job-global-index`]: `${globalIndex}`,
-    [`${LABELS}/job-key`]: createHash('sha1').update(`${namespace}/${name}`).digest('hex'),
+    // JobSet's own controller takes SHA-1; only the length matters to who reads the label.
+    [`${LABELS}/job-key`]: createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, 40),
     [`${LABELS}/restart-attempt`]: '0',
   };
   // The schema of the definition lets any template in: the API server judges the Job that is made of it.

@@ -32,6 +32,8 @@ describe('the table', () => {
       names.FENCE_TOKEN_ANNOTATION,
       names.RENEWALS_SEEN_ANNOTATION,
       names.RESTORES_SEEN_ANNOTATION,
+      // Of objects of described kinds.
+      names.STATUS_ANNOTATION,
       // Of pods.
       names.POD_FENCE_RENEWAL_ANNOTATION,
       // Of ConfigMaps on the manager cluster.

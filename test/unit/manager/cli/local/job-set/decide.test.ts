@@ -57,7 +57,6 @@ describe('child Jobs', () => {
       'jobset.sigs.k8s.io/replicatedjob-replicas': '2',
       'jobset.sigs.k8s.io/job-index': '1',
       'jobset.sigs.k8s.io/job-global-index': '2',
-      // sha1sum of default/set-workers-1
       'jobset.sigs.k8s.io/job-key': expect.stringMatching(/^[0-9a-f]{40}$/) as string,
       'jobset.sigs.k8s.io/restart-attempt': '0',
     };
