@@ -21,7 +21,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
+import { grantsTo, ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { ownCertificate, RECORD_KEY, startCertificates } from '../support/chart-certificates.ts';
 import type { SentRequest } from '../support/line.ts';
@@ -98,98 +98,6 @@ test.each<Chart>(['manager', 'worker'])('the chart of the %s that is applied aga
 
 const CERTIFICATES = 'test-switchyard-manager-certificates';
 const MANAGER_ACCESS = 'test-switchyard-worker-manager-access';
-
-/** `verb group/resource`, as the bindings of the rendered chart grant it to a ServiceAccount. */
-function grantsTo(account: string, rendered: readonly Rendered[]): string[] {
-  type Binding = { subjects: { name: string }[]; roleRef: { kind: string; name: string } };
-  type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
-  const bindings = [...ofKind(rendered, 'ClusterRoleBinding'), ...ofKind(rendered, 'RoleBinding')] as unknown as Binding[];
-  const roles = bindings.filter(({ subjects }) => subjects.some(({ name }) => name === account)).map(({ roleRef }) => roleRef);
-  const rules = roles
-    .flatMap((ref) => ofKind(rendered, ref.kind).filter(({ metadata }) => metadata.name === ref.name))
-    .flatMap((role) => role['rules'] as Rule[]);
-  return rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group === '' ? '' : `${group}/`}${resource}`)),
-    ),
-  );
-}
-
-test('the manager may create namespaces on a worker cluster only if it is let, and not where it is bound to some', () => {
-  expect(grantsTo(MANAGER_ACCESS, renderChart('worker'))).not.toContain('create namespaces');
-  expect(grantsTo(MANAGER_ACCESS, renderChart('worker', 'managerAccess.createNamespaces=true'))).toContain('create namespaces');
-  expect(() => renderChart('worker', 'managerAccess.createNamespaces=true', 'managerAccess.namespaces={a,b}')).toThrow(
-    /managerAccess.createNamespaces cannot be used with managerAccess.namespaces: .*; create the namespaces yourself/,
-  );
-});
-
-test('the manager may act as the ServiceAccounts of the names that are listed, and as no other', () => {
-  type Rule = { resources: string[]; resourceNames?: string[]; verbs: string[] };
-  const impersonating = (...values: string[]) =>
-    ofKind(renderChart('manager', ...values), 'ClusterRole')
-      .flatMap((role) => role['rules'] as Rule[])
-      .filter(({ verbs }) => verbs.includes('impersonate'))
-      .map(({ resources, resourceNames }) => [resources.join(), resourceNames?.join()]);
-  const extra = ['userextras/submission-queue.switchyard.dev', undefined];
-  expect(impersonating()).toEqual([['serviceaccounts', 'switchyard-submitter'], extra]);
-  expect(impersonating('submissions.impersonate={a,b}')).toEqual([['serviceaccounts', 'a,b'], extra]);
-  expect(impersonating('submissions.impersonate={*}')).toEqual([['serviceaccounts', undefined], extra]);
-  expect(impersonating('submissions.impersonate=null')).toEqual([]);
-});
-
-test('the manager may list pods on a worker cluster, and events unless that is switched off, and do nothing else with them', () => {
-  const onPods = (...values: string[]) =>
-    grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => /(pods|events)$/.test(grant));
-  expect(onPods().toSorted()).toEqual(['list events', 'list pods']);
-  expect(onPods('managerAccess.namespaces={a}').toSorted()).toEqual(['list events', 'list pods']);
-  expect(onPods('managerAccess.startTroubles=false')).toEqual(['list pods']);
-  expect(onPods('managerAccess.namespaces={a}', 'managerAccess.startTroubles=false')).toEqual(['list pods']);
-});
-
-test('the manager may read the logs of pods on a worker cluster where it is said that it may, and not by itself', () => {
-  const onPods = (...values: string[]) =>
-    grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => /(pods|pods\/log)$/.test(grant));
-  expect(onPods()).toEqual(['list pods']);
-  for (const where of ['managerAccess.namespaces={a}', 'managerAccess.create=true'])
-    expect([...new Set(onPods(where, 'managerAccess.liveLogs=true', 'managerAccess.startTroubles=false'))]).toEqual([
-      'list pods',
-      'get pods/log',
-    ]);
-});
-
-test('the manager may read ConfigMaps on a worker cluster, where the ends of logs are, unless that is switched off', () => {
-  const onMaps = (...values: string[]) =>
-    grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => grant.endsWith(' configmaps'));
-  expect(onMaps()).toEqual(['get configmaps']);
-  expect(onMaps('managerAccess.namespaces={a}')).toEqual(['get configmaps']);
-  expect(onMaps('managerAccess.logs=false')).toEqual([]);
-});
-
-test('bound to namespaces, the manager has rights in these, to look at nodes and PriorityClasses and to see which cluster it is, and no others', () => {
-  const rendered = renderChart('worker', 'managerAccess.namespaces={a,b}');
-  const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
-  const itsIdentity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
-  const looks = (group: string, resource: string) => ({ apiGroups: [group], resources: [resource], verbs: ['list', 'watch'] });
-  expect(cluster?.['rules']).toEqual([
-    itsIdentity,
-    looks('', 'nodes'),
-    looks('scheduling.k8s.io', 'priorityclasses'),
-    looks('node.k8s.io', 'runtimeclasses'),
-  ]);
-  const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
-  expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
-  const leases = ofKind(rendered, 'Role').find(({ metadata }) => metadata.name === `${MANAGER_ACCESS}-leases`);
-  expect(leases?.metadata.namespace).toBe(DEFAULT_LEASE_NAMESPACE);
-  const itsLease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] };
-  const tails = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
-  expect(leases?.['rules']).toEqual([itsLease, tails]);
-  const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
-  expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([
-    itsIdentity,
-    looks('scheduling.k8s.io', 'priorityclasses'),
-    looks('node.k8s.io', 'runtimeclasses'),
-  ]);
-});
 
 const accountOf = (rendered: readonly Rendered[]): string => {
   const [deployment] = ofKind(rendered, 'Deployment') as unknown as { spec: { template: { spec: { serviceAccountName: string } } } }[];

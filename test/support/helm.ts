@@ -85,3 +85,19 @@ export function parseRendered(text: string): Rendered[] {
 }
 
 export const ofKind = (objects: readonly Rendered[], kind: string): Rendered[] => objects.filter((object) => object.kind === kind);
+
+/** `verb group/resource`, as the bindings of the rendered chart grant it to a ServiceAccount. */
+export function grantsTo(account: string, rendered: readonly Rendered[]): string[] {
+  type Binding = { subjects: { name: string }[]; roleRef: { kind: string; name: string } };
+  type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+  const bindings = [...ofKind(rendered, 'ClusterRoleBinding'), ...ofKind(rendered, 'RoleBinding')] as unknown as Binding[];
+  const roles = bindings.filter(({ subjects }) => subjects.some(({ name }) => name === account)).map(({ roleRef }) => roleRef);
+  const rules = roles
+    .flatMap((ref) => ofKind(rendered, ref.kind).filter(({ metadata }) => metadata.name === ref.name))
+    .flatMap((role) => role['rules'] as Rule[]);
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group === '' ? '' : `${group}/`}${resource}`)),
+    ),
+  );
+}
