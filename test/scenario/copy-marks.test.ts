@@ -286,6 +286,25 @@ test('a copy that is deleted without its pods is not made again, there or elsewh
   expect([place !== undefined, more]).toEqual([true, []]);
 });
 
+test('a copy that is deleted without its pods before home says that it was dispatched is not made again by the next manager while they run', async () => {
+  world.homeLine.instead = async ({ method, path }) =>
+    method === 'PATCH' && path.includes('/jobs/sum/status') && (await eu.copy('sum')) !== undefined
+      ? { status: 503, headers: {}, body: '' }
+      : undefined;
+  const pod = await orphanedPod(await running());
+  await world.stop();
+  world.homeLine.instead = undefined;
+  expect(conditionsOf(await world.job('sum'))).not.toContain('Dispatched=True Dispatched');
+  await eu.client.delete(JOBS, SUM, { propagationPolicy: 'Orphan' });
+  await world.start();
+  await world.settle(120_000);
+  expect([await eu.copy('sum'), await us.copy('sum')]).toEqual([undefined, undefined]);
+  expect(await messageAtHome()).toContain('kubectl delete pod -n team sum-abcde');
+  await eu.client.patchStatus(PODS, pod, { type: 'merge', body: { status: { phase: 'Succeeded' } } });
+  await world.settle(120_000);
+  expect(await eu.copy('sum')).toBeDefined();
+});
+
 test('a Job that is deleted is there for as long as pods are that its copy has left behind', async () => {
   const pod = await orphanedPod(await running());
   await eu.client.delete(JOBS, SUM, { propagationPolicy: 'Orphan' });

@@ -11,16 +11,22 @@ import type { OwnCondition, WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
  * Whether the name of the copy is read on the recorded cluster before a Job without a listed copy is judged. Copies are listed by a label,
- * which users and webhooks of that cluster can remove: only its name shows whether the copy exists. A Job that was never dispatched costs
- * no such call, nor does one that is proven to rest.
+ * which users and webhooks of that cluster can remove: only its name shows whether the copy exists. An earlier manager may have created the
+ * copy and ended before home said so. A Job that this manager recorded and never dispatched costs no such call, nor does one that is proven
+ * to rest.
  */
 export function isToBeLookedUp(group: MirrorGroup, local: DeepReadonly<WorkObject>, record: AdmissionRecord): boolean {
-  const { contact, absence } = viewOfPlace(group) ?? {};
+  const view = viewOfPlace(group);
+  const { contact, absence } = view ?? {};
   if (contact !== 'Ready' || absence === undefined) return false;
   if (absence === 'Unlisted') return true;
   const mayStop = local.metadata.deletionTimestamp !== undefined || group.kind.isSuspended(local);
-  return mayStop ? !isProvenAtRest(local.status, record) : wasDispatched(local, record);
+  return mayStop ? !isProvenAtRest(local.status, record) : wasDispatched(local, record) || isOfEarlierManager(view, record);
 }
+
+/** An earlier manager recorded the placement, and this one has sent no write for it. */
+const isOfEarlierManager = (view: ClusterView | undefined, { since }: AdmissionRecord): boolean =>
+  view?.untouchedSinceMs !== undefined && Date.parse(since) < view.untouchedSinceMs;
 
 type NamedView = readonly [string, ClusterView];
 

@@ -104,8 +104,7 @@ export async function createDescribedWork(
     const cluster = dice.some(serving);
     if (cluster === undefined) return;
     const { admin, name } = cluster;
-    const known = (await crews()).filter(({ status }) => findCondition(status?.conditions, 'Dispatched')?.status === 'True');
-    const uids = new Set(known.map(({ metadata }) => metadata.uid));
+    const uids = new Set((await crews()).map(({ metadata }) => metadata.uid));
     const copy = dice.some((await admin.list(CREWS)).items.filter((each) => uids.has(crewOriginOf(each) ?? '')));
     if (copy === undefined) return;
     await attempt(`${name}: a user deletes the copy ${nameOf(copy)} ${propagationPolicy}`, () =>
