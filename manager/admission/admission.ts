@@ -58,7 +58,7 @@ export type AdmissionDeps = {
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** The objects that may travel with Jobs; absent: all count as present. */
   readonly carriedObjects?: CarriedObjects | undefined;
-  /** What worker clusters have of what Jobs need; absent: all of it. */
+  /** Objects that Jobs need and worker clusters have; absent: every cluster has all of them. */
   readonly clusterObjects?: ClusterObjects | undefined;
   /** How long Jobs are expected to run; absent: nothing is known. */
   readonly expectedRunTimes?: RunTimeEstimates | undefined;

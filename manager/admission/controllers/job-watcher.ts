@@ -97,7 +97,7 @@ export function createJobWatcher(deps: {
   readonly adjustments?: PodAdjustments;
   /** The objects that may travel with Jobs; absent: all count as present. */
   readonly carriedObjects?: CarriedObjects | undefined;
-  /** What worker clusters have of what Jobs need; absent: all of it. */
+  /** Objects that Jobs need and worker clusters have; absent: every cluster has all of them. */
   readonly clusterObjects?: ClusterObjects | undefined;
   /** How long a Workload is expected to hold its quota, in milliseconds; undefined: not known. Absent: nothing is known. */
   readonly expectedMs?: ((workload: Workload) => number | undefined) | undefined;

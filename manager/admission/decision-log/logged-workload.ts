@@ -38,7 +38,7 @@ export type LoggedJob = {
   readonly runtime?: string;
   /** The data sets that it reads. */
   readonly data?: DataNames;
-  /** What clusters lack of what it needs, by cluster. */
+  /** Objects that the Workload needs and clusters lack, by cluster. */
   readonly lacks?: Lacks;
   /** The reason why the Job joins no queue, whatever the setup. */
   readonly barred?: string;

@@ -16,7 +16,7 @@ export type Combinable = {
 /** The quota that pod sets may use together: what is free now, or all that may ever be. */
 export type QuotaLimit = 'free' | 'most';
 
-/** What a pod set takes of a flavor beside other pod sets, by resource of the flavor: `free` now, and the `most` that may ever be. */
+/** Amounts that a pod set takes of a flavor beside other pod sets, by resource: `free` is free now, `most` may ever be. */
 export type PodSetCharges = {
   readonly name: string;
   readonly amounts: readonly { readonly key: string; readonly amount: Amount; readonly free: Amount; readonly most: Amount }[];
@@ -63,7 +63,7 @@ export const exceedsFree = (options: readonly Combinable[]): boolean =>
     NOTHING,
   ) === undefined;
 
-/** What pod sets take of each flavor together; undefined if that exceeds the limit. */
+/** Amounts that pod sets take of each flavor together; undefined if that exceeds the limit. */
 function takenWith(
   { amounts }: PodSetCharges,
   taken: ReadonlyMap<string, Amount>,

@@ -43,7 +43,7 @@ const displacesItsOwn = ({ preemptor, admitted }: FairVictimSearch): boolean =>
 /**
  * Candidates for fair sharing in one ClusterQueue: of the preemptor's own as its policy allows, and of another one in the tree that borrows
  * what is contested, as reclaimWithinCohort allows. A shorter way in the tree gives no advantage, and borrowWithinCohort does not apply.
- * They are in the order of compareAdmitted, or of the usage of its LocalQueues if it asks for that.
+ * Candidates are in the order of compareAdmitted, or of the usage of their LocalQueues if the ClusterQueue asks for that.
  */
 function candidatesOf(
   { preemptor, contested, usage, admitted, helps, cluster, localQueueUsage }: FairVictimSearch,

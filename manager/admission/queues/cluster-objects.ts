@@ -3,7 +3,7 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { Lack, Workload } from '../workload/workload.ts';
 
-/** What clusters say about an object, by name of the cluster; a cluster that is not listed has it. */
+/** Answers of clusters about an object, by name of the cluster; a cluster that is not listed has it. */
 export type FindObjects = (namespace: string, object: NeededObject) => ReadonlyMap<string, ObjectAnswer>;
 
 /** The objects of worker clusters that waiting Jobs need, by existence alone. */

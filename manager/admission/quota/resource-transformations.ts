@@ -4,7 +4,7 @@ import { chargeName, plus, times, truncated, ZERO, type Amount, type Requests } 
 import type { ClusterQueueSpec } from '../../api/cluster-queue.ts';
 
 /**
- * What a ClusterQueue charges in place of what pods request (KEP-2937 of Kueue): amounts of an input resource become amounts of its
+ * Charges of a ClusterQueue in place of what pods request (KEP-2937 of Kueue): amounts of an input resource become amounts of its
  * outputs, beside the input (Retain) or in its place (Replace).
  */
 export type ResourceTransformations = {

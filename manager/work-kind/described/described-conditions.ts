@@ -2,18 +2,14 @@ import type { DeepReadonly, JobCondition, WorkStatus } from '../../../shared/api
 import { STATUS_ANNOTATION } from '../../../shared/api/names.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { isCheckType } from '../../api/check-states.ts';
 import { isJsonObject, parseJson } from '../../api/json-value.ts';
-import { SwitchyardCondition } from '../../api/reasons.ts';
 import { conditionsOf } from '../copy/remote-conditions.ts';
-import type { OwnCondition, StoredStatus } from '../work-kind.ts';
+import { isSwitchyards } from '../own-conditions.ts';
+import type { StoredStatus } from '../work-kind.ts';
 import type { ReadState } from './read-state.ts';
 
 /** Conditions by which every kind is judged: of the end, by its description. */
 const VERDICTS: readonly string[] = ['Complete', 'Failed'];
-
-/** Conditions that no worker cluster may set: those of Switchyard, and those of admission checks. */
-export const isSwitchyards = (type: string): boolean => Object.hasOwn(SwitchyardCondition, type) || isCheckType(type);
 
 /** The conditions of a kind of its own, without those that its description decides. */
 export const kindsOwn = (conditions: readonly DeepReadonly<JobCondition>[] | undefined): JobCondition[] =>
@@ -31,17 +27,6 @@ export function verdict({ end }: ReadState, conditions: readonly DeepReadonly<Jo
   if (end === undefined) return [];
   const own = findCondition(conditions, end.type);
   return [own?.status === 'True' ? copyOf(own) : condition(end.type, 'True', end.reason, end.message, nowMs)];
-}
-
-/** Sets conditions of Switchyard; the transition time changes only with the status. */
-export function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], nowMs: number): JobCondition[] {
-  return own.reduce((all, { type, status, reason, message }) => {
-    const present = findCondition(all, type);
-    const next = condition(type, status, reason, message, nowMs);
-    if (present === undefined) return [...all, next];
-    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: toWireTime(nowMs) }) };
-    return all.map((each) => (each.type === type ? kept : each));
-  }, conditions);
 }
 
 export const copyOf = ({ lastProbeTime: _probed, ...each }: DeepReadonly<JobCondition>): JobCondition => ({ ...each });

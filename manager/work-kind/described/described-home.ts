@@ -1,7 +1,8 @@
 import type { DeepReadonly, JobCondition, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
 import { findCondition, finishedCondition, isFinished } from '../../../shared/kube/conditions.ts';
+import { isSwitchyards, withOwn } from '../own-conditions.ts';
 import type { HomeStatusInput, SingleHomeRules } from '../work-kind.ts';
-import { condition, copyOf, isSwitchyards, kindsOwn, storedApart, withOwn } from './described-conditions.ts';
+import { condition, copyOf, kindsOwn, storedApart } from './described-conditions.ts';
 import type { Description } from './description.ts';
 import { valueAt, withValueAt } from './field-path.ts';
 import type { Readings } from './readings.ts';
@@ -61,6 +62,7 @@ function statusOf(description: Description, readings: Readings, { local, remote,
     ],
     own,
     nowMs,
+    condition,
   );
   if (remote === undefined) return { conditions }; // 2
   return readings.keepState({ ...comesHome(description, remote), conditions }, readings.stateOf({ status: remote })); // 3

@@ -135,6 +135,20 @@ export function evaluated<T>(
   return { problem: { field, problem: `${excerpt(program.expression)} gives ${shown(value)}, and must give ${wanted}` } };
 }
 
+/** The value of an expression; undefined where there is none, or it has a problem, which is added to `problems`. */
+export function valueOf<T>(
+  expression: Expression<T> | undefined,
+  variables: Readonly<Record<string, unknown>>,
+  budget: CostBudget,
+  problems: FieldProblem[],
+): T | undefined {
+  if (expression === undefined) return undefined;
+  const outcome = evaluated(expression, variables, budget);
+  if ('value' in outcome) return outcome.value;
+  problems.push(outcome.problem);
+  return undefined;
+}
+
 function overspent(budget: CostBudget, cost: number): string | undefined {
   try {
     budget.spend(cost);

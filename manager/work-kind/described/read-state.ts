@@ -6,7 +6,7 @@ import { SwitchyardCondition } from '../../api/reasons.ts';
 import { time } from '../copy/remote-conditions.ts';
 import type { PodSet } from '../pod-sets.ts';
 import type { Description } from './description.ts';
-import { evaluated, type Expression } from './expression.ts';
+import { type Expression, valueOf } from './expression.ts';
 import { valueAt } from './field-path.ts';
 
 /** How far an object is. */
@@ -36,13 +36,7 @@ export function readState(
   budget: CostBudget,
 ): ReadState {
   const problems: FieldProblem[] = [];
-  const value = <T>(expression: Expression<T> | undefined): T | undefined => {
-    if (expression === undefined) return undefined;
-    const outcome = evaluated(expression, variables, budget);
-    if ('value' in outcome) return outcome.value;
-    problems.push(outcome.problem);
-    return undefined;
-  };
+  const value = <T>(expression: Expression<T> | undefined): T | undefined => valueOf(expression, variables, budget, problems);
   const holds = (expression: Expression<boolean>): boolean => value(expression) === true;
   const failed = holds(state.failed);
   const complete = holds(state.complete);

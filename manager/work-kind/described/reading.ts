@@ -6,7 +6,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import type { PodSet } from '../pod-sets.ts';
 import { parseQualifiedName } from '../qualified-name.ts';
 import type { Description, PodSetDescription } from './description.ts';
-import { evaluated, type Expression } from './expression.ts';
+import { evaluated, type Expression, valueOf } from './expression.ts';
 import { ENTRIES_MAX, type Entry, entriesAt, type FieldPath, parsePath, pathText, valueAt } from './field-path.ts';
 import { templateProblem } from './pod-shape.ts';
 import { type ReadState, readState } from './read-state.ts';
@@ -47,14 +47,8 @@ export function readObject(description: Description, object: DeepReadonly<Unsave
   const variables = variablesOf(visibleObject(object, templates));
   const read = description.podSets.map((podSet, index) => podSetsAt(podSet, object, places[index]?.found ?? [], variables, budget));
   const podSets = read.flatMap(({ found }) => found);
-  const value = <T>(expression: Expression<T> | undefined): T | undefined => {
-    if (expression === undefined) return undefined;
-    const outcome = evaluated(expression, variables, budget);
-    if ('value' in outcome) return outcome.value;
-    problems.push(outcome.problem);
-    return undefined;
-  };
   const problems: FieldProblem[] = [...places, ...read].flatMap((each) => [...each.problems]);
+  const value = <T>(expression: Expression<T> | undefined): T | undefined => valueOf(expression, variables, budget, problems);
   for (const { rule, field, message } of description.validations) if (value(rule) === false) problems.push({ field, problem: message });
   problems.push(...sameNames(podSets));
   // An object that is to be named by its API server has no name yet.

@@ -1,9 +1,8 @@
 import type { DeepReadonly, Job, JobCondition, JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../../../shared/kube/conditions.ts';
-import { isCheckType } from '../../../api/check-states.ts';
-import { SwitchyardCondition } from '../../../api/reasons.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
+import { isSwitchyards, withOwn } from '../../own-conditions.ts';
 import type { HomeStatusInput, OwnCondition } from '../../work-kind.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
 import { areIndexLists, indexesBelow, sizeOf, textOf } from '../../../api/index-list.ts';
@@ -34,7 +33,12 @@ export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInp
   const remote = told && shortened(told, local);
   const verdict = verdictOf(local.status) ?? verdictOf(remote); // 2
   const finished = verdict !== undefined && isFinished(remote);
-  const conditions = withOwn([...jobConditions(local, remote, verdict, finished, nowMs), ...ourConditions(local.status)], own, nowMs);
+  const conditions = withOwn(
+    [...jobConditions(local, remote, verdict, finished, nowMs), ...ourConditions(local.status)],
+    own,
+    nowMs,
+    condition,
+  );
   const { startTime: _start, completionTime: _completion, ...others } = copyOf(remote);
   const status = { ...others, ...counters(local, remote), ...times(local, remote, conditions, nowMs), conditions };
   return normal(finished || remote === undefined ? atRest(restricted(status, local)) : restricted(status, local));
@@ -94,7 +98,9 @@ function jobConditions(
   finished: boolean,
   nowMs: number,
 ): JobCondition[] {
-  const others = (remote?.conditions ?? []).filter(({ type }) => !VERDICT_TYPES.includes(type) && type !== 'Suspended' && !isOurs(type));
+  const others = (remote?.conditions ?? []).filter(
+    ({ type }) => !VERDICT_TYPES.includes(type) && type !== 'Suspended' && !isSwitchyards(type),
+  );
   return [
     ...copiesOf(others),
     ...suspendedCondition(local, remote, nowMs),
@@ -136,18 +142,7 @@ function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobSt
 }
 
 const ourConditions = (status: DeepReadonly<JobStatus> | undefined): JobCondition[] =>
-  copiesOf((status?.conditions ?? []).filter(({ type }) => isOurs(type)));
-
-/** Sets conditions of Switchyard; the transition time changes only with the status. */
-function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], nowMs: number): JobCondition[] {
-  return own.reduce((all, { type, status, reason, message }) => {
-    const present = findCondition(all, type);
-    const next = condition(type, status, reason, message, nowMs);
-    if (present === undefined) return [...all, next];
-    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: toWireTime(nowMs) }) };
-    return all.map((each) => (each.type === type ? kept : each));
-  }, conditions);
-}
+  copiesOf((status?.conditions ?? []).filter(({ type }) => isSwitchyards(type)));
 
 /** S23, S24. A new copy may count from less; until it has caught up, the higher number stays. */
 function counters(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined): Pick<JobStatus, 'failed' | 'succeeded'> {
@@ -268,8 +263,6 @@ const condition = (type: string, status: 'True' | 'False', reason: string, messa
 });
 
 const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';
-/** Conditions that no worker cluster may set: those of Switchyard, and those of admission checks. */
-const isOurs = (type: string): boolean => Object.hasOwn(SwitchyardCondition, type) || isCheckType(type);
 const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;
 const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
 const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
