@@ -79,7 +79,8 @@ test(
     })();
     const creates: Promise<void>[] = [];
     const startedMs = performance.now();
-    for (let count = 0; count < COURSE.creates; count++) {
+    // A loaded machine starts replicas slowly: creates go on until two were replaced.
+    for (let count = 0; count < COURSE.creates || exits.length < 2; count++) {
       creates.push(
         client.post('/mutate?timeout=5s', REVIEW).then(
           (status) => void (status === 200 || lost.push(`answered ${status}`)),
@@ -92,7 +93,6 @@ test(
     isOver = true;
     await rolling;
     expect(lost).toEqual([]);
-    expect(exits.length).toBeGreaterThan(1);
     expect(new Set(exits)).toEqual(new Set([0]));
   },
   COURSE.creates * COURSE.everyMs + 120_000,
