@@ -22,8 +22,10 @@ import type { SpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
-import { createFence, type Fence, type FenceDeps, type FenceSettings } from './fence/fence.ts';
+import { createFence, type FenceDeps, type FenceOfJobs, type FenceSettings } from './fence/fence.ts';
 import { createPodRenewals } from './fence/pod-renewals.ts';
+import { childJobIndexers, copyPodIndexers } from './kinds/copy-pods.ts';
+import { createKindFence } from './kinds/kind-fence.ts';
 import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { LANES, laneOf } from './job/lanes.ts';
@@ -123,7 +125,7 @@ const contentOf = (object: object | undefined): unknown[] => {
   return [spec, status];
 };
 
-const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, isInReach: () => false, confirmed: () => undefined };
+const NO_FENCE: FenceOfJobs = { stateOf: () => 'Open', isUnsure: () => false, isInReach: () => false, confirmed: () => undefined };
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { eventClient = deps.client, registry, clock, random, log, settings, presence, logs, spans } = deps;
@@ -143,9 +145,9 @@ export function createWorker(deps: WorkerDeps): Worker {
   const guardedOf = clientOf === undefined ? () => client : (key: string) => guardStaleReads(clientOf(key), guard);
   const common = { client, clock, random, log, onWentBack };
   const watched = createWatchedNamespaces(namespaces, log, (namespace) => jobParts?.takeIn(namespace));
-  const jobs = watched.informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf } });
+  const jobs = watched.informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf, ...childJobIndexers } });
   const pods = settings.controllers.includes('job')
-    ? watched.informerOf({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() })
+    ? watched.informerOf({ ...common, resource: PODS, indexers: { ...podIndexers, ...copyPodIndexers }, transform: createPodTrimmer() })
     : undefined;
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
@@ -243,8 +245,23 @@ export function createWorker(deps: WorkerDeps): Worker {
     const onChange = (origin: string | undefined): void => {
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
+      kinds.onChange(origin);
     };
-    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack };
+    const kinds = createKindFence({
+      client,
+      pods,
+      jobs,
+      queue: newQueue('kind_fence', JOB_RETRIES),
+      recorder,
+      namespaces,
+      stateOf: (origin) => kept?.stateOfOrigin(origin) ?? 'Open',
+      onFenced: () => kept?.wake(),
+      clock,
+      random,
+      log,
+    });
+    pods.addHandler(kinds.handler);
+    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack, onKinds: kinds.see, fencedKinds: kinds.fenced };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     const renewals = presence && createRenewals(pods, presence.client, fence);
@@ -270,7 +287,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         sweep?.takeIn(namespace);
       },
       sweep: async (signal: AbortSignal): Promise<void> => sweep?.run(signal),
-      fences: kept === undefined ? [] : [kept],
+      fences: kept === undefined ? [] : [kept, kinds],
       controllers: [
         {
           name: 'job',
@@ -282,6 +299,7 @@ export function createWorker(deps: WorkerDeps): Worker {
           reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
+        ...(kept === undefined ? [] : [kinds.controller]),
         ...(renewals === undefined ? [] : [renewals.controller]),
         ...(sweep === undefined ? [] : [sweep.controller]),
       ],
@@ -289,7 +307,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   /** What no two say that were written by workers of this cluster, one after the other. */
-  function createRenewals(pods: Informer<Pod>, unlimited: Presence['client'], fence: Pick<Fence, 'isInReach'>) {
+  function createRenewals(pods: Informer<Pod>, unlimited: Presence['client'], fence: Pick<FenceOfJobs, 'isInReach'>) {
     const run = Math.floor(random() * 2 ** 48).toString(36);
     let count = 0;
     const newWord = (): string => `${run}-${count++}`;

@@ -1,3 +1,4 @@
+import { OPERATOR_GRACE_MS } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import type { ClusterQueueSpec } from './cluster-queue.ts';
 import { formatDurationMs } from './duration.ts';
@@ -13,7 +14,7 @@ import type { AdmissionRecord } from './records.ts';
  *     counts: once pods that were told to end at that moment would have ended.
  *  3. The queue has its Jobs wait, or the manager moves none, or the Job is not fenced, or has no pod fence where its queue requires one:
  *     never.
- *  4. The worker has not announced a fence, or was not alive to carry it out: never. A pod fence does not need the worker.
+ *  4. The worker has not announced a fence, or not for the kind of the object, or was not alive to carry it out: never. A pod fence does not need the worker.
  *  5. The timeout of lost clusters is too short for the fence: never.
  *  6. When the timeout is over, and not before.
  *
@@ -21,12 +22,12 @@ import type { AdmissionRecord } from './records.ts';
  */
 export function judgeLoss(
   cluster: LostCluster,
-  { graceSeconds, fencing, onClusterLost, podFenceSeconds }: FencedJob,
+  { graceSeconds, fencing, onClusterLost, podFenceSeconds, fencedKind }: FencedJob,
   workerLostTimeoutMs: number,
 ): LossJudgement {
-  const { since, lostMs, givenUpMs, fenceAfterSeconds = 0, workerAlive, otherManager } = cluster;
-  const graceMs = graceSeconds * 1000;
-  const fenceMs = fenceAfterSeconds * 1000;
+  const { since, lostMs, givenUpMs, fenceAfterSeconds = 0, fencedKinds = [], workerAlive, otherManager } = cluster;
+  const graceMs = graceSeconds * 1000 + (fencedKind === undefined ? 0 : OPERATOR_GRACE_MS);
+  const fenceMs = fencedKind === undefined || fencedKinds.includes(fencedKind) ? fenceAfterSeconds * 1000 : 0;
   if (otherManager) return never(since, 'another manager renews the Lease there, so that its worker goes on'); // 1
   if (givenUpMs !== undefined) {
     const isFenced = fencing && fenceMs > 0 && workerAlive;
@@ -42,6 +43,8 @@ export function judgeLoss(
   const isCertain = onClusterLost === 'RequeueFenced';
   if (isCertain && podFenceSeconds === undefined) return never(since, WITHOUT_POD_FENCE);
   if (fenceAfterSeconds === 0) return never(since, 'the worker there has announced no fence, and its pods may run on'); // 4
+  if (fenceMs === 0)
+    return never(since, `the worker there has announced no fence for ${fencedKind} (it needs the rights), and its pods may run on`);
   if (!workerAlive && !isCertain) return never(since, 'the worker there was not alive when the cluster was lost, and its pods may run on');
   const podFenceMs = isCertain ? podFenceEndsWithinMs(podFenceSeconds ?? 0, graceMs) : 0;
   const neededMs = fenceMs + (isCertain ? podFenceMs : graceMs + FENCE_MARGIN_MS);
@@ -100,6 +103,8 @@ export type LostCluster = {
   readonly givenUpMs: number | undefined;
   /** The fence that the worker announced; undefined: none. */
   readonly fenceAfterSeconds: number | undefined;
+  /** The kinds beside Jobs for which it announced it, by `fencedKindName`. */
+  readonly fencedKinds?: readonly string[] | undefined;
   /** The worker was alive when the cluster last answered. */
   readonly workerAlive: boolean;
   /** Another manager holds the Lease of this manager there. */
@@ -114,9 +119,10 @@ export type FencedJob = {
   readonly onClusterLost: NonNullable<ClusterQueueSpec['onClusterLost']>;
   /** Seconds without a renewal after which its pods count as cut off; undefined: they have no pod fence. */
   readonly podFenceSeconds?: number | undefined;
+  /** By `fencedKindName`; undefined: it is a Job. */
+  readonly fencedKind?: string | undefined;
 };
 
-/** The default grace period of a pod. */
 /**
  * Fencing and pod fence come from the record, by which the copy was made: later changes of Job and queue have not reached a copy on a lost
  * cluster.
@@ -125,7 +131,9 @@ export const fencedJob = (
   graceSeconds: number,
   record: Pick<AdmissionRecord, 'unfenced' | 'podFence'>,
   queue: Pick<DeepReadonly<ClusterQueueSpec>, 'onClusterLost'> | undefined,
+  fencedKind?: string,
 ): FencedJob => ({
+  fencedKind,
   graceSeconds,
   fencing: record.unfenced !== true,
   onClusterLost: queue?.onClusterLost ?? 'Requeue',

@@ -57,8 +57,9 @@ function known(cluster: DeepReadonly<WorkerCluster>, before: Known | undefined, 
 /** The announced fence of a cluster, and whether it is carried out. */
 export const fenceThere = ({
   status,
-}: DeepReadonly<WorkerCluster>): Pick<LostCluster, 'fenceAfterSeconds' | 'workerAlive' | 'otherManager'> => ({
+}: DeepReadonly<WorkerCluster>): Pick<LostCluster, 'fenceAfterSeconds' | 'fencedKinds' | 'workerAlive' | 'otherManager'> => ({
   fenceAfterSeconds: status?.worker?.fenceAfterSeconds,
+  fencedKinds: status?.worker?.fencedKinds,
   workerAlive: hasTrueCondition(status?.conditions, ClusterCondition.WorkerAlive),
   otherManager: findCondition(status?.conditions, ClusterCondition.Ready)?.reason === 'OtherManager',
 });

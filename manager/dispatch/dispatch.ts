@@ -40,6 +40,7 @@ import { createRemoteCluster } from './connection/remote-cluster.ts';
 import type { RemoteCluster } from './connection/remote-cluster-contract.ts';
 import type { Tracing } from '../work-kind/copy-options.ts';
 import type { NeededObject, ObjectAnswer, ObjectWaiters } from '../api/needed-objects.ts';
+import { fencedKindOf } from '../work-kind/kinds.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { recordIn } from './mirror/mirror-group.ts';
 import { recordedPlace } from './mirror/recorded-place.ts';
@@ -178,7 +179,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
-        shownFenceSeconds: () => workerClusters.get({ namespace: '', name })?.status?.worker?.fenceAfterSeconds,
+        fencedKinds: kind.others.flatMap(({ fenced }) => fenced ?? []),
+        shownFence: () => workerClusters.get({ namespace: '', name })?.status?.worker,
         homeJudged: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
@@ -232,7 +234,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (lost === undefined) return undefined;
       const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
       return {
-        ...judgeLoss(lost, fencedJob(kind.graceSeconds(job), record, queue), deps.workerLostTimeoutMs),
+        ...judgeLoss(lost, fencedJob(kind.graceSeconds(job), record, queue, fencedKindOf(kind, job)), deps.workerLostTimeoutMs),
         reportInMs: reportInMs(lost),
       };
     },

@@ -1,3 +1,4 @@
+import { fencedKindName } from '../../shared/api/fenced-kinds.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { parseQualifiedName, qualifierOf } from './qualified-name.ts';
 import type { CachedForm, CopyRules, HomeStatusRules, SingleKind, WorkKind } from './work-kind.ts';
@@ -29,6 +30,7 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]
     essentials: ask(({ copies }) => copies.essentials),
     unrelated: ask(({ copies }) => copies.unrelated),
     change: ask(({ copies }) => copies.change),
+    isFenced: ask(({ copies }) => copies.isFenced),
     suspended: (copy) => of(copy.metadata.name).copies.suspended(copy),
     withReferences: (copy, nameOf) => of(copy.metadata.name).copies.withReferences(copy, nameOf),
     hasLostController: ask(({ copies }) => copies.hasLostController),
@@ -79,6 +81,12 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]
     copies,
     home,
   };
+}
+
+/** By which name workers announce that they stop copies of the kind of this object; undefined: it is a Job. */
+export function fencedKindOf(kind: Pick<WorkKind, 'of'>, { metadata }: Named): string | undefined {
+  const { fenced } = kind.of(metadata.name);
+  return fenced && fencedKindName(fenced.resource);
 }
 
 type Named = { readonly metadata: { readonly name?: string } };

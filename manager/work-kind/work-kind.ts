@@ -1,3 +1,4 @@
+import type { FencedKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly, JobCondition, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
@@ -79,8 +80,8 @@ export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<
   readonly home: SingleHomeRules;
   /** The label selector of the pods of a copy that may be gone, by its key; undefined: their labels are not known. */
   podsOf(copy: ObjectKey): string | undefined;
-  /** Whether the worker stops copies of this kind when the manager is out of reach. */
-  readonly isFenced: boolean;
+  /** What a worker has to know to stop copies of this kind when the manager is out of reach; undefined: every worker knows it. */
+  readonly fenced: FencedKind | undefined;
 }
 
 type Named = { readonly metadata: { readonly name?: string } };
@@ -120,6 +121,8 @@ export interface CopyRules {
   unrelated(object: WorkObject): WorkObject;
   /** The change of `spec` by which a copy follows its original, as the body of a merge patch; undefined where there is none. */
   change(copy: DeepReadonly<WorkObject>, wanted: Unsaved<WorkObject>, suspend: boolean): Record<string, unknown> | undefined;
+  /** Its worker has suspended the copy because the manager was out of reach, and resumes it by itself. */
+  isFenced(copy: DeepReadonly<WorkObject>): boolean;
   /** A copy that is to be created suspended. */
   suspended(copy: Unsaved<WorkObject>): Unsaved<WorkObject>;
   /** The copy with other names of ConfigMaps and Secrets in its pods; a name that `nameOf` does not know stays. */

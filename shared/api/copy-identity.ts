@@ -42,6 +42,21 @@ export function podIdentity(pod: unknown): TemplateIdentity | undefined {
   return undefined;
 }
 
+/**
+ * Whose copy an object is that has pod templates anywhere in its spec: what the first of them says. It looks no deeper than any known kind
+ * has them.
+ */
+export function identityWithin(value: unknown, depth = DEPTH_MAX): TemplateIdentity | undefined {
+  const found = podIdentity(value);
+  if (found !== undefined || depth === 0 || typeof value !== 'object' || value === null) return found;
+  for (const part of Object.values(value)) {
+    const within = typeof part === 'object' ? identityWithin(part, depth - 1) : undefined;
+    if (within !== undefined) return within;
+  }
+  return undefined;
+}
+const DEPTH_MAX = 16;
+
 /** The manager whose copy a Job is; undefined: it is no copy. The template counts, and the label where it says nothing. */
 export const originOf = ({ metadata, spec }: DeepReadonly<Pick<WorkObject, 'metadata' | 'spec'>>): string | undefined =>
   templateIdentity(spec)?.manager ?? metadata.labels?.[ORIGIN_LABEL];

@@ -4,6 +4,7 @@
  * asks for. Whoever may write Leases there may write anything into them: what cannot be read is left out, and nothing here throws.
  */
 import { createHash } from 'node:crypto';
+import { type FencedKind, parseFencedKinds } from './fenced-kinds.ts';
 import { isJsonObject } from './json-value.ts';
 import type { DeepReadonly, Lease } from './kubernetes.ts';
 import {
@@ -11,8 +12,10 @@ import {
   DEFAULT_LEASE_NAMESPACE,
   FENCE_AFTER_ANNOTATION,
   FENCE_TOKEN_ANNOTATION,
+  FENCED_KINDS_ANNOTATION,
   FORMER_LEASE_NAMESPACE,
   HOME_VERSION_ANNOTATION,
+  KINDS_ANNOTATION,
   ORIGIN_LABEL,
   RECONCILED_ANNOTATION,
   RENEWALS_SEEN_ANNOTATION,
@@ -69,6 +72,8 @@ export type OriginLease = {
   /** The fence token for which the manager has put the cluster in order. */
   readonly reconciled: string | undefined;
   readonly homeVersion: HomeVersion | undefined;
+  /** The kinds beside Jobs of which it makes copies. */
+  readonly kinds: readonly FencedKind[];
 };
 
 /** undefined when this is no Lease of an origin: it has no such label, or not the name that goes with it. */
@@ -81,6 +86,7 @@ export function readOriginLease({ metadata, spec }: DeepReadonly<Lease>): Origin
     renewedMs: parseWireTime(spec?.renewTime),
     reconciled: boundedText(metadata.annotations?.[RECONCILED_ANNOTATION], NAME_CHARACTERS_MAX),
     homeVersion: parseHomeVersion(metadata.annotations?.[HOME_VERSION_ANNOTATION]),
+    kinds: parseFencedKinds(metadata.annotations?.[KINDS_ANNOTATION]),
   };
 }
 
@@ -102,6 +108,8 @@ export type WorkerAnnouncement = {
   /** 0: it has no fence. */
   readonly fenceAfterSeconds: number;
   readonly fenceToken: string;
+  /** The kinds beside Jobs whose copies it stops, by `fencedKindName`. */
+  readonly fencedKinds: readonly string[];
   /** By origin. */
   readonly renewalsSeen: ReadonlyMap<string, RenewalSeen>;
 };
@@ -111,6 +119,8 @@ export const workerAnnotations = (announcement: WorkerAnnouncement): Record<stri
   [VERSION_ANNOTATION]: announcement.version,
   [FENCE_AFTER_ANNOTATION]: String(announcement.fenceAfterSeconds),
   [FENCE_TOKEN_ANNOTATION]: announcement.fenceToken,
+  // Written also where there are none: what the worker before this one has announced must not stay.
+  [FENCED_KINDS_ANNOTATION]: announcement.fencedKinds.join(','),
   [RENEWALS_SEEN_ANNOTATION]: JSON.stringify(Object.fromEntries([...announcement.renewalsSeen].slice(0, ORIGINS_MAX))),
 });
 
@@ -122,7 +132,8 @@ export function readWorkerAnnouncement({ metadata: { annotations = {} } }: DeepR
   if (controllerName === undefined || fenceAfterSeconds === undefined || fenceToken === undefined) return undefined;
   const version = boundedText(annotations[VERSION_ANNOTATION], NAME_CHARACTERS_MAX) ?? 'unknown';
   const renewalsSeen = parseRenewalsSeen(annotations[RENEWALS_SEEN_ANNOTATION]);
-  return { controllerName, version, fenceAfterSeconds, fenceToken, renewalsSeen };
+  const fencedKinds = boundedText(annotations[FENCED_KINDS_ANNOTATION], KINDS_CHARACTERS_MAX)?.split(',') ?? [];
+  return { controllerName, version, fenceAfterSeconds, fenceToken, fencedKinds, renewalsSeen };
 }
 
 /** Entries that cannot be read are left out. */
@@ -155,6 +166,7 @@ const NAME_CHARACTERS_MAX = 300;
 /** Nobody has more managers; an object may have 256 KiB of annotations. */
 const ORIGINS_MAX = 500;
 const RENEWALS_CHARACTERS_MAX = 128 * 1024;
+const KINDS_CHARACTERS_MAX = 16 * 1024;
 
 const boundedText = (value: unknown, charactersMax: number): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= charactersMax ? value : undefined;

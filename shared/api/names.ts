@@ -53,6 +53,10 @@ export const FENCE_AFTER_ANNOTATION = 'switchyard.dev/fence-after';
 export const FENCE_TOKEN_ANNOTATION = 'switchyard.dev/fence-token';
 /** ... and for how long each manager had been out of sight: JSON. */
 export const RENEWALS_SEEN_ANNOTATION = 'switchyard.dev/renewals-seen';
+/** On the Lease of an origin: the kinds of work beside Jobs of which it makes copies, for the worker to stop. */
+export const KINDS_ANNOTATION = 'switchyard.dev/kinds';
+/** On the Lease of a worker: the kinds beside Jobs of which it stops the copies of a manager that is out of reach. */
+export const FENCED_KINDS_ANNOTATION = 'switchyard.dev/fenced-kinds';
 
 /** Where those Leases are on a worker cluster, unless worker and WorkerCluster say something else. */
 export const DEFAULT_LEASE_NAMESPACE = 'switchyard-system';
@@ -103,6 +107,8 @@ export const HOLD_ANNOTATION = 'switchyard.dev/hold';
  * too.
  */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
+/** On a copy of a kind beside Jobs that its worker has suspended because the manager is out of reach: since when. The worker resumes it. */
+export const FENCED_ANNOTATION = 'switchyard.dev/fenced';
 /** Annotation by which a user says whether the pods of a Job end by themselves where nobody renews them (pod-fence.ts): `on` or `off`. */
 export const POD_FENCE_ANNOTATION = 'switchyard.dev/pod-fence';
 /**

@@ -1,6 +1,7 @@
 /** What may be done for the copies of each origin on this cluster, as far as its fence, the rights of the worker and its caches tell. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
+import type { FencedKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly, Lease } from '../../shared/api/kubernetes.ts';
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -19,6 +20,8 @@ export type CopiesStateDeps = {
   readonly fenceAfterMs: number;
   /** Something else may be done for the copies of this origin now; without one, for all copies. */
   readonly onChange: (origin: string | undefined) => void;
+  /** The Lease of a manager names these kinds beside Jobs. */
+  readonly onKinds: (kinds: readonly FencedKind[]) => void;
   /** Managers are to hear of it soon. */
   readonly onNews: () => void;
 };
@@ -114,7 +117,8 @@ export function createCopiesState(deps: CopiesStateDeps): CopiesState {
       if (lease !== undefined && read === undefined) return;
       if (lease !== undefined && read !== undefined) {
         const { uid, resourceVersion } = lease.metadata;
-        const { origin, holder, renewedMs, reconciled } = read;
+        const { origin, holder, renewedMs, reconciled, kinds } = read;
+        if (kinds.length > 0) deps.onKinds(kinds);
         fences.leaseSeen(origin, { uid, resourceVersion, renewedMs, held: holder !== undefined, reconciled }, clock.monotonic(), namespace);
       }
       settle();

@@ -5,6 +5,7 @@
  */
 import type { Registry } from 'prom-client';
 import { originOf } from '../../shared/api/copy-identity.ts';
+import type { FencedKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { FENCING_ANNOTATION } from '../../shared/api/names.ts';
 import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
@@ -43,6 +44,10 @@ export type FenceDeps = {
   readonly version: string;
   /** Something else may be done for the copies of this origin now; without one, for all copies. */
   readonly onChange: (origin: string | undefined) => void;
+  /** The Lease of a manager names these kinds beside Jobs. */
+  readonly onKinds: (kinds: readonly FencedKind[]) => void;
+  /** The kinds beside Jobs whose copies are stopped, by `fencedKindName`. */
+  readonly fencedKinds: () => readonly string[];
   /** The worker's own Lease shows that its cluster was restored from an older backup. */
   readonly onWentBack: (error: Error) => void;
 };
@@ -52,6 +57,10 @@ export interface Fence {
   run(signal: AbortSignal): Promise<void>;
   /** What may be done for this Job. One that is nobody's copy, or asks for no fence, is always open. */
   stateOf(job: DeepReadonly<Job>): FenceState;
+  /** What may be done for the copies of this origin that ask for a fence. */
+  stateOfOrigin(origin: string): FenceState;
+  /** There is something else to announce: managers are to hear of it soon. */
+  wake(): void;
   /**
    * What is known of this Job is from before its fence opened, and may be over: its manager has put things in order before it answered, and
    * of that the watch of Jobs may tell later than the watch of Leases tells of the answer.
@@ -66,13 +75,16 @@ export interface Fence {
   confirmed(job: DeepReadonly<Job>): void;
 }
 
+/** The fence as the Job controller asks it. */
+export type FenceOfJobs = Pick<Fence, 'stateOf' | 'isUnsure' | 'isInReach' | 'confirmed'>;
+
 /** A watch that has said nothing for this share of the time after which a fence trips is opened anew. */
 const QUIET_SHARE = 1 / 3;
 /** Where only the fence of an earlier worker binds, and no trip but its own is near. */
 const QUIET_WITHOUT_FENCE_MS = 20_000;
 
 export function createFence(deps: FenceDeps): Fence {
-  const { client, clock, random, controllerName, jobsNamespaces, identity, version, onChange, onWentBack, settings } = deps;
+  const { client, clock, random, controllerName, jobsNamespaces, identity, version, onChange, onKinds, fencedKinds, onWentBack, settings } = deps;
   const { fenceAfterMs, leaseNamespace, formerLeaseNamespace = leaseNamespace } = settings;
   const log = deps.log.with({ leases: leaseNamespace });
   const renewEveryMs = renewEveryMsOf(fenceAfterMs);
@@ -84,7 +96,8 @@ export function createFence(deps: FenceDeps): Fence {
   const places = createLeasePlaces({ ...leases, onLease, onAnswer });
   const openings = createOpenings({ client, clock, log, jobsNamespaces, onKnown: () => state.settle() });
   const metrics = createFenceMetrics(deps.registry);
-  const state = createCopiesState({ clock, log, metrics, fences, places, openings, fenceAfterMs, onChange, onNews: () => renewals.wake() });
+  const onNews = (): void => renewals.wake();
+  const state = createCopiesState({ clock, log, metrics, fences, places, openings, fenceAfterMs, onChange, onKinds, onNews });
   const quietMs = fenceAfterMs === 0 ? QUIET_WITHOUT_FENCE_MS : fenceAfterMs * QUIET_SHARE;
   const renewals = createOwnRenewals({
     client,
@@ -96,6 +109,7 @@ export function createFence(deps: FenceDeps): Fence {
     renewEveryMs,
     onWentBack,
     announced: { controllerName, version },
+    fencedKinds,
     // The timer that waits for the fence to be due is late by the time in which the machine slept.
     onDue: () => state.settle(),
     onDoubt(signal) {
@@ -124,6 +138,8 @@ export function createFence(deps: FenceDeps): Fence {
       if (origin === undefined || job.metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
       return state.ofOrigin(origin);
     },
+    stateOfOrigin: (origin) => state.ofOrigin(origin),
+    wake: () => renewals.wake(),
     isInReach: (origin) => places.arming() !== 'Refused' && (fences.has(origin) || !fences.binds()) && state.ofOrigin(origin) === 'Open',
     isUnsure: (job) => openings.isUnsure(job),
     confirmed: (job) => openings.confirmed(job),

@@ -23,6 +23,7 @@ export type OwnRenewalsDeps = {
   readonly fenceAfterMs: number;
   readonly renewEveryMs: number;
   readonly announced: Pick<WorkerAnnouncement, 'controllerName' | 'version'>;
+  readonly fencedKinds: () => readonly string[];
   /** A renewal is about to be sent. */
   readonly onDue: () => void;
   /** A renewal was answered, or its answer is late: watches that are silent may be dead. */
@@ -53,7 +54,7 @@ export const renewEveryMsOf = (fenceAfterMs: number): number =>
   fenceAfterMs === 0 ? RENEW_EVERY_MS : Math.min(RENEW_EVERY_MS, fenceAfterMs / RENEWALS_WITHIN_FENCE);
 
 export function createOwnRenewals(deps: OwnRenewalsDeps): OwnRenewals {
-  const { clock, log, fences, places, fenceAfterMs, renewEveryMs, announced, onDue, onDoubt, onWentBack } = deps;
+  const { clock, log, fences, places, fenceAfterMs, renewEveryMs, announced, fencedKinds, onDue, onDoubt, onWentBack } = deps;
   const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);
   const wakeUp = createWakeUp(clock);
 
@@ -61,7 +62,8 @@ export function createOwnRenewals(deps: OwnRenewalsDeps): OwnRenewals {
     const fenceToken = fences.tell(sentMs);
     const answer = awaitAnswer(fenceToken, sentMs, signal);
     const fenceAfterSeconds = places.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
-    const announcement = { ...announced, fenceAfterSeconds, fenceToken, renewalsSeen: fences.renewalsSeen(sentMs) };
+    const fence = { fenceAfterSeconds, fenceToken, fencedKinds: fenceAfterSeconds === 0 ? [] : fencedKinds() };
+    const announcement = { ...announced, ...fence, renewalsSeen: fences.renewalsSeen(sentMs) };
     const renewIn = async (place: LeasePlace): Promise<boolean> => {
       try {
         fences.mark(await place.renew(announcement, answer.signal), sentMs);

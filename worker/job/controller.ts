@@ -17,7 +17,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { Fence } from '../fence/fence.ts';
+import type { FenceOfJobs } from '../fence/fence.ts';
 import { withEndedPods } from '../logs/ended-pod.ts';
 import type { TailKeeper } from '../logs/tail-keeper.ts';
 import { traceOfCopy } from '../trace/copy-span.ts';
@@ -48,7 +48,7 @@ export type JobReconcilerDeps = {
   readonly memory: JobMemory;
   readonly recorder: EventRecorder;
   readonly metrics: JobMetrics;
-  readonly fence: Omit<Fence, 'run'>;
+  readonly fence: FenceOfJobs;
   /** Keeps the ends of logs of copies; absent: nobody does. */
   readonly tails?: TailKeeper;
   readonly clock: Clock;

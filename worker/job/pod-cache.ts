@@ -3,7 +3,9 @@ import {
   JOB_COMPLETION_INDEX,
   JOB_INDEX_FAILURE_COUNT_ANNOTATION,
   JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION,
+  ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { podIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
 import { LINE_LENGTH_MAX } from '../../shared/api/ended-pods.ts';
 import { lastLineOf } from '../../shared/api/log-tails.ts';
@@ -67,7 +69,7 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
   return function trimPod(pod) {
     const { name, namespace, uid, resourceVersion, creationTimestamp, labels, finalizers, ownerReferences } = pod.metadata;
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-    const annotations = keptAnnotations(pod.metadata.annotations);
+    const annotations = { ...keptAnnotations(pod.metadata.annotations), ...ofOperator(pod) };
     return {
       metadata: {
         name,
@@ -76,7 +78,7 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
         resourceVersion,
         creationTimestamp: shared.text(creationTimestamp),
         ...(labels && { labels: trimLabels(labels) }),
-        ...(annotations && { annotations }),
+        ...(Object.keys(annotations).length > 0 && { annotations }),
         ...(finalizers && { finalizers: shared.value(`finalizers ${finalizers.join()}`, () => finalizers) }),
         ...(ownerReferences && { ownerReferences: shared.value(`owners ${JSON.stringify(ownerReferences)}`, () => ownerReferences) }),
         ...(deletionTimestamp && { deletionTimestamp }),
@@ -86,6 +88,12 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
       status: trimStatus(pod.status),
     };
   };
+
+  /** Of which copy a pod is that no Job controls: the environment of its containers, which says so, is not kept. */
+  function ofOperator(pod: Pod): Record<string, string> | undefined {
+    const originUid = controllerOf(pod)?.kind === 'Job' ? undefined : podIdentity(pod.spec)?.originUid;
+    return originUid === undefined ? undefined : shared.value(`copy ${originUid}`, () => ({ [ORIGIN_UID_ANNOTATION]: originUid }));
+  }
 
   /** The completion index is different in each pod of a Job; all other labels are as a rule the same. */
   function trimLabels(labels: Readonly<Record<string, string>>): Record<string, string> {

@@ -40,7 +40,8 @@ export function createLossWatch(deps: {
         const { workload, record, assumed } = reservation;
         const cluster = lost.get(record.cluster);
         if (cluster === undefined || assumed || workload.phase !== 'Admitted') continue;
-        const job = fencedJob(workload.graceSeconds, record, cache.queueing().queues.get(record.clusterQueue)?.onLoss);
+        const { onLoss } = cache.queueing().queues.get(record.clusterQueue) ?? {};
+        const job = fencedJob(workload.graceSeconds, record, onLoss, workload.fencedKind);
         const judgement = judgeLoss(cluster, job, timeoutMs);
         if (judgement.kind === 'NotYet') nextMs = Math.min(nextMs, judgement.forMs);
         if (judgement.kind !== 'FencedOff') continue;

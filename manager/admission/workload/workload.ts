@@ -18,6 +18,7 @@ import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { AS_WRITTEN, type PodAdjustments } from '../../api/adjusted-pod.ts';
 import type { Requests } from '../../api/amount.ts';
+import { fencedKindOf } from '../../work-kind/kinds.ts';
 import { firstPodOf, requestsOf, type PodSet } from '../../work-kind/pod-sets.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
@@ -100,6 +101,8 @@ export type Workload = {
   readonly lacks?: Lacks;
   /** Termination grace period of its pods, in seconds. */
   readonly graceSeconds: number;
+  /** By which name workers announce that they stop copies of its kind; absent: it is a Job. */
+  readonly fencedKind?: string;
   /** What a cluster judges the Job by: `shapeOf`. */
   readonly shape: string;
   /** The message of its condition that it starts on no cluster; undefined without that condition. */
@@ -218,13 +221,13 @@ export function workloadOf(
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
     recoveryTimeoutMs: recoveryTimeout.kind === 'StartTimeout' ? recoveryTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
-    fenced: kind.of(name).isFenced ? (fencing.kind === 'Fencing' ? fencing.fenced : undefined) : false,
+    fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     podFenced: podFencedOf(kind, job, wishes),
     carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
     references: kind.references(job),
     needs: kind.needs(job),
     runtimeClass: classesOf(pod).runtimeClass,
-    ...omitUndefined({ data }),
+    ...omitUndefined({ data, fencedKind: fencedKindOf(kind, job) }),
     graceSeconds: kind.graceSeconds(job),
     shape: shapeOf(namespace, written.requests, kind.programOf(job)),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { FENCED_KINDS_MAX } from '../../../shared/api/fenced-kinds.ts';
 import { MISSING_OBJECTS_MAX } from '../needed-objects.ts';
 import { PRIORITY_CLASSES_MAX } from '../priority-class.ts';
 import { RUNTIME_CLASSES_MAX } from '../runtime-class.ts';
@@ -229,6 +230,13 @@ export const WorkerClusterStatusSchema = Type.Object({
             minimum: 0,
             format: 'int64',
             description: 'It stops copies when it has not heard of the manager for so long; 0: it does not.',
+          }),
+        ),
+        fencedKinds: Type.Optional(
+          Type.Array(Type.String({ maxLength: 340 }), {
+            maxItems: FENCED_KINDS_MAX,
+            'x-kubernetes-list-type': 'set',
+            description: 'The kinds beside Jobs of which it stops copies as well: jobsets.v1alpha2.jobset.x-k8s.io.',
           }),
         ),
       },

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { podRequests } from '../../api/pod-requests.ts';
 import { describedKind } from '../../work-kind/described/described-kind.ts';
 import type { Description } from '../../work-kind/described/description.ts';
-import { valueAt } from '../../work-kind/described/field-path.ts';
+import { valueAt } from '../../../shared/api/field-path.ts';
 import { readObject } from '../../work-kind/described/reading.ts';
 import type { PodSet } from '../../work-kind/pod-sets.ts';
 import type { Manifest } from '../import-kueue/documents.ts';

@@ -11,6 +11,7 @@ import type { Retention } from '../../api/retention.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import type { Capacity } from '../cluster/node-capacity.ts';
+import type { FencedKind } from '../../../shared/api/fenced-kinds.ts';
 import type { LeaseHold } from '../../../shared/kube/lease-hold.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { ReconcileResult } from '../../../shared/kube/controller.ts';
@@ -20,6 +21,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Random } from '../../../shared/runtime/random.ts';
 import type { IdentityProblem } from '../cluster/cluster-identities.ts';
 import type { LeaderTerm } from '../lease/leader-term.ts';
+import type { ShownFence } from '../lease/worker-watch.ts';
 import type { ClusterView, Contact, Copy } from '../mirror/mirror-group.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
@@ -120,8 +122,10 @@ export type RemoteClusterOptions = {
   readonly homeJudged: (signal: AbortSignal) => Promise<boolean>;
   /** Whether the operator has given the cluster up: the Lease is kept while it answers, but confirms no fence token any more. */
   readonly givenUp: () => boolean;
-  /** The fence that the WorkerCluster shows, in seconds; the next leader counts on it. */
-  readonly shownFenceSeconds: () => number | undefined;
+  /** The fence that the WorkerCluster shows; the next leader counts on it. */
+  readonly shownFence: () => ShownFence | undefined;
+  /** The kinds beside Jobs of which copies are made. */
+  readonly fencedKinds: readonly FencedKind[];
   /** Whether each of these copies is the one that may run, or rests. */
   readonly inPlace: (localKey: string, copies: readonly Copy[]) => boolean;
   /** Concurrent writes. */

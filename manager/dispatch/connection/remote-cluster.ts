@@ -181,7 +181,7 @@ class ConnectedCluster implements RemoteCluster {
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
       outOfPlace: (signal) => this.#outOfPlace(signal),
       confirm: (token) => {
-        this.#leases.confirm(token, options.shownFenceSeconds());
+        this.#leases.confirm(token, options.shownFence());
         this.#wakeUp.resolve();
       },
       clock,
@@ -416,7 +416,7 @@ class ConnectedCluster implements RemoteCluster {
 
   #tokenAsked(): string | undefined {
     const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
-    return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFenceSeconds()) : undefined;
+    return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFence()) : undefined;
   }
 
   /** Keys of Jobs with copies that must not run, by a new list of all Jobs: the cache may be stale, and lacks unlabelled copies. */

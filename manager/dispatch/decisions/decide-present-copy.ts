@@ -1,4 +1,5 @@
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import { FENCED_ANNOTATION } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
@@ -72,7 +73,10 @@ export function decidePresentCopy(
   // The API server is too old for such changes: the resting copy is deleted, and created again with the present template.
   if (view?.problem !== undefined && kind.copies.changesPods(spec) && kind.copies.isAtRest(copy.job))
     return { remote: deletions(kind, [copy]), home };
-  const annotations = 'reason' in wanted ? undefined : changedMarks(copy.job, wanted);
+  // A copy that is to stay suspended is not resumed by its worker either.
+  const stays = !runs && kind.copies.isFenced(copy.job) ? { [FENCED_ANNOTATION]: null } : undefined;
+  const marks = 'reason' in wanted ? undefined : changedMarks(copy.job, wanted);
+  const annotations = marks === undefined ? stays : { ...marks, ...stays };
   if (spec !== undefined || annotations !== undefined) return { remote: [update(spec ?? {}, annotations)], home };
   return { remote: seed === undefined ? [] : [{ kind: 'Seed', cluster, copy: copy.job, status: seed }], home };
 }

@@ -1,6 +1,7 @@
 import { formatOriginHolder, originLeaseName, parseOriginHolder, type OriginHolder } from '../../../shared/api/fence-leases.ts';
+import { type FencedKind, formatFencedKinds } from '../../../shared/api/fenced-kinds.ts';
 import type { Lease, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { HOME_VERSION_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RECONCILED_ANNOTATION } from '../../../shared/api/names.ts';
+import { HOME_VERSION_ANNOTATION, KINDS_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RECONCILED_ANNOTATION } from '../../../shared/api/names.ts';
 import { LEASES } from '../../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../../shared/api/wire-time.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
@@ -29,6 +30,8 @@ export type ClusterLeaseOptions = {
   /** Whether the operator has given the cluster up. The Lease of such a cluster says so, and confirms no fence token of its worker. */
   readonly givenUp: () => boolean;
   readonly renewIntervalMs: number;
+  /** The kinds beside Jobs of which copies are made: the Lease names them to the worker. */
+  readonly fencedKinds: readonly FencedKind[];
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -209,7 +212,7 @@ class OriginLease implements ClusterLease {
     const { uid, resourceVersion } = lease?.metadata ?? {};
     const before = this.#lease?.metadata;
     if (before?.uid !== uid || before?.resourceVersion !== resourceVersion) this.#unchangedSinceMs = this.#options.clock.monotonic();
-    this.#lease = lease && essentialsOfLease(lease, [RECONCILED_ANNOTATION, HOME_VERSION_ANNOTATION]);
+    this.#lease = lease && essentialsOfLease(lease, [RECONCILED_ANNOTATION, HOME_VERSION_ANNOTATION, KINDS_ANNOTATION]);
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
@@ -257,7 +260,11 @@ class OriginLease implements ClusterLease {
     const said = this.#isWrittenByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
     const reconciled = this.#options.givenUp() ? undefined : (this.#wanted ?? said);
     const homeVersion = term.homeVersion();
-    const annotations = omitUndefined({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
+    const annotations = omitUndefined({
+      [RECONCILED_ANNOTATION]: reconciled,
+      [HOME_VERSION_ANNOTATION]: homeVersion,
+      [KINDS_ANNOTATION]: formatFencedKinds(this.#options.fencedKinds),
+    });
     // A worker takes a renew time that goes back for a restored cluster, and the clocks of managers differ.
     const renewTime = toWireMicroTime(renewalTime(clock.now(), previous));
     const { leaseTransitions = 0, acquireTime = renewTime } = previous ?? {};

@@ -12,7 +12,7 @@ import { aborted } from '../../../shared/runtime/tasks.ts';
 import { createClusterLease, type ClusterLease, type ClusterLeaseOptions, type LeaseKept } from './cluster-lease.ts';
 import type { ProbeRefusal } from '../cluster/cluster-health.ts';
 import { isGone, type WorkerFinding } from '../cluster/worker-finding.ts';
-import { createWorkerWatch, longestFence, type WorkerWatch, type WorkerWatchOptions } from './worker-watch.ts';
+import { createWorkerWatch, longestFence, type ShownFence, type WorkerWatch, type WorkerWatchOptions } from './worker-watch.ts';
 
 export type LeasePlacesOptions = Omit<ClusterLeaseOptions, 'namespace'> & {
   /** See `leaseNamespaces` of shared/api/fence-leases.ts. */
@@ -31,9 +31,9 @@ export interface LeasePlaces extends Pick<ClusterLease, 'isHeld' | 'sentMs' | 'd
    */
   keep(clusterUid: string, signal: AbortSignal): Promise<LeaseKept>;
   /** A fence token that its worker asks for and that is not answered in the namespace where it does; see {@link WorkerWatch.fenceToken}. */
-  tokenAsked(shownFenceSeconds: number | undefined): string | undefined;
+  tokenAsked(shown: ShownFence | undefined): string | undefined;
   /** The next renewals are to answer this token where it is asked for; undefined: no token is answered any longer. */
-  confirm(token: string | undefined, shownFenceSeconds?: number): void;
+  confirm(token: string | undefined, shown?: ShownFence): void;
   /** Of two workers that are alive the first counts, with the longer fence. */
   finding(inReach: boolean): WorkerFinding;
   isBuiltIn(): boolean;
@@ -142,17 +142,17 @@ class Places implements LeasePlaces {
     return sent.length === 0 ? undefined : Math.max(...sent);
   }
 
-  tokenAsked(shownFenceSeconds: number | undefined): string | undefined {
+  tokenAsked(shown: ShownFence | undefined): string | undefined {
     const unanswered = this.#opened.flatMap(({ lease, watch }) => {
-      const token = watch?.fenceToken(shownFenceSeconds);
+      const token = watch?.fenceToken(shown);
       return token === undefined || token === lease.confirmed() ? [] : [token];
     });
     return unanswered[0];
   }
 
-  confirm(token: string | undefined, shownFenceSeconds?: number): void {
+  confirm(token: string | undefined, shown?: ShownFence): void {
     for (const { lease, watch } of this.#places)
-      if (token === undefined || watch?.fenceToken(shownFenceSeconds) === token) lease.confirm(token);
+      if (token === undefined || watch?.fenceToken(shown) === token) lease.confirm(token);
   }
 
   async release(): Promise<void> {
@@ -167,7 +167,10 @@ class Places implements LeasePlaces {
     if (findings.length === 0 || findings.some(({ kind }) => kind === 'OutOfSight')) return { kind: 'OutOfSight' };
     if (first !== undefined) {
       const fenceAfterSeconds = longestFence(alive.map(({ worker }) => worker.fenceAfterSeconds ?? 0));
-      return { ...first, worker: { ...first.worker, fenceAfterSeconds } };
+      const [kinds = [], ...others] = alive.map(({ worker }) => worker.fencedKinds ?? []);
+      const fencedKinds = kinds.filter((kind) => others.every((each) => each.includes(kind)));
+      const { fencedKinds: _kinds, ...said } = first.worker;
+      return { ...first, worker: { ...said, fenceAfterSeconds, ...(fencedKinds.length === 0 ? {} : { fencedKinds }) } };
     }
     return announced[0] ?? findings.find(({ kind }) => kind === 'Other') ?? findings[0] ?? { kind: 'OutOfSight' };
   }

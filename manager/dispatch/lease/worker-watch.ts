@@ -5,6 +5,7 @@ import {
   CONTROLLER_NAME_ANNOTATION,
   FENCE_AFTER_ANNOTATION,
   FENCE_TOKEN_ANNOTATION,
+  FENCED_KINDS_ANNOTATION,
   VERSION_ANNOTATION,
   WORKER_LABEL,
 } from '../../../shared/api/names.ts';
@@ -13,6 +14,7 @@ import { createInformer, type Informer, type InformerOptions } from '../../../sh
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import { essentialsOfLease } from './lease-essentials.ts';
+import { FENCED_KINDS_MAX } from '../../../shared/api/fenced-kinds.ts';
 import { isGone, type AnnouncedWorker, type Pulse, type WorkerFinding } from '../cluster/worker-finding.ts';
 
 export type WorkerWatchOptions = Pick<
@@ -33,14 +35,23 @@ export interface WorkerWatch {
   isBuiltIn(): boolean;
   /**
    * The fence token that the worker asks its manager to confirm before copies go on. undefined: the worker asks for none, or its
-   * WorkerCluster still shows a shorter fence (`shownFenceSeconds`) than the worker announces. After the confirmation the worker goes by
+   * WorkerCluster still shows (`shown`) a shorter fence than the worker announces, or one of more kinds. After the confirmation the worker goes by
    * its own fence, and the next leader counts on the fence that the WorkerCluster shows.
    */
-  fenceToken(shownFenceSeconds: number | undefined): string | undefined;
+  fenceToken(shown: ShownFence | undefined): string | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
-const ANNOTATIONS = [CONTROLLER_NAME_ANNOTATION, VERSION_ANNOTATION, FENCE_AFTER_ANNOTATION, FENCE_TOKEN_ANNOTATION];
+/** The fence of a worker, as its WorkerCluster shows it. */
+export type ShownFence = DeepReadonly<Pick<AnnouncedWorker, 'fenceAfterSeconds' | 'fencedKinds'>>;
+
+const ANNOTATIONS = [
+  CONTROLLER_NAME_ANNOTATION,
+  VERSION_ANNOTATION,
+  FENCE_AFTER_ANNOTATION,
+  FENCE_TOKEN_ANNOTATION,
+  FENCED_KINDS_ANNOTATION,
+];
 
 export const createWorkerWatch = (options: WorkerWatchOptions): WorkerWatch => new LeaseWatch(options);
 
@@ -99,10 +110,11 @@ class LeaseWatch implements WorkerWatch {
     return this.#isForBuiltIn && this.#announced(this.#leases.get(this.#key)) === undefined;
   }
 
-  fenceToken(shownFenceSeconds: number | undefined): string | undefined {
+  fenceToken(shown: ShownFence | undefined): string | undefined {
     const lease = this.#leases.get(this.#key);
     const announcement = lease && readWorkerAnnouncement(lease);
-    if (announcement === undefined || lengthOf(shownFenceSeconds ?? 0) < lengthOf(announcement.fenceAfterSeconds)) return undefined;
+    if (announcement === undefined || lengthOf(shown?.fenceAfterSeconds ?? 0) < lengthOf(announcement.fenceAfterSeconds)) return undefined;
+    if (shown?.fencedKinds?.some((kind) => !announcement.fencedKinds.includes(kind)) === true) return undefined;
     return announcement.fenceToken;
   }
 
@@ -144,11 +156,13 @@ export const longestFence = (fences: readonly number[]): number => (fences.inclu
 /** In seconds; a fence of 0 never stops its copies and is the longest. */
 const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);
 
-function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds }: WorkerAnnouncement): AnnouncedWorker {
+function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds, fencedKinds }: WorkerAnnouncement): AnnouncedWorker {
+  const kinds = fencedKinds.slice(0, FENCED_KINDS_MAX).map((kind) => sanitizeText(kind, 340));
   return {
     name: sanitizeText(spec?.holderIdentity ?? '', 253),
     version: sanitizeText(version, 64),
     controllerName: sanitizeText(controllerName, 63),
     fenceAfterSeconds,
+    ...(kinds.length === 0 ? {} : { fencedKinds: [...new Set(kinds)].toSorted() }),
   };
 }

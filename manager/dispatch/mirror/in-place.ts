@@ -5,11 +5,11 @@ import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
- * The Job controller would create pods for this copy, though its Job may have been proven to rest meanwhile: fenced off, or before its
+ * The controller of this copy would create pods for it, once its worker has resumed it at the latest, though its Job may have been proven to rest meanwhile: fenced off, or before its
  * cluster was restored.
  */
 const isToBeSuspended = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
-  !kind.isSuspended(job) && job.metadata.deletionTimestamp === undefined && !kind.home.hasVerdict(job);
+  (!kind.isSuspended(job) || kind.copies.isFenced(job)) && job.metadata.deletionTimestamp === undefined && !kind.home.hasVerdict(job);
 
 /**
  * Whether this copy may run: the record of its Job names it, or the last valid record where the Job has none now. Any copy may rest,

@@ -138,10 +138,10 @@ function lostIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): E
 }
 
 /** The judgement about a Workload on a lost cluster; undefined if its cluster is not lost. */
-function judgementOf({ graceSeconds }: Workload, record: AdmissionRecord, world: World, queueing: QueueingSetup) {
+function judgementOf({ graceSeconds, fencedKind }: Workload, record: AdmissionRecord, world: World, queueing: QueueingSetup) {
   const loss = world.losses?.get(record.cluster);
   if (loss === undefined) return undefined;
-  const job = fencedJob(graceSeconds, record, queueing.queues.get(record.clusterQueue)?.onLoss);
+  const job = fencedJob(graceSeconds, record, queueing.queues.get(record.clusterQueue)?.onLoss, fencedKind);
   return judgeLoss(loss, job, world.workerLostTimeoutMs ?? WORKER_LOST_TIMEOUT_MS);
 }
 

@@ -6,7 +6,7 @@ import { podReferences, type PodReference } from '../../api/pod-references.ts';
 import type { CachedForm } from '../work-kind.ts';
 import type { Description } from './description.ts';
 import { statusIn } from './described-conditions.ts';
-import { valueAt, withValueAt } from './field-path.ts';
+import { valueAt, withValueAt } from '../../../shared/api/field-path.ts';
 import type { Readings } from './readings.ts';
 import { visibleObject } from './visible-object.ts';
 

@@ -4,6 +4,7 @@ import {
   CARRY_PENDING_ANNOTATION,
   DISPATCH_EPOCH_ANNOTATION,
   ENDED_PODS_ANNOTATION,
+  FENCED_ANNOTATION,
   FENCING_ANNOTATION,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
@@ -34,7 +35,7 @@ import type { CopyOptions } from '../copy-options.ts';
 import type { SingleCopyRules } from '../work-kind.ts';
 import { kindsOwn, verdict } from './described-conditions.ts';
 import type { Description } from './description.ts';
-import { type FieldPath, valueAt, withoutField, withValueAt } from './field-path.ts';
+import { type FieldPath, valueAt, withoutField, withValueAt } from '../../../shared/api/field-path.ts';
 import type { Readings } from './readings.ts';
 import { isCompact } from './described-cache.ts';
 import { visibleObject } from './visible-object.ts';
@@ -47,6 +48,7 @@ export function describedCopies(description: Description, readings: Readings): S
     const said = type === undefined ? undefined : findCondition(status?.conditions, type);
     return said?.status === 'True' ? (said.lastTransitionTime ?? '') : undefined;
   };
+  const isFenced = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.annotations?.[FENCED_ANNOTATION] !== undefined;
   const isResumeUnseen = (copy: DeepReadonly<WorkObject>): boolean => {
     const since = isSuspended(copy) ? suspendedSince(copy) : undefined;
     return since !== undefined && copy.metadata.annotations?.[RESUMED_FROM_ANNOTATION] === since;
@@ -65,7 +67,9 @@ export function describedCopies(description: Description, readings: Readings): S
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
       spec: {},
     }),
-    change: (copy, wanted, suspend) => changeOf(description, copy, wanted, suspend),
+    // Its worker resumes a copy that it has suspended.
+    change: (copy, wanted, suspend) => changeOf(description, copy, wanted, suspend || isFenced(copy)),
+    isFenced,
     resumes: (change) => valueAt(change, description.suspend.slice(1)) === false,
     suspended: (copy) => withValueAt(copy, description.suspend, true),
     withReferences: (copy, nameOf) =>
@@ -79,7 +83,7 @@ export function describedCopies(description: Description, readings: Readings): S
     // What a copy has lost since it was made may have been changed by its operator.
     droppedFields: (sent, kept) =>
       kept.metadata.generation === 1 ? missingBelow(sentFields(description, sent), kept.spec, 'spec').slice(0, LISTED_MAX) : [],
-    isAtRest: (copy) => isFinished(copy.status) || (isSuspended(copy) && readings.of(copy).state.atRest && !isResumeUnseen(copy)),
+    isAtRest: (copy) => isFinished(copy.status) || (isSuspended(copy) && !isFenced(copy) && readings.of(copy).state.atRest && !isResumeUnseen(copy)),
     isUnbegun: (copy) => !readings.of(copy).state.started && !isFinished(copy.status),
     isResumeUnseen,
     resumption: (copy) => ({ [RESUMED_FROM_ANNOTATION]: suspendedSince(copy) ?? '' }),
@@ -159,10 +163,10 @@ const ANNOTATIONS = [
   ORIGIN_UID_ANNOTATION,
   DISPATCH_EPOCH_ANNOTATION,
   ENDED_PODS_ANNOTATION,
+  FENCED_ANNOTATION,
   FENCING_ANNOTATION,
   CARRY_PENDING_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
-  ENDED_PODS_ANNOTATION,
 ];
 const STATUS_BYTES_MAX = 64 * 1024;
 const SPEC_BYTES_MAX = 64 * 1024;

@@ -4,7 +4,7 @@ import { isSwitchyards, withOwn } from '../own-conditions.ts';
 import type { HomeStatusInput, SingleHomeRules } from '../work-kind.ts';
 import { condition, copyOf, kindsOwn, storedApart } from './described-conditions.ts';
 import type { Description } from './description.ts';
-import { valueAt, withValueAt } from './field-path.ts';
+import { valueAt, withValueAt } from '../../../shared/api/field-path.ts';
 import type { Readings } from './readings.ts';
 
 /**

@@ -10,7 +10,7 @@ import { controllerOf, describedCache, isCompact, needsOf, referencesOf } from '
 import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
 import type { Description } from './description.ts';
-import { patchOperations, valueAt, withValueAt } from './field-path.ts';
+import { patchOperations, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
 import { Readings } from './readings.ts';
 import { visibleObject, visibleTemplate } from './visible-object.ts';
 
@@ -27,7 +27,7 @@ export function describedKind(description: Description): SingleKind {
   const kind: SingleKind = {
     of: () => kind,
     others: [],
-    isFenced: false,
+    fenced: { resource, suspend, suspendedCondition: description.state.suspendedCondition },
     podsOf: ({ namespace, name }) => selectorText(readings.of({ metadata: { namespace, name }, spec: {} }).podLabels),
     resource,
     controllerOf: (object) => controllerOf(description, object),

@@ -14,7 +14,7 @@ import {
   POD_SET_ENVIRONMENT,
   string,
 } from './expression.ts';
-import { type FieldPath, parsePath } from './field-path.ts';
+import { type FieldPath, parsePath } from '../../../shared/api/field-path.ts';
 
 /** A description of a kind, compiled: its paths are read, and each of its expressions is checked and ready. */
 export type Description = {

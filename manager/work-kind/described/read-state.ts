@@ -7,7 +7,7 @@ import { time } from '../copy/remote-conditions.ts';
 import type { PodSet } from '../pod-sets.ts';
 import type { Description } from './description.ts';
 import { type Expression, valueOf } from './expression.ts';
-import { valueAt } from './field-path.ts';
+import { valueAt } from '../../../shared/api/field-path.ts';
 
 /** How far an object is. */
 export type ReadState = {

@@ -7,7 +7,7 @@ import type { PodSet } from '../pod-sets.ts';
 import { parseQualifiedName } from '../qualified-name.ts';
 import type { Description, PodSetDescription } from './description.ts';
 import { evaluated, type Expression, valueOf } from './expression.ts';
-import { ENTRIES_MAX, type Entry, entriesAt, type FieldPath, parsePath, pathText, valueAt } from './field-path.ts';
+import { ENTRIES_MAX, type Entry, entriesAt, type FieldPath, parsePath, pathText, valueAt } from '../../../shared/api/field-path.ts';
 import { templateProblem } from './pod-shape.ts';
 import { type ReadState, readState } from './read-state.ts';
 import { visibleObject } from './visible-object.ts';

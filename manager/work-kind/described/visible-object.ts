@@ -3,7 +3,7 @@ import { SWITCHYARD_GROUP } from '../../../shared/api/names.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { essentialsOfPod } from '../copy/pod-essentials.ts';
-import { type FieldPath, valueAt, withValueAt } from './field-path.ts';
+import { type FieldPath, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
 import { templateProblem } from './pod-shape.ts';
 
 /** Expressions see no longer texts: scripts and settings decide nothing, and fill a cache. */

@@ -40,6 +40,8 @@ const cache: CachedForm<Job> = {
 
 const copies: SingleCopyRules = {
   suspendedCondition: 'Suspended',
+  // The worker stops its pods, and does not suspend it.
+  isFenced: () => false,
   of: remoteJob,
   essentials: essentialsOfCopy,
   unrelated: (job: Job): Job => ({ metadata: identityIn(job), spec: { template: { spec: { containers: [] } } } }),
@@ -128,7 +130,7 @@ export const JOB_KIND: SingleKind<Job> = {
   podSelector,
   progress: progressOf,
   podsOf: ({ name }) => `${JOB_NAME_LABEL}=${name}`,
-  isFenced: true,
+  fenced: undefined,
   cache,
   copies,
   home,

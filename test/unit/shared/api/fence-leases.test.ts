@@ -88,6 +88,7 @@ describe('the Lease of a worker', () => {
     version: '1.2.3',
     fenceAfterSeconds: 60,
     fenceToken: 't',
+    fencedKinds: ['jobsets.v1alpha2.jobset.x-k8s.io', 'rayjobs.v1.ray.io'],
     renewalsSeen: new Map([[ORIGIN, { renewTime: '2026-01-01T00:00:00.000000Z', elapsedSeconds: 12.5, fenceAfterSeconds: 7.5 }]]),
   };
   const withAnnotations = (annotations: Record<string, string>): Lease => lease({ annotations });
@@ -103,6 +104,12 @@ describe('the Lease of a worker', () => {
       expect(readWorkerAnnouncement(withAnnotations(rest))).toBeUndefined();
     },
   );
+
+  test('that stops no copies of kinds beside Jobs says so, so that what the worker before it announced does not stay', () => {
+    const annotations = workerAnnotations({ ...announcement, fencedKinds: [] });
+    expect(annotations).toMatchObject({ 'switchyard.dev/fenced-kinds': '' });
+    expect(readWorkerAnnouncement(withAnnotations(annotations))?.fencedKinds).toEqual([]);
+  });
 
   test.each(['-1', '1.5', '60s', ''])('with fence-after %j is no announcement', (text) => {
     const annotations = { ...workerAnnotations(announcement), 'switchyard.dev/fence-after': text };

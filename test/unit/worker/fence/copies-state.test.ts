@@ -27,6 +27,7 @@ function stateOf(fenceAfterMs = FENCE_MS) {
     openings: { note: () => undefined, isKnown: () => world.known },
     fenceAfterMs,
     onChange: (origin) => changed.push(origin),
+    onKinds: () => undefined,
     onNews: () => news++,
   });
   let version = 0;

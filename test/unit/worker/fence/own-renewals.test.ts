@@ -42,6 +42,7 @@ function renewalsOf(answerMs: number, fenceAfterMs = 60_000) {
     fenceAfterMs,
     renewEveryMs: renewEveryMsOf(fenceAfterMs),
     announced: { controllerName: 'c', version: 'v0' },
+    fencedKinds: () => ['jobsets.v1alpha2.jobset.x-k8s.io'],
     onDue: () => undefined,
     onDoubt: () => undefined,
     onWentBack: () => undefined,

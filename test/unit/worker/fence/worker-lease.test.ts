@@ -20,6 +20,7 @@ const ANNOUNCEMENT = {
   version: '1.2.3',
   fenceAfterSeconds: 60,
   fenceToken: 'token-1',
+  fencedKinds: [],
   renewalsSeen: new Map(),
 };
 

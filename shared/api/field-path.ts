@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../api/json-value.ts';
+import { isJsonObject } from './json-value.ts';
 
 /** The way to a field: names, and places in lists. */
 export type FieldPath = readonly (string | number)[];

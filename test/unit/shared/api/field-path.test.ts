@@ -8,7 +8,7 @@ import {
   valueAt,
   withoutField,
   withValueAt,
-} from '../../../../../manager/work-kind/described/field-path.ts';
+} from '../../../../shared/api/field-path.ts';
 
 describe('a path', () => {
   test.each(['spec.suspend', 'spec.components[0].podSets[12].path', 'spec.a_b-c'])('%s is read and written alike', (text) => {

@@ -1,0 +1,213 @@
+/**
+ * Goal: where the manager is out of reach, the worker stops the copies of a kind that only its description knows: it suspends them, and
+ * deletes the pods that their operator leaves. Then they move; or they go on where they were, unless they were stopped at home meanwhile.
+ */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { writtenRecordOf } from '../../manager/api/records.ts';
+import type { Pod, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
+import { FENCED_ANNOTATION, FENCING_ANNOTATION, HOLD_ANNOTATION, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION, SIMULATE_DURATION_ANNOTATION } from '../../shared/api/names.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, PODS, type Resource } from '../../shared/api/resources.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
+import { createCrds } from '../support/crds.ts';
+import { noting } from '../support/noting-client.ts';
+import { aCrew, aCrewKind, CREW_DEFINITION, CREWS } from '../unit/manager/work-kind/described/described.ts';
+import { createWholeWorld, HOME, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
+
+const KEY = { namespace: NAMESPACE, name: 'argo' };
+const NAME = 'crews.v1.example.com';
+const LOST_MS = 180_000;
+
+let world: WholeWorld;
+let worker: RunningProgram;
+let cutOff: Set<string>;
+beforeEach(async () => {
+  cutOff = new Set();
+  world = await createWholeWorld({
+    clusters: ['east', 'west'],
+    async install(client, cluster) {
+      if (cluster === HOME) await createCrds(client);
+      await client.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
+      if (cluster === 'east') await grantAllButPatchingCrews(client);
+    },
+  });
+});
+afterEach(() => world.close());
+
+const fence = { fenceAfterMs: 60_000 };
+const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
+const CLUSTER_ROLES: Resource = { ...RBAC, plural: 'clusterroles', kind: 'ClusterRole' };
+const CLUSTER_ROLE_BINDINGS: Resource = { ...RBAC, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
+const LIMITED = { name: 'limited', groups: [] };
+
+async function grantAllButPatchingCrews(client: KubeClient): Promise<void> {
+  const metadata = { name: LIMITED.name };
+  const groups = ['', 'batch', 'coordination.k8s.io', 'authorization.k8s.io'];
+  await client.create(CLUSTER_ROLES, {
+    metadata,
+    rules: [
+      { apiGroups: groups, resources: ['*'], verbs: ['*'] },
+      { apiGroups: ['example.com'], resources: ['crews'], verbs: ['list', 'watch'] },
+    ],
+  } as never);
+  await client.create(CLUSTER_ROLE_BINDINGS, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: LIMITED.name },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: LIMITED.name }],
+  } as never);
+}
+
+async function started({ workerLostTimeoutMs = LOST_MS, annotations = {}, isLimited = false } = {}): Promise<void> {
+  worker = world.startWorker('east', 'worker-east', { ...fence, ...(isLimited ? { user: () => LIMITED } : {}) });
+  world.startWorker('west', 'worker-west', fence);
+  world.startManager('one', {
+    parts: {
+      kinds: [aCrewKind()],
+      workerLostTimeoutMs,
+      connectCluster: (cluster) => noting(world.client(cluster), [], () => cutOff.has(cluster)),
+    },
+  });
+  await world.clock.advance(30_000);
+  const { metadata, spec, ...crew } = aCrew({ metadata: { annotations: { 'switchyard.dev/clusters': 'east,west', ...annotations } } });
+  const { uid: _uid, resourceVersion: _version, generation: _generation, creationTimestamp: _created, ...named } = metadata;
+  const policy = { suspend: true, managedBy: 'example.com/elsewhere' };
+  await world.home.create(CREWS, { ...crew, metadata: named, spec: { ...spec, policy } } as Unsaved<WorkObject>);
+  await world.clock.advance(10_000);
+  await say('east', { phase: 'Sailing', aboard: true });
+}
+
+const onHome = (): Promise<WorkObject> => world.home.get(CREWS, KEY);
+const copyOn = (cluster: string): Promise<WorkObject | undefined> => world.client(cluster).get(CREWS, KEY).catch(undefinedIfAbsent);
+const undefinedIfAbsent = (error: unknown): undefined => {
+  if (!isNotFound(error)) throw error;
+};
+const isSuspended = async (cluster: string): Promise<unknown> => {
+  const spec = (await copyOn(cluster))?.spec as { readonly policy?: { readonly suspend?: unknown } } | undefined;
+  return spec?.policy?.suspend;
+};
+const markOn = async (cluster: string): Promise<string | undefined> => (await copyOn(cluster))?.metadata.annotations?.[FENCED_ANNOTATION];
+const placeOf = async (): Promise<string | undefined> => {
+  const record = writtenRecordOf(await onHome());
+  return record.kind === 'Record' ? record.record.cluster : undefined;
+};
+
+/** What the operator on a worker cluster says of the crew. */
+async function say(cluster: string, status: object, ...types: readonly string[]): Promise<void> {
+  const lastTransitionTime = new Date(world.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
+  const conditions = types.map((type) => ({ type, status: 'True', reason: 'Asked', message: '', lastTransitionTime }));
+  await world.client(cluster).patchStatus(CREWS, KEY, { type: 'merge', body: { status: { ...status, conditions } } });
+  await world.clock.advance(10_000);
+}
+
+/** A pod of the crew, as its operator makes it of the template of its copy. */
+async function board(name: string): Promise<void> {
+  const copy = await copyOn('east');
+  const { captain } = copy?.spec as { readonly captain: { readonly spec: Pod['spec'] } };
+  const uid = copy?.metadata.uid ?? '';
+  const controller = { apiVersion: 'example.com/v1', kind: 'Crew', name: 'argo', uid, controller: true, blockOwnerDeletion: true };
+  const annotations = { [SIMULATE_DURATION_ANNOTATION]: '3600s' };
+  const metadata = { namespace: NAMESPACE, name, annotations, ownerReferences: [controller] };
+  await world.client('east').create(PODS, { metadata, spec: { ...captain.spec, nodeName: 'node-1' } });
+}
+/** Those that nobody has asked to end. */
+const pods = async (): Promise<readonly string[]> =>
+  (await world.podsOn('east')).flatMap(({ metadata: { name, deletionTimestamp } }) => (deletionTimestamp === undefined ? [name] : []));
+
+test('the WorkerCluster shows the kinds that its worker stops', async () => {
+  await started();
+  expect((await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'east' })).status?.worker?.fencedKinds).toEqual([NAME]);
+});
+
+test('a copy that is cut off is suspended, loses the pods that its operator leaves, and moves', async () => {
+  await started();
+  await board('argo-captain');
+  await world.client('east').create(PODS, {
+    metadata: { namespace: NAMESPACE, name: 'beside', annotations: { [SIMULATE_DURATION_ANNOTATION]: '3600s' } },
+    spec: { containers: [{ name: 'main', image: 'busybox' }], nodeName: 'node-1' },
+  });
+  cutOff.add('east');
+  for (let seconds = 0; seconds < 62 && (await isSuspended('east')) !== true; seconds++) await world.clock.advance(1_000);
+  expect(await markOn('east')).toMatch(/^20/);
+  expect(await pods()).toContain('argo-captain');
+  await world.clock.advance(12_000);
+  expect(await pods()).toEqual(['beside']);
+  // An operator that takes no notice of the suspension starts another one.
+  await board('argo-captain-2');
+  await world.clock.advance(2_000);
+  expect(await pods()).toEqual(['beside']);
+  const { items } = await world.client('east').list(EVENTS, { namespace: NAMESPACE });
+  expect(items.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['Fenced', 'FencedPodsDeleted']));
+  expect(await placeOf()).toBe('east');
+
+  await world.clock.advance(LOST_MS);
+  expect([await placeOf(), await isSuspended('west')]).toEqual(['west', false]);
+  expect(await isSuspended('east')).toBe(true);
+  cutOff.clear();
+  await world.clock.advance(120_000);
+  expect([await copyOn('east'), await isSuspended('west')]).toEqual([undefined, false]);
+});
+
+test('a copy whose origin label is taken away meanwhile is stopped all the same: its pod templates say whose it is', async () => {
+  await started();
+  cutOff.add('east');
+  await world.client('east').patch(CREWS, KEY, { type: 'merge', body: { metadata: { labels: { [ORIGIN_LABEL]: null } } } });
+  await world.clock.advance(62_000);
+  expect(await isSuspended('east')).toBe(true);
+});
+
+test('it goes on where it was once its manager is back, and the rest from before proves nothing then', async () => {
+  await started();
+  cutOff.add('east');
+  await world.clock.advance(70_000);
+  await say('east', { phase: 'Moored' }, 'Moored');
+  const moored = findCondition((await copyOn('east'))?.status?.conditions, 'Moored')?.lastTransitionTime;
+  cutOff.clear();
+  await world.clock.advance(60_000);
+  expect([await isSuspended('east'), await markOn('east'), await placeOf()]).toEqual([false, undefined, 'east']);
+  expect((await copyOn('east'))?.metadata.annotations?.[RESUMED_FROM_ANNOTATION]).toBe(moored);
+});
+
+test('it stays suspended where it was held at home meanwhile, and counts as at rest only without the mark', async () => {
+  await started();
+  cutOff.add('east');
+  await world.clock.advance(70_000);
+  await world.home.patch(CREWS, KEY, { type: 'merge', body: { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } } });
+  await say('east', { phase: 'Moored' }, 'Moored');
+  cutOff.clear();
+  await world.clock.advance(60_000);
+  expect([await isSuspended('east'), await markOn('east')]).toEqual([true, undefined]);
+  expect(findCondition((await onHome()).status?.conditions, 'QuotaReserved')).toMatchObject({ status: 'False', reason: 'Held' });
+});
+
+test('a worker that is started anew while its manager is away stops what is unsuspended by hand, and resumes all when it is back', async () => {
+  await started({ workerLostTimeoutMs: 600_000 });
+  cutOff.add('east');
+  await world.clock.advance(70_000);
+  worker.kill();
+  await world.client('east').patch(CREWS, KEY, { type: 'merge', body: { spec: { policy: { suspend: false } } } });
+  world.startWorker('east', 'worker-east-2', fence);
+  await world.clock.advance(30_000);
+  expect(await isSuspended('east')).toBe(true);
+  cutOff.clear();
+  await world.clock.advance(60_000);
+  expect([await isSuspended('east'), await markOn('east')]).toEqual([false, undefined]);
+});
+
+test('where it asks for no fence it runs on, and does not move', async () => {
+  await started({ annotations: { [FENCING_ANNOTATION]: 'off' } });
+  await board('argo-captain');
+  cutOff.add('east');
+  await world.clock.advance(LOST_MS + 60_000);
+  expect([await isSuspended('east'), await pods(), await placeOf()]).toEqual([false, ['argo-captain'], 'east']);
+});
+
+test('where the worker may not suspend its kind, it is not said to be fenced, and does not move', async () => {
+  await started({ isLimited: true });
+  expect((await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'east' })).status?.worker?.fencedKinds).toBeUndefined();
+  cutOff.add('east');
+  await world.clock.advance(LOST_MS + 60_000);
+  expect([await isSuspended('east'), await placeOf()]).toEqual([false, 'east']);
+  expect(findCondition((await onHome()).status?.conditions, 'Dispatched')?.message).toContain('announced no fence for crews.v1.example.com');
+});
