@@ -179,7 +179,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
         renewIntervalMs,
         givenUp: () => isGivenUp(name),
-        fencedKinds: kind.others.flatMap(({ fenced }) => fenced ?? []),
+        fencedKinds: kind.others.flatMap(({ fence }) => (typeof fence === 'string' ? [] : [fence])),
         shownFence: () => workerClusters.get({ namespace: '', name })?.status?.worker,
         homeJudged: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),

@@ -83,10 +83,10 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]
   };
 }
 
-/** By which name workers announce that they stop copies of the kind of this object; undefined: it is a Job. */
+/** By which name workers announce that they stop copies of the kind of this object; undefined: all of them do, or none. */
 export function fencedKindOf(kind: Pick<WorkKind, 'of'>, { metadata }: Named): string | undefined {
-  const { fenced } = kind.of(metadata.name);
-  return fenced && fencedKindName(fenced.resource);
+  const { fence } = kind.of(metadata.name);
+  return typeof fence === 'string' ? undefined : fencedKindName(fence.resource);
 }
 
 type Named = { readonly metadata: { readonly name?: string } };

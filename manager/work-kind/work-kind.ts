@@ -80,8 +80,11 @@ export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<
   readonly home: SingleHomeRules;
   /** The label selector of the pods of a copy that may be gone, by its key; undefined: their labels are not known. */
   podsOf(copy: ObjectKey): string | undefined;
-  /** What a worker has to know to stop copies of this kind when the manager is out of reach; undefined: every worker knows it. */
-  readonly fenced: FencedKind | undefined;
+  /**
+   * How copies of this kind are stopped when the manager is out of reach. Always: every worker does it. None: nothing does. Else a worker
+   * that announces it, with what it has to know.
+   */
+  readonly fence: 'Always' | 'None' | FencedKind;
 }
 
 type Named = { readonly metadata: { readonly name?: string } };

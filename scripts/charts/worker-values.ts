@@ -16,7 +16,14 @@ const FLAGS = WORKER_PROGRAM.flags;
 
 export const WORKER_VALUES: ChartValue = group('', {
   ...headValues('workers'),
-  rbac: group('', { create: RBAC_CREATE }),
+  rbac: group('', {
+    create: RBAC_CREATE,
+    kinds: texts(
+      'Kinds of work beside Job, as RESOURCE.GROUP, whose copies the worker stops when their manager is out of reach (docs/kinds.md). Those of managerAccess.kinds are among them.',
+      [],
+      '^[a-z0-9][-a-z0-9]*\\.[-a-z0-9.]+$',
+    ),
+  }),
   carry: group('', {
     namespaces: texts(
       'Namespaces of this cluster to which Jobs may bring ConfigMaps and Secrets (docs/carrying.md): in each of them, a Role lets the manager create both. They must exist. Empty: none.',

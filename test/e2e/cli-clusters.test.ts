@@ -157,7 +157,8 @@ test('a cluster whose worker runs all Jobs joins as such, and not as one whose w
     version: '1.2.3',
     fenceAfterSeconds: 60,
     fenceToken: 't',
-    fencedKinds: [], renewalsSeen: new Map(),
+    fencedKinds: [],
+    renewalsSeen: new Map(),
   });
   await west.create(LEASES, {
     metadata: { ...key, labels: { [WORKER_LABEL]: 'true' }, annotations },

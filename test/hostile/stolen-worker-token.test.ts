@@ -15,7 +15,16 @@ import {
   ORIGIN_UID_ANNOTATION,
   WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
-import { CONFIG_MAPS, JOBS, LEASES, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import {
+  CONFIG_MAPS,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  JOBS,
+  LEASES,
+  NAMESPACES,
+  PODS,
+  SECRETS,
+  type Resource,
+} from '../../shared/api/resources.ts';
 import type { KubeClient, Patch } from '../../shared/kube/client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -23,6 +32,7 @@ import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { ofKind, renderChart } from '../support/helm.ts';
+import { CREW_DEFINITION, CREWS } from '../unit/manager/work-kind/described/described.ts';
 import { startServerUnderTest, type ServerUnderTest } from '../support/server-under-test.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -101,7 +111,8 @@ beforeAll(async () => {
   // Pods name the account of their namespace, which no controller makes here.
   for (const namespace of ['team', 'kube-system', 'vault', 'istio-system'])
     await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
-  const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}');
+  await admin.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
+  const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}', 'rbac.kinds={crews.example.com}');
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];
   await admin.create(JOBS, aJob('team', 'foreign', { suspend: true }));
@@ -118,6 +129,13 @@ beforeAll(async () => {
   await admin.create(PODS, aPod('vault', 'from-before', ofCopy(there)));
   await admin.create(PODS, aPod('team', 'of-copy', ofCopy(copy)));
   await admin.create(PODS, aPod('team', 'left-behind', { finalizers: [JOB_TRACKING_FINALIZER] }));
+  await vi.waitUntil(isServed, { timeout: 60_000, interval: 100 });
+  await admin.create(CREWS, aCrewOf('theirs'));
+  const crew = await admin.create(CREWS, aCrewOf('crew', COPY));
+  const ofCrew = {
+    ownerReferences: [{ ...OTHER_OWNER, apiVersion: 'example.com/v1', kind: 'Crew', name: 'crew', uid: crew.metadata.uid }],
+  };
+  await admin.create(PODS, { ...aPod('team', 'of-crew', ofCrew), spec: SAYS_IN_TEMPLATE.template.spec } as never);
   await admin.create(LEASES, aLease('kube-scheduler', 'kube-system'));
   for (const name of ['kube-scheduler', originLeaseName('home'), workerLeaseName(WORKER_CONTROLLER_NAME)])
     await admin.create(LEASES, aLease(name));
@@ -136,6 +154,13 @@ afterAll(async () => {
   await manager.close();
   await server.close();
 });
+const aCrewOf = (name: string, metadata: object = {}): never => ({ metadata: { namespace: 'team', name, ...metadata }, spec: {} }) as never;
+const isServed = (): Promise<boolean> =>
+  admin.list(CREWS, { namespace: 'team' }).then(
+    () => true,
+    () => false,
+  );
+const suspended = merge({ spec: { policy: { suspend: true } } });
 const isByPolicy = (error: unknown): boolean => /ValidatingAdmissionPolicy/.test(String(error));
 
 type Attempt = () => Promise<unknown>;
@@ -173,6 +198,14 @@ describe('a stolen token of the worker', () => {
       /belongs to Kubernetes itself/,
     ],
     ['deletes no pod that is not of a Job', () => worker.delete(PODS, at('web')), NO_JOBS_POD],
+    ['suspends no object of another kind that is no copy', () => worker.patch(CREWS, at('theirs'), suspended), /suspends copies alone/],
+    ['deletes no object of another kind', () => worker.delete(CREWS, at('crew')), FORBIDDEN],
+    ['creates none', () => worker.create(CREWS, aCrewOf('mine', COPY)), FORBIDDEN],
+    [
+      'changes no pod that an operator has made for a copy',
+      patching(at('of-crew'), merge({ metadata: { labels: { a: 'b' } } })),
+      NO_JOBS_POD,
+    ],
     ['deletes no pod without a controller', () => worker.delete(PODS, at('bare')), NO_JOBS_POD],
     ['changes no pod of another controller, nor makes it a Job’s', patching(at('web'), merge({ metadata: OF_JOB })), NO_JOBS_POD],
     ['adopts no pod of kube-system', patching(at('static', 'kube-system'), merge({ metadata: OF_JOB })), /belongs to Kubernetes itself/],
@@ -220,13 +253,15 @@ describe('a stolen token of the worker', () => {
     ['binds no role', () => worker.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
   ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));
 
-  test('is still good for what the worker does: pods of Jobs, their status, ends of logs, and its own Leases', async () => {
+  test('is still good for what the worker does: pods of Jobs, their status, copies of other kinds, ends of logs, and its own Leases', async () => {
     const copy = await worker.get(JOBS, at('copy'));
     await worker.create(PODS, aPod('team', 'next', ofCopy(copy)));
     await worker.patch(PODS, at('to-adopt'), merge({ metadata: ofCopy(copy) }));
     await worker.patch(PODS, at('next'), merge({ metadata: { ownerReferences: null } }));
     await worker.patch(PODS, at('left-behind'), merge({ metadata: { finalizers: null } }));
     await worker.delete(PODS, at('of-copy'));
+    await worker.patch(CREWS, at('crew'), suspended);
+    await worker.delete(PODS, at('of-crew'));
     await worker.delete(PODS, at('from-before', 'vault'));
     await worker.replaceStatus(JOBS, { ...copy, status: { ready: 0 } } as never);
     const tails = at(logTailsName('u'), DEFAULT_LEASE_NAMESPACE);

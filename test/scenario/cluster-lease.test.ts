@@ -273,7 +273,8 @@ describe('the worker there', () => {
       version: '1.2.3',
       fenceAfterSeconds,
       fenceToken,
-      fencedKinds: [], renewalsSeen: new Map(),
+      fencedKinds: [],
+      renewalsSeen: new Map(),
     });
   const spec = (holderIdentity = 'pod-1') => ({ holderIdentity, leaseDurationSeconds: 40, renewTime: toWireMicroTime(clock.now()) });
   const announce = (fenceToken = 't-1'): Promise<void> =>

@@ -6,7 +6,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import type { Pod, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
-import { FENCED_ANNOTATION, FENCING_ANNOTATION, HOLD_ANNOTATION, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION, SIMULATE_DURATION_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  FENCED_ANNOTATION,
+  FENCING_ANNOTATION,
+  HOLD_ANNOTATION,
+  ORIGIN_LABEL,
+  RESUMED_FROM_ANNOTATION,
+  SIMULATE_DURATION_ANNOTATION,
+} from '../../shared/api/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
@@ -209,5 +216,7 @@ test('where the worker may not suspend its kind, it is not said to be fenced, an
   cutOff.add('east');
   await world.clock.advance(LOST_MS + 60_000);
   expect([await isSuspended('east'), await placeOf()]).toEqual([false, 'east']);
-  expect(findCondition((await onHome()).status?.conditions, 'Dispatched')?.message).toContain('announced no fence for crews.v1.example.com');
+  expect(findCondition((await onHome()).status?.conditions, 'Dispatched')?.message).toContain(
+    'announced no fence for crews.v1.example.com',
+  );
 });

@@ -50,7 +50,14 @@ const readiness = async (): Promise<string> => {
 async function workerIn(namespaces: readonly string[], fenceToken: string, fenceAfterSeconds = 60): Promise<void> {
   for (const namespace of namespaces) {
     const labels = { [WORKER_LABEL]: 'true' };
-    const said = { controllerName: WORKER_CONTROLLER_NAME, version: '1.0.0', fenceAfterSeconds, fenceToken, fencedKinds: [], renewalsSeen: new Map() };
+    const said = {
+      controllerName: WORKER_CONTROLLER_NAME,
+      version: '1.0.0',
+      fenceAfterSeconds,
+      fenceToken,
+      fencedKinds: [],
+      renewalsSeen: new Map(),
+    };
     const metadata = { namespace, name: workerLeaseName(WORKER_CONTROLLER_NAME), labels, annotations: workerAnnotations(said) };
     const spec = { holderIdentity: 'worker', leaseDurationSeconds: 40, renewTime: toWireMicroTime(clock.now()) };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };

@@ -28,7 +28,8 @@ export async function writeWorkerLease(
     version: '1.0.0',
     fenceAfterSeconds: 0,
     fenceToken: 'token',
-    fencedKinds: [], renewalsSeen: new Map(),
+    fencedKinds: [],
+    renewalsSeen: new Map(),
     ...announcement,
   });
   const body = { metadata: { ...leaseOf(announcement.controllerName), namespace, labels: { [WORKER_LABEL]: 'true' }, annotations }, spec };

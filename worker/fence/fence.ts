@@ -84,7 +84,8 @@ const QUIET_SHARE = 1 / 3;
 const QUIET_WITHOUT_FENCE_MS = 20_000;
 
 export function createFence(deps: FenceDeps): Fence {
-  const { client, clock, random, controllerName, jobsNamespaces, identity, version, onChange, onKinds, fencedKinds, onWentBack, settings } = deps;
+  const { client, clock, random, controllerName, jobsNamespaces, identity, version, onChange, onKinds, fencedKinds, onWentBack, settings } =
+    deps;
   const { fenceAfterMs, leaseNamespace, formerLeaseNamespace = leaseNamespace } = settings;
   const log = deps.log.with({ leases: leaseNamespace });
   const renewEveryMs = renewEveryMsOf(fenceAfterMs);

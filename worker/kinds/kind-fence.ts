@@ -5,7 +5,13 @@
 import { type FencedKind, fencedKindName, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import { valueAt, withValueAt } from '../../shared/api/field-path.ts';
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';
-import { FENCED_ANNOTATION, FENCING_ANNOTATION, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION, RESUMED_FROM_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  FENCED_ANNOTATION,
+  FENCING_ANNOTATION,
+  ORIGIN_LABEL,
+  ORIGIN_UID_ANNOTATION,
+  RESUMED_FROM_ANNOTATION,
+} from '../../shared/api/names.ts';
 import { PODS } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isAbsent, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
@@ -224,7 +230,12 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
   }
 
   /** False where the copy is gone. A conflict brings a newer version into the cache, and another look. */
-  async function patch(kind: FencedKind, copy: DeepReadonly<WorkOfKind>, isSuspended: boolean, annotations: Readonly<Record<string, string | null>>): Promise<boolean> {
+  async function patch(
+    kind: FencedKind,
+    copy: DeepReadonly<WorkOfKind>,
+    isSuspended: boolean,
+    annotations: Readonly<Record<string, string | null>>,
+  ): Promise<boolean> {
     const { uid, resourceVersion } = copy.metadata;
     const metadata = { uid, resourceVersion, annotations };
     try {
@@ -264,8 +275,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     see,
     fenced: () => [...parts.values()].flatMap(({ name, isFenced }) => (isFenced ? [name] : [])).toSorted(),
     onChange(origin) {
-      for (const part of parts.values())
-        enqueue(part, origin === undefined ? part.copies.list() : part.copies.byIndex(OF_ORIGIN, origin));
+      for (const part of parts.values()) enqueue(part, origin === undefined ? part.copies.list() : part.copies.byIndex(OF_ORIGIN, origin));
     },
     async run(signal) {
       started.resolve(signal);

@@ -221,7 +221,7 @@ export function workloadOf(
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
     recoveryTimeoutMs: recoveryTimeout.kind === 'StartTimeout' ? recoveryTimeout.ms : undefined,
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
-    fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
+    fenced: kind.of(name).fence === 'None' ? false : fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     podFenced: podFencedOf(kind, job, wishes),
     carry: wishes.carry.kind === 'Carry' ? wishes.carry.kinds : undefined,
     references: kind.references(job),

@@ -1,7 +1,13 @@
 import { formatOriginHolder, originLeaseName, parseOriginHolder, type OriginHolder } from '../../../shared/api/fence-leases.ts';
 import { type FencedKind, formatFencedKinds } from '../../../shared/api/fenced-kinds.ts';
 import type { Lease, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { HOME_VERSION_ANNOTATION, KINDS_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RECONCILED_ANNOTATION } from '../../../shared/api/names.ts';
+import {
+  HOME_VERSION_ANNOTATION,
+  KINDS_ANNOTATION,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  RECONCILED_ANNOTATION,
+} from '../../../shared/api/names.ts';
 import { LEASES } from '../../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../../shared/api/wire-time.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../../shared/kube/api-error.ts';

@@ -151,8 +151,7 @@ class Places implements LeasePlaces {
   }
 
   confirm(token: string | undefined, shown?: ShownFence): void {
-    for (const { lease, watch } of this.#places)
-      if (token === undefined || watch?.fenceToken(shown) === token) lease.confirm(token);
+    for (const { lease, watch } of this.#places) if (token === undefined || watch?.fenceToken(shown) === token) lease.confirm(token);
   }
 
   async release(): Promise<void> {

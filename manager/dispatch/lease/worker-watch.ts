@@ -156,7 +156,10 @@ export const longestFence = (fences: readonly number[]): number => (fences.inclu
 /** In seconds; a fence of 0 never stops its copies and is the longest. */
 const lengthOf = (fenceAfterSeconds: number): number => (fenceAfterSeconds === 0 ? Number.POSITIVE_INFINITY : fenceAfterSeconds);
 
-function workerOf({ spec }: DeepReadonly<Lease>, { controllerName, version, fenceAfterSeconds, fencedKinds }: WorkerAnnouncement): AnnouncedWorker {
+function workerOf(
+  { spec }: DeepReadonly<Lease>,
+  { controllerName, version, fenceAfterSeconds, fencedKinds }: WorkerAnnouncement,
+): AnnouncedWorker {
   const kinds = fencedKinds.slice(0, FENCED_KINDS_MAX).map((kind) => sanitizeText(kind, 340));
   return {
     name: sanitizeText(spec?.holderIdentity ?? '', 253),

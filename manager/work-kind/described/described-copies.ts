@@ -83,7 +83,8 @@ export function describedCopies(description: Description, readings: Readings): S
     // What a copy has lost since it was made may have been changed by its operator.
     droppedFields: (sent, kept) =>
       kept.metadata.generation === 1 ? missingBelow(sentFields(description, sent), kept.spec, 'spec').slice(0, LISTED_MAX) : [],
-    isAtRest: (copy) => isFinished(copy.status) || (isSuspended(copy) && !isFenced(copy) && readings.of(copy).state.atRest && !isResumeUnseen(copy)),
+    isAtRest: (copy) =>
+      isFinished(copy.status) || (isSuspended(copy) && !isFenced(copy) && readings.of(copy).state.atRest && !isResumeUnseen(copy)),
     isUnbegun: (copy) => !readings.of(copy).state.started && !isFinished(copy.status),
     isResumeUnseen,
     resumption: (copy) => ({ [RESUMED_FROM_ANNOTATION]: suspendedSince(copy) ?? '' }),

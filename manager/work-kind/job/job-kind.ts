@@ -130,7 +130,7 @@ export const JOB_KIND: SingleKind<Job> = {
   podSelector,
   progress: progressOf,
   podsOf: ({ name }) => `${JOB_NAME_LABEL}=${name}`,
-  fenced: undefined,
+  fence: 'Always',
   cache,
   copies,
   home,

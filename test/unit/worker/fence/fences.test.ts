@@ -28,7 +28,13 @@ class Scene {
     const downMs = downSeconds * 1000;
     this.fences.look(this.nowMs);
     const renewalsSeen = this.fences.renewalsSeen(this.nowMs);
-    const announced = { controllerName: 'c', version: '1', fenceToken: this.fences.token(), fenceAfterSeconds: this.fenceAfterMs / 1000, fencedKinds: [] };
+    const announced = {
+      controllerName: 'c',
+      version: '1',
+      fenceToken: this.fences.token(),
+      fenceAfterSeconds: this.fenceAfterMs / 1000,
+      fencedKinds: [],
+    };
     this.nowMs += downMs;
     this.fenceAfterMs = fenceAfterMs;
     this.fences = this.#start();

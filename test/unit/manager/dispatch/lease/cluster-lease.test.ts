@@ -42,7 +42,7 @@ test.each([
       origin: 'm1',
       term,
       fencedKinds: [],
-    givenUp: () => false,
+      givenUp: () => false,
       renewIntervalMs: 10_000,
       clock,
       log: silentLogger,
