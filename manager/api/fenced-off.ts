@@ -14,7 +14,8 @@ import type { AdmissionRecord } from './records.ts';
  *     counts: once pods that were told to end at that moment would have ended.
  *  3. The queue has its Jobs wait, or the manager moves none, or the Job is not fenced, or has no pod fence where its queue requires one:
  *     never.
- *  4. The worker has not announced a fence, or not for the kind of the object, or was not alive to carry it out: never. A pod fence does not need the worker.
+ *  4. The worker has not announced a fence, or not for the kind of the object, or was not alive to carry it out: never. A pod fence does
+ *     not need the worker.
  *  5. The timeout of lost clusters is too short for the fence: never.
  *  6. When the timeout is over, and not before.
  *

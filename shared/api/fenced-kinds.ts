@@ -16,8 +16,8 @@ export type FencedKind = {
 export type WorkOfKind = KubeObject & { spec?: object; status?: WorkStatus };
 
 /**
- * How long the operator of a kind has to stop a copy that its worker has suspended, before the worker deletes its pods. A manager that counts
- * a copy as stopped waits for so much longer.
+ * How long the operator of a kind has to stop a copy that its worker has suspended, before the worker deletes its pods. A manager waits
+ * for so much longer before it counts the copy as stopped.
  */
 export const OPERATOR_GRACE_MS = 10_000;
 

@@ -8,7 +8,7 @@ import type { IndexFunction } from '../../shared/kube/indexer.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
 /** Manager and original stand in label and annotation, as the pod templates say them where these say something else. */
-export function trimCopy({ suspend }: Pick<FencedKind, 'suspend'>, object: WorkOfKind): WorkOfKind {
+export function compactCopy({ suspend }: Pick<FencedKind, 'suspend'>, object: WorkOfKind): WorkOfKind {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = object.metadata;
   const identity = identityWithin(object.spec);
   const origin = identity?.manager ?? labels?.[ORIGIN_LABEL];
@@ -33,6 +33,7 @@ export const copyIndexers: Readonly<Record<string, IndexFunction<WorkOfKind>>> =
   [OF_ORIGINAL]: ({ metadata }) => some(metadata.annotations?.[ORIGIN_UID_ANNOTATION]),
 };
 
-export const isMarked = ({ metadata }: DeepReadonly<WorkOfKind>): boolean => metadata.annotations?.[FENCED_ANNOTATION] !== undefined;
+export const isSuspendedByWorker = ({ metadata }: DeepReadonly<WorkOfKind>): boolean =>
+  metadata.annotations?.[FENCED_ANNOTATION] !== undefined;
 
 const some = (value: string | undefined): string[] => (value === undefined ? [] : [value]);

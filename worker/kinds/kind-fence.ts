@@ -29,7 +29,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import type { FenceState } from '../fence/origin-fence.ts';
-import { copyIndexers, isMarked, OF_ORIGIN, OF_ORIGINAL, trimCopy } from './copy-cache.ts';
+import { copyIndexers, isSuspendedByWorker, OF_ORIGIN, OF_ORIGINAL, compactCopy } from './copy-cache.ts';
 import { originUidOfPod, podsOfCopy } from './copy-pods.ts';
 import { decideFencedCopy } from './fenced-copy.ts';
 
@@ -106,11 +106,11 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
   /** In a steady state nothing is done for a copy. */
   function wakeWhereStopped(part: Part, copy: DeepReadonly<WorkOfKind>): void {
     const origin = copy.metadata.labels?.[ORIGIN_LABEL];
-    if (origin !== undefined && (isMarked(copy) || stateOf(origin) === 'Fenced')) queue.add(keyOfCopy(part, copy));
+    if (origin !== undefined && (isSuspendedByWorker(copy) || stateOf(origin) === 'Fenced')) queue.add(keyOfCopy(part, copy));
   }
 
   function informerOf(kind: FencedKind): Informer<WorkOfKind> {
-    const transform = (object: WorkOfKind): WorkOfKind => trimCopy(kind, object);
+    const transform = (object: WorkOfKind): WorkOfKind => compactCopy(kind, object);
     const options = { client, clock, random, log, resource: kind.resource, transform, indexers: copyIndexers };
     if (namespaces.length === 0) return createInformer(options);
     return createInformerOfNamespaces(kind.resource, namespaces, (namespace) => createInformer({ ...options, namespace }));
@@ -175,14 +175,14 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     const fence = annotations?.[FENCING_ANNOTATION] === 'off' ? 'Open' : stateOf(origin);
     const suspended = valueAt(copy, part.kind.suspend) === true;
     const isStopped = fence === 'Fenced' && (suspended || deletionTimestamp !== undefined);
-    if (!isStopped && !isMarked(copy)) stoppedSince.delete(uid);
+    if (!isStopped && !isSuspendedByWorker(copy)) stoppedSince.delete(uid);
     else if (!stoppedSince.has(uid)) stoppedSince.set(uid, clock.monotonic());
     const running = podsOfCopy(pods, jobs, annotations?.[ORIGIN_UID_ANNOTATION] ?? '');
     const step = decideFencedCopy(
       {
         fence,
         suspended,
-        marked: isMarked(copy),
+        marked: isSuspendedByWorker(copy),
         deleting: deletionTimestamp !== undefined,
         stoppedSinceMs: stoppedSince.get(uid),
         pods: running.length,
@@ -220,7 +220,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
       throw error;
     }
     const { uid, deletionTimestamp } = stored.metadata;
-    if (uid !== copy.metadata.uid || deletionTimestamp !== undefined || !isMarked(stored)) return undefined;
+    if (uid !== copy.metadata.uid || deletionTimestamp !== undefined || !isSuspendedByWorker(stored)) return undefined;
     if (stateOf(copy.metadata.labels?.[ORIGIN_LABEL] ?? '') !== 'Open') return undefined;
     const suspendedSince = findTrueCondition(stored.status?.conditions, kind.suspendedCondition ?? 'Suspended')?.lastTransitionTime;
     // Until its operator has noticed the resume, the condition of before proves no rest.

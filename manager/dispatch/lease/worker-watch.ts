@@ -35,8 +35,8 @@ export interface WorkerWatch {
   isBuiltIn(): boolean;
   /**
    * The fence token that the worker asks its manager to confirm before copies go on. undefined: the worker asks for none, or its
-   * WorkerCluster still shows (`shown`) a shorter fence than the worker announces, or one of more kinds. After the confirmation the worker goes by
-   * its own fence, and the next leader counts on the fence that the WorkerCluster shows.
+   * WorkerCluster still shows (`shown`) a shorter fence than the worker announces, or one of more kinds. After the confirmation the worker
+   * goes by its own fence, and the next leader counts on the fence that the WorkerCluster shows.
    */
   fenceToken(shown: ShownFence | undefined): string | undefined;
   run(signal: AbortSignal): Promise<void>;

@@ -5,8 +5,8 @@ import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
- * The controller of this copy would create pods for it, once its worker has resumed it at the latest, though its Job may have been proven to rest meanwhile: fenced off, or before its
- * cluster was restored.
+ * The controller of this copy would create pods for it, at the latest once its worker has resumed it, though its Job may have been proven
+ * to rest meanwhile: fenced off, or before its cluster was restored.
  */
 const isToBeSuspended = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
   (!kind.isSuspended(job) || kind.copies.isFenced(job)) && job.metadata.deletionTimestamp === undefined && !kind.home.hasVerdict(job);

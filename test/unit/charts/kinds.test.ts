@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { changesOf } from '../../support/chart-rights.ts';
 import { helm, ofKind, renderChart } from '../../support/helm.ts';
 
 const CHART = path.join(import.meta.dirname, '../../../charts/switchyard-manager');
@@ -52,4 +53,16 @@ test('the webhooks review objects of the kinds that the chart describes, and of 
   ]);
   expect(webhookRules('MutatingWebhookConfiguration')).toHaveLength(1);
   expect(() => renderChart('manager', 'ownKinds={crews}')).toThrow('ownKinds');
+});
+
+test('the worker suspends copies of the kinds of managerAccess.kinds and rbac.kinds, each named once', () => {
+  const ofManager = 'managerAccess.kinds={jobsets.jobset.x-k8s.io}';
+  expect(
+    changesOf('worker', 'test-switchyard-worker', [ofManager, 'rbac.kinds={crews.example.com,jobsets.jobset.x-k8s.io}']),
+  ).toMatchInlineSnapshot(`
+    [
+      "+ *: jobset.x-k8s.io/jobsets get,list,watch,patch",
+      "+ *: example.com/crews get,list,watch,patch",
+    ]
+  `);
 });

@@ -300,15 +300,6 @@ describe('what the worker may do with other values', () => {
       ]
     `);
   });
-  test('kinds of managerAccess.kinds and rbac.kinds, each once: it suspends their copies', () => {
-    const ofManager = 'managerAccess.kinds={jobsets.jobset.x-k8s.io}';
-    expect(changesOf('worker', WORKER, [ofManager, 'rbac.kinds={crews.example.com,jobsets.jobset.x-k8s.io}'])).toMatchInlineSnapshot(`
-      [
-        "+ *: jobset.x-k8s.io/jobsets get,list,watch,patch",
-        "+ *: example.com/crews get,list,watch,patch",
-      ]
-    `);
-  });
   test('config.fenceAfter=0', () => {
     expect(changesOf('worker', WORKER, ['config.fenceAfter=0'])).toMatchInlineSnapshot(`[]`);
   });

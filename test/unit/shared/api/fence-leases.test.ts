@@ -41,7 +41,11 @@ describe('names', () => {
 
 describe('the Lease of a manager', () => {
   test('says who holds it, when it was renewed and for which token', () => {
-    const annotations = { 'switchyard.dev/reconciled': 'token-1', 'switchyard.dev/home-version': '1234.c2VhbA' };
+    const annotations = {
+      'switchyard.dev/reconciled': 'token-1',
+      'switchyard.dev/home-version': '1234.c2VhbA',
+      'switchyard.dev/kinds': '[{"group":"ray.io","version":"v1","plural":"rayjobs","kind":"RayJob","suspend":"spec.suspend"}]',
+    };
     const spec = { holderIdentity: 'uid-of-home_1f', renewTime: '2026-01-01T00:00:05.250000Z' };
     expect(readOriginLease(ofOrigin(annotations, spec))).toEqual({
       origin: ORIGIN,
@@ -49,11 +53,18 @@ describe('the Lease of a manager', () => {
       renewedMs: Date.UTC(2026, 0, 1, 0, 0, 5, 250),
       reconciled: 'token-1',
       homeVersion: { resourceVersion: '1234', seal: 'c2VhbA' },
+      kinds: [
+        {
+          resource: { group: 'ray.io', version: 'v1', plural: 'rayjobs', kind: 'RayJob', namespaced: true },
+          suspend: ['spec', 'suspend'],
+          suspendedCondition: undefined,
+        },
+      ],
     });
   });
 
   test('that was released says nothing but its origin', () => {
-    const nothing = { holder: undefined, renewedMs: undefined, reconciled: undefined, homeVersion: undefined };
+    const nothing = { holder: undefined, renewedMs: undefined, reconciled: undefined, homeVersion: undefined, kinds: [] };
     expect(readOriginLease(ofOrigin({}, { holderIdentity: '' }))).toEqual({ origin: ORIGIN, ...nothing });
   });
 
@@ -71,6 +82,7 @@ describe('the Lease of a manager', () => {
       renewedMs: undefined,
       reconciled: undefined,
       homeVersion: undefined,
+      kinds: [],
     });
   });
 

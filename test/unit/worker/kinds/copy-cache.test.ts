@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyIndexers, isMarked, OF_ORIGIN, OF_ORIGINAL, trimCopy } from '../../../../worker/kinds/copy-cache.ts';
+import { copyIndexers, isSuspendedByWorker, OF_ORIGIN, OF_ORIGINAL, compactCopy } from '../../../../worker/kinds/copy-cache.ts';
 
 const KIND = { suspend: ['spec', 'policy', 'suspend'] };
 const env = [
@@ -12,7 +12,7 @@ const identity = { namespace: 'team', name: 'train', uid: 'u', resourceVersion: 
 const template = { spec: { containers: [{ name: 'main', env }] } };
 
 test('of a copy is kept whose it is, by its pod templates wherever they stand, and whether it is suspended', () => {
-  const trimmed = trimCopy(KIND, {
+  const trimmed = compactCopy(KIND, {
     metadata: {
       ...identity,
       labels: { 'switchyard.dev/origin': 'forged', team: 'a' },
@@ -38,12 +38,12 @@ test('of a copy is kept whose it is, by its pod templates wherever they stand, a
     },
     spec: { policy: { suspend: true } },
   });
-  expect(isMarked(trimmed)).toBe(true);
+  expect(isSuspendedByWorker(trimmed)).toBe(true);
   expect([copyIndexers[OF_ORIGIN]?.(trimmed), copyIndexers[OF_ORIGINAL]?.(trimmed)]).toEqual([['home'], ['original']]);
 });
 
 test('where the templates say nothing, label and annotation count', () => {
-  const trimmed = trimCopy(KIND, {
+  const trimmed = compactCopy(KIND, {
     metadata: { ...identity, labels: { 'switchyard.dev/origin': 'home' }, annotations: { 'switchyard.dev/origin-uid': 'original' } },
     spec: {},
   });
@@ -51,11 +51,11 @@ test('where the templates say nothing, label and annotation count', () => {
     labels: { 'switchyard.dev/origin': 'home' },
     annotations: { 'switchyard.dev/origin-uid': 'original' },
   });
-  expect([trimmed.spec, isMarked(trimmed)]).toEqual([{ policy: { suspend: false } }, false]);
+  expect([trimmed.spec, isSuspendedByWorker(trimmed)]).toEqual([{ policy: { suspend: false } }, false]);
 });
 
 test('what is no copy is kept by its name alone, and under no index', () => {
-  const trimmed = trimCopy(KIND, { metadata: { ...identity, labels: { a: 'b' } }, spec: { policy: {} } });
+  const trimmed = compactCopy(KIND, { metadata: { ...identity, labels: { a: 'b' } }, spec: { policy: {} } });
   expect(trimmed).toEqual({ metadata: identity });
   expect([copyIndexers[OF_ORIGIN]?.(trimmed), copyIndexers[OF_ORIGINAL]?.(trimmed)]).toEqual([[], []]);
 });
