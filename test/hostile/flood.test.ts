@@ -18,6 +18,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startBenchCluster, type BenchCluster } from '../bench/cluster.ts';
 import { peakResidentBytesOf } from '../bench/process-figures.ts';
 import { ChildProgram } from '../support/child-program.ts';
+import { announceWorker } from '../support/worker-presence.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 /** More than an API server keeps for a watcher that is slow, and than a manager may hold in memory. */
@@ -31,6 +32,7 @@ const POLL = { timeout: 200_000, interval: 100 };
 let home: BenchCluster;
 let client: KubeClient;
 let manager: ChildProgram;
+let worker: { readonly stop: () => void };
 
 beforeAll(async () => {
   home = await startBenchCluster(undefined);
@@ -48,13 +50,15 @@ beforeAll(async () => {
     });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: tenant }, spec: { clusterQueue: tenant } });
   }
-  // Admission needs a cluster that is said to be ready, and nothing of it.
+  // Admission needs a cluster with a worker that is alive, and nothing of it.
   await create(WORKER_CLUSTERS, { metadata: { name: 'east' }, spec: { local: true } });
+  worker = await announceWorker(client, systemClock);
   const flags = [`--kubeconfig=${home.kubeconfigFile}`];
   manager = new ChildProgram('the manager', [process.execPath, path.join(ROOT, 'manager', 'main.ts'), ...flags]);
   await manager.find((line) => (line.includes('"metrics and health are served"') ? true : undefined));
 }, 120_000);
 afterAll(async () => {
+  worker.stop();
   await manager.stop();
   await client.close();
   await home.stop();

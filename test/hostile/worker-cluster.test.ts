@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClientFactory } from '../../manager/process/client-factory.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { createWorkerConnector, WORKER_LIMITS } from '../../manager/process/worker-connection.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { SECRETS } from '../../shared/api/resources.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -108,10 +109,9 @@ beforeAll(async () => {
       metadata: { name, namespace: 'switchyard' },
       data: { kubeconfig: base64(JSON.stringify(kubeconfig)) },
     });
-    await world.home.create(WORKER_CLUSTERS, {
-      metadata: { name },
-      spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, capacity: { cpu: '100' } },
-    });
+    // The built-in controller announces no worker that could be missed.
+    const spec = { kubeconfigSecretRef: { namespace: 'switchyard', name }, capacity: { cpu: '100' } };
+    await world.home.create(WORKER_CLUSTERS, { metadata: { name }, spec: { ...spec, jobController: BUILT_IN_JOB_CONTROLLER_NAME } });
   }
 });
 afterAll(async () => {
