@@ -1,4 +1,5 @@
-/** Run by `npm test` (everything), or `npm run unit -- FILE` (one file or folder): both start the Node that the project needs. */
+/** Run by `npm test`, `npm run test:long` and `npm run unit -- FILE` (one file or folder): all start the Node that the project needs. */
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
@@ -10,6 +11,24 @@ const WAITING = [
   'test/scenario/{submission,submission-queue,submission-wishes,any-submission,client,many-outcomes,import-kueue,worker-namespaces}.test.ts',
   'test/simulation/durability.test.ts',
 ];
+
+/** What `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, and each situation of recordings and charts. */
+const LONG = globSync([
+  'test/conformance/{api-cases,cel-costs,job-scenarios,versions}.test.ts',
+  'test/e2e/{chart-matrix,cli-jobs,cli-logs,cli-manager,decision-log,documented-examples,http-submissions}.test.ts',
+  'test/e2e/{dashboard,dashboard-*,kubectl,kubectl-pods-in-time,metrics-authentication,quick-start,quick-start-kinds,terminal}.test.ts',
+  'test/hostile/{anonymous-client,flood,many-tokens-of-one-user,producer,submission-tenants,tenant,worker-cluster}.test.ts',
+  'test/scenario/{charts,client,fair-calls,hold,home-restored,lost-clusters,manager-crashes,moves,replay,restores,submission}.test.ts',
+  'test/simulation/**/*.test.ts',
+  'test/unit/charts/{charts,installation,rights}.test.ts',
+]);
+/** `short` or `long`; undefined: both, for files that are named on the command line. */
+const suite = process.env['SWITCHYARD_SUITE'];
+/** The test files of a project that the suite has. */
+function filesOf(include: readonly string[], exclude: readonly string[] = []): { include: string[]; exclude: string[] } {
+  const found = suite === undefined ? [...include] : globSync([...include]).filter((file) => LONG.includes(file) === (suite === 'long'));
+  return { include: found, exclude: [...configDefaults.exclude, ...exclude] };
+}
 
 if (Number(process.versions.node.split('.')[0]) < 24)
   throw new Error(`Node ${process.versions.node} is too old for the tests; run them with: npm run unit -- FILE`);
@@ -30,13 +49,12 @@ export default defineConfig({
     isolate: false,
     // Projects run in the order of their names.
     projects: [
-      { extends: true, test: { name: '1 waiting', include: WAITING } },
+      { extends: true, test: { name: '1 waiting', ...filesOf(WAITING) } },
       {
         extends: true,
         test: {
           name: '2 prompt',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...WAITING],
+          ...filesOf(['test/**/*.test.ts'], WAITING),
           setupFiles: ['test/support/seeded-properties.ts'],
         },
       },

@@ -31,7 +31,8 @@ const CHECKS = [
  */
 const PROGRAMS = {
   start: { redis: true, commands: [['node', 'manager/cli/local.ts']] },
-  test: { redis: true, commands: [...CHECKS, ['vitest', 'run']] },
+  test: { redis: true, suite: 'short', commands: [...CHECKS, ['vitest', 'run']] },
+  'test-long': { redis: true, suite: 'long', commands: [['vitest', 'run']] },
   // One test file or folder, or a few: nothing else is checked. With --watch again after each change.
   unit: { redis: true, commands: [process.argv.includes('--watch') ? ['vitest'] : ['vitest', 'run']] },
   check: { redis: false, all: true, commands: [...CHECKS, ['vitest', 'run', 'test/layers.test.ts', 'test/tidy.test.ts']] },
@@ -280,6 +281,8 @@ checkNode();
 if (program.redis) provideRedis();
 const asksPrometheus = name === 'test-operations' || name === 'test-real' || (name === 'test' && process.env.SWITCHYARD_SLOW === '1');
 if (asksPrometheus || args.includes('--prometheus')) providePrometheus();
+// Files that are named are run, whatever suite they are of.
+if (program.suite !== undefined && args.every((each) => each.startsWith('-'))) process.env.SWITCHYARD_SUITE = program.suite;
 let failure = 0;
 for (const [index, [command, ...fixed]] of program.commands.entries()) {
   const code = await run(command, index === program.commands.length - 1 ? [...fixed, ...args] : fixed);
