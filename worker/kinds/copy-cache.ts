@@ -3,7 +3,13 @@ import { identityWithin } from '../../shared/api/copy-identity.ts';
 import { valueAt, withValueAt } from '../../shared/api/field-path.ts';
 import type { FencedKind, WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
-import { FENCED_ANNOTATION, FENCING_ANNOTATION, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  FENCED_ANNOTATION,
+  FENCING_ANNOTATION,
+  ORIGIN_LABEL,
+  ORIGIN_UID_ANNOTATION,
+  POD_SELECTOR_ANNOTATION,
+} from '../../shared/api/names.ts';
 import type { IndexFunction } from '../../shared/kube/indexer.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
@@ -19,6 +25,7 @@ export function compactCopy({ suspend }: Pick<FencedKind, 'suspend'>, object: Wo
     [ORIGIN_UID_ANNOTATION]: originUid,
     [FENCING_ANNOTATION]: annotations?.[FENCING_ANNOTATION],
     [FENCED_ANNOTATION]: annotations?.[FENCED_ANNOTATION],
+    [POD_SELECTOR_ANNOTATION]: annotations?.[POD_SELECTOR_ANNOTATION],
   });
   const isSuspended = valueAt(object, suspend) === true;
   const trimmed: WorkOfKind = { metadata: { ...metadata, labels: { [ORIGIN_LABEL]: origin }, annotations: kept } };

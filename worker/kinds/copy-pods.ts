@@ -1,37 +1,66 @@
-/** The pods of copies of kinds beside Jobs, by the UID of their original, as the environment of their containers says it. */
+/**
+ * The pods of copies of kinds beside Jobs. The environment of their containers says whose they are, as their manager has written it into the
+ * pod templates. Of pods that an operator has made without it the labels count.
+ */
 import { templateIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';
-import { ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
+import { ORIGIN_UID_ANNOTATION, POD_SELECTOR_ANNOTATION } from '../../shared/api/names.ts';
+import type { WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
+import { matchesLabelSelector, parseLabelSelector, SelectorSyntaxError } from '../../shared/kube/selectors.ts';
 import { resolveOwner, uncountedPods } from '../job/pod-cache.ts';
 import { isTerminal } from '../job/pod-view.ts';
 
 const OF_COPY = 'copy';
+const withoutIdentity = (namespace: string): string => `in ${namespace}`;
 
-/** Of pods that no Job controls; those of Jobs are found by their Job. */
+/** Of pods that no Job controls; those of Jobs are found by their Job. A pod that nobody controls is no operator's. */
 export const copyPodIndexers: Readonly<Record<string, IndexFunction<Pod>>> = {
-  [OF_COPY]: ({ metadata }) => some(metadata.annotations?.[ORIGIN_UID_ANNOTATION]),
+  [OF_COPY](pod) {
+    const owner = controllerOf(pod);
+    if (owner?.kind === 'Job') return [];
+    const originUid = pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
+    return originUid !== undefined ? [originUid] : owner === undefined ? [] : [withoutIdentity(pod.metadata.namespace)];
+  },
 };
 
 /** Of Jobs that an operator has made for a copy, as that of JobSet does. */
 export const childJobIndexers: Readonly<Record<string, IndexFunction<Job>>> = {
-  [OF_COPY]: (job) => some(controllerOf(job) === undefined ? undefined : templateIdentity(job.spec)?.originUid),
+  [OF_COPY]: (job) =>
+    controllerOf(job) === undefined ? [] : [templateIdentity(job.spec)?.originUid ?? withoutIdentity(job.metadata.namespace)],
 };
 
 /** Those that have not ended. */
-export const podsOfCopy = (pods: Lister<Pod>, jobs: Lister<Job>, originUid: string): readonly DeepReadonly<Pod>[] =>
-  [
-    ...pods.byIndex(OF_COPY, originUid),
-    ...jobs.byIndex(OF_COPY, originUid).flatMap(({ metadata: { namespace, name, uid } }) => uncountedPods(pods, { namespace, name, uid })),
-  ].filter((pod) => !isTerminal(pod));
-
-/** undefined: it is no pod of such a copy. */
-export function originUidOfPod(pod: DeepReadonly<Pod>, jobs: Lister<Job>): string | undefined {
-  const owner = controllerOf(pod);
-  if (owner?.kind !== 'Job') return pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
-  const job = resolveOwner(jobs, pod.metadata.namespace, owner);
-  return job === undefined || controllerOf(job) === undefined ? undefined : templateIdentity(job.spec)?.originUid;
+export function podsOfCopy(pods: Lister<Pod>, jobs: Lister<Job>, { metadata }: DeepReadonly<WorkOfKind>): readonly DeepReadonly<Pod>[] {
+  const { namespace = '', annotations } = metadata;
+  const of = (value: string): readonly DeepReadonly<Pod>[] => [
+    ...pods.byIndex(OF_COPY, value),
+    ...jobs.byIndex(OF_COPY, value).flatMap((job) => uncountedPods(pods, { ...job.metadata, namespace })),
+  ];
+  const isLabelled = labelledBy(annotations?.[POD_SELECTOR_ANNOTATION]);
+  const unnamed = isLabelled === undefined ? [] : of(withoutIdentity(namespace)).filter(isLabelled);
+  return [...of(annotations?.[ORIGIN_UID_ANNOTATION] ?? ''), ...unnamed].filter((pod) => !isTerminal(pod));
 }
 
-const some = (value: string | undefined): string[] => (value === undefined ? [] : [value]);
+/** The copy that a pod may be of: by the UID of its original; `unknown`: only its labels say; undefined: of none. */
+export function copyOfPod(pod: DeepReadonly<Pod>, jobs: Lister<Job>): { readonly originUid: string } | 'unknown' | undefined {
+  const owner = controllerOf(pod);
+  const job = owner?.kind === 'Job' ? resolveOwner(jobs, pod.metadata.namespace, owner) : undefined;
+  if (owner?.kind === 'Job' && (job === undefined || controllerOf(job) === undefined)) return undefined;
+  const originUid = job === undefined ? pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION] : templateIdentity(job.spec)?.originUid;
+  if (originUid !== undefined) return { originUid };
+  return owner === undefined ? undefined : 'unknown';
+}
+
+/** Whether a pod matches a label selector; undefined where there is none, or one that nobody can read. */
+function labelledBy(selector: string | undefined): ((pod: DeepReadonly<Pod>) => boolean) | undefined {
+  if (selector === undefined || selector === '') return undefined;
+  try {
+    const requirements = parseLabelSelector(selector);
+    return ({ metadata }) => matchesLabelSelector(requirements, metadata.labels);
+  } catch (error) {
+    if (error instanceof SelectorSyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -5,13 +5,7 @@
 import { type FencedKind, fencedKindName, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import { valueAt, withValueAt } from '../../shared/api/field-path.ts';
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';
-import {
-  FENCED_ANNOTATION,
-  FENCING_ANNOTATION,
-  ORIGIN_LABEL,
-  ORIGIN_UID_ANNOTATION,
-  RESUMED_FROM_ANNOTATION,
-} from '../../shared/api/names.ts';
+import { FENCED_ANNOTATION, FENCING_ANNOTATION, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION } from '../../shared/api/names.ts';
 import { PODS } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isAbsent, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
@@ -30,7 +24,7 @@ import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import type { FenceState } from '../fence/origin-fence.ts';
 import { copyIndexers, isSuspendedByWorker, OF_ORIGIN, OF_ORIGINAL, compactCopy } from './copy-cache.ts';
-import { originUidOfPod, podsOfCopy } from './copy-pods.ts';
+import { copyOfPod, podsOfCopy } from './copy-pods.ts';
 import { decideFencedCopy } from './fenced-copy.ts';
 
 export type KindFenceDeps = {
@@ -78,8 +72,8 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
   const { client, pods, jobs, queue, recorder, namespaces, stateOf, onFenced, clock, random, log } = deps;
   const everywhere = namespaces.length === 0 ? [''] : namespaces;
   const parts = new Map<string, Part>();
-  /** By UID of a copy that is suspended while its fence is tripped, or is not resumed yet: since when, on the clock's `monotonic`. */
-  const stoppedSince = new Map<string, number>();
+  /** By UID, the copies that are suspended while their fence is tripped, or not resumed yet: since when, on the clock's `monotonic`. */
+  const stopped = new Map<string, { readonly sinceMs: number; readonly key: string; readonly namespace: string | undefined }>();
   const started = Promise.withResolvers<AbortSignal>();
   const watching: Promise<void>[] = [];
 
@@ -97,7 +91,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
       part.copies.addHandler({
         added: (copy) => wakeWhereStopped(part, copy),
         updated: (copy) => wakeWhereStopped(part, copy),
-        deleted: ({ metadata: { uid } }) => void stoppedSince.delete(uid),
+        deleted: ({ metadata: { uid } }) => void stopped.delete(uid),
       });
       watching.push(started.promise.then((signal) => watch(part, signal)));
     }
@@ -175,16 +169,16 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     const fence = annotations?.[FENCING_ANNOTATION] === 'off' ? 'Open' : stateOf(origin);
     const suspended = valueAt(copy, part.kind.suspend) === true;
     const isStopped = fence === 'Fenced' && (suspended || deletionTimestamp !== undefined);
-    if (!isStopped && !isSuspendedByWorker(copy)) stoppedSince.delete(uid);
-    else if (!stoppedSince.has(uid)) stoppedSince.set(uid, clock.monotonic());
-    const running = podsOfCopy(pods, jobs, annotations?.[ORIGIN_UID_ANNOTATION] ?? '');
+    if (!isStopped && !isSuspendedByWorker(copy)) stopped.delete(uid);
+    else if (!stopped.has(uid)) stopped.set(uid, { sinceMs: clock.monotonic(), key, namespace: copy.metadata.namespace });
+    const running = podsOfCopy(pods, jobs, copy);
     const step = decideFencedCopy(
       {
         fence,
         suspended,
         marked: isSuspendedByWorker(copy),
         deleting: deletionTimestamp !== undefined,
-        stoppedSinceMs: stoppedSince.get(uid),
+        stoppedSinceMs: stopped.get(uid)?.sinceMs,
         pods: running.length,
       },
       clock.monotonic(),
@@ -263,10 +257,11 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
   }
 
   function podChanged(pod: DeepReadonly<Pod>): void {
-    if (stoppedSince.size === 0) return;
-    const originUid = originUidOfPod(pod, jobs);
-    if (originUid === undefined) return;
-    for (const part of parts.values()) enqueue(part, part.copies.byIndex(OF_ORIGINAL, originUid));
+    if (stopped.size === 0) return;
+    const copy = copyOfPod(pod, jobs);
+    if (copy === undefined) return;
+    if (copy !== 'unknown') for (const part of parts.values()) enqueue(part, part.copies.byIndex(OF_ORIGINAL, copy.originUid));
+    else for (const { key, namespace } of stopped.values()) if (namespace === pod.metadata.namespace) queue.add(key);
   }
 
   return {

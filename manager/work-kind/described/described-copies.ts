@@ -9,6 +9,7 @@ import {
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
+  POD_SELECTOR_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
 } from '../../../shared/api/names.ts';
 import type {
@@ -30,6 +31,7 @@ import { copiedAnnotations, copiedLabels, variablesForPods } from '../copy/copie
 import { copiedPod } from '../copy/copied-pod.ts';
 import { keeps, missingBelow } from '../copy/missing-fields.ts';
 import { conditionsOf } from '../copy/remote-conditions.ts';
+import { selectorText } from '../copy/selector-text.ts';
 import { copyIdentity, copyName, variablesOf, type CopyIdentity } from '../copy-marks.ts';
 import type { CopyOptions } from '../copy-options.ts';
 import type { SingleCopyRules } from '../work-kind.ts';
@@ -103,6 +105,7 @@ function copyOf(description: Description, readings: Readings, local: DeepReadonl
   const { namespace, name } = local.metadata;
   if (isCompact(local)) throw new Error(`no copy can be made of ${resource.kind} ${namespace}/${name}: parts of it are not cached`);
   const { podSets } = readings.of(local);
+  const podSelector = selectorText(readings.of({ metadata: { namespace, name: copyName(local, options.local) }, spec: {} }).podLabels);
   const variables = variablesForPods(local, options);
   const withPods = podSets.reduce<DeepReadonly<WorkObject>>((all, { name: podSet, templatePath }) => {
     const flavors = options.podSetFlavors?.get(podSet) ?? options.flavors;
@@ -126,7 +129,10 @@ function copyOf(description: Description, readings: Readings, local: DeepReadonl
       name: copyName(local, options.local),
       namespace,
       labels: copiedLabels(local, options.origin, description.isLabelLeftOut),
-      annotations: copiedAnnotations(local, { ...options, jobController: BUILT_IN_JOB_CONTROLLER_NAME }, description.isAnnotationLeftOut),
+      annotations: {
+        ...copiedAnnotations(local, { ...options, jobController: BUILT_IN_JOB_CONTROLLER_NAME }, description.isAnnotationLeftOut),
+        ...omitUndefined({ [POD_SELECTOR_ANNOTATION]: podSelector }),
+      },
     },
     spec: spec as object,
   };

@@ -27,10 +27,11 @@ export function describedKind(description: Description): SingleKind {
   const kind: SingleKind = {
     of: () => kind,
     others: [],
-    // The pods of a copy that has no pod templates do not say whose they are.
-    fence: description.podSets.some(({ resources }) => resources !== undefined)
-      ? 'None'
-      : { resource, suspend, suspendedCondition: description.state.suspendedCondition },
+    // The pods of a copy without pod templates do not say whose they are: their labels have to.
+    fence:
+      description.podLabels.length === 0 && description.podSets.some(({ resources }) => resources !== undefined)
+        ? 'None'
+        : { resource, suspend, suspendedCondition: description.state.suspendedCondition },
     podsOf: ({ namespace, name }) => selectorText(readings.of({ metadata: { namespace, name }, spec: {} }).podLabels),
     resource,
     controllerOf: (object) => controllerOf(description, object),

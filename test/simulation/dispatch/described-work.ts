@@ -154,7 +154,7 @@ export async function createDescribedWork(
     },
     copyOf(uid) {
       const originUid = operators.map(({ origins }) => origins.get(uid)).find((each) => each !== undefined && each !== '');
-      return originUid === undefined ? undefined : { uid, originUid, name: uid, fenced: false };
+      return originUid === undefined ? undefined : { uid, originUid, name: uid, fenced: operators.some(({ fenced }) => fenced.has(uid)) };
     },
     async look(queueMayFail) {
       return (await crews()).flatMap((crew) => {

@@ -3,7 +3,7 @@
  * far it is. All that it knows stands in its cluster, so that it may be started again between any two calls.
  */
 import type { DeepReadonly, JobCondition, Pod, PodTemplateSpec, WorkObject } from '../../../shared/api/kubernetes.ts';
-import { JOB_UID_VARIABLE } from '../../../shared/api/names.ts';
+import { FENCING_ANNOTATION, JOB_UID_VARIABLE } from '../../../shared/api/names.ts';
 import { PODS } from '../../../shared/api/resources.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
@@ -20,6 +20,8 @@ export interface KindOperator {
   run(pace: number): Promise<void>;
   /** Whose the objects are that it has seen, by UID, as their templates say it. */
   readonly origins: ReadonlyMap<string, string>;
+  /** UIDs of objects whose pods are stopped when the manager is out of reach. */
+  readonly fenced: ReadonlySet<string>;
   /** UIDs of the originals of objects that it has declared failed. */
   readonly failed: ReadonlySet<string>;
   /** Namespaces in which it has seen any. */
@@ -56,6 +58,7 @@ export function createKindOperator(
   trace: (line: string) => void,
 ): KindOperator {
   const origins = new Map<string, string>();
+  const fenced = new Set<string>();
   const failed = new Set<string>();
   const namespaces = new Set<string>();
   /** Not every operator keeps the environment of a template in its pods. */
@@ -150,12 +153,14 @@ export function createKindOperator(
   return {
     cluster,
     origins,
+    fenced,
     failed,
     namespaces,
     async run(pace) {
       const { items: crews } = await admin.list(CREWS);
       for (const crew of crews) {
         origins.set(crew.metadata.uid, crewOriginOf(crew) ?? '');
+        if (crew.metadata.annotations?.[FENCING_ANNOTATION] !== 'off') fenced.add(crew.metadata.uid);
         namespaces.add(crew.metadata.namespace);
       }
       if (pace < 1 && dice.chance(SILENCE_RATE)) silentUntilMs = clock.now() + dice.int(5_000, SILENCE_MAX_MS);
