@@ -26,7 +26,9 @@ import {
   MIN_READY_PODS_ANNOTATION,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
+  FENCED_ANNOTATION,
   POD_FENCE_ANNOTATION,
+  POD_SELECTOR_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
   PRIORITY_ANNOTATION,
@@ -153,6 +155,8 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
   own('annotations', CARRY_PENDING_ANNOTATION, 'Whether ConfigMaps and Secrets of a copy are still to be written; likewise.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
+  own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy of another kind suspended, because its manager is out of reach.'),
+  own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the status.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. The worker that runs it writes it with the status.'),

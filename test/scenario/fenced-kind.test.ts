@@ -47,6 +47,9 @@ const fence = { fenceAfterMs: 60_000 };
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
 const CLUSTER_ROLES: Resource = { ...RBAC, plural: 'clusterroles', kind: 'ClusterRole' };
 const CLUSTER_ROLE_BINDINGS: Resource = { ...RBAC, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
+const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false };
+const POLICIES: Resource = { ...ADMISSION, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' };
+const POLICY_BINDINGS: Resource = { ...ADMISSION, plural: 'validatingadmissionpolicybindings', kind: 'ValidatingAdmissionPolicyBinding' };
 const LIMITED = { name: 'limited', groups: [] };
 
 async function grantAllButPatchingCrews(client: KubeClient): Promise<void> {
@@ -157,6 +160,20 @@ test('a copy that is cut off is suspended, loses the pods that its operator leav
   cutOff.clear();
   await world.clock.advance(120_000);
   expect([await copyOn('east'), await isSuspended('west')]).toEqual([undefined, false]);
+});
+
+test('where the server lets nobody suspend it, its pods are deleted all the same', async () => {
+  await started();
+  await board('argo-captain');
+  const rule = { expression: '!has(object.spec.policy.suspend) || !object.spec.policy.suspend', message: 'is not suspended here' };
+  const match = { apiGroups: ['example.com'], apiVersions: ['*'], resources: ['crews'], operations: ['UPDATE'] };
+  const policy = { failurePolicy: 'Fail', matchConstraints: { resourceRules: [match] }, validations: [rule] };
+  const metadata = { name: 'runs' };
+  await world.client('east').create(POLICIES, { metadata, spec: policy } as never);
+  await world.client('east').create(POLICY_BINDINGS, { metadata, spec: { policyName: 'runs', validationActions: ['Deny'] } } as never);
+  cutOff.add('east');
+  await world.clock.advance(90_000);
+  expect([await isSuspended('east'), await pods()]).toEqual([false, []]);
 });
 
 test('a copy whose origin label is taken away meanwhile is stopped all the same: its pod templates say whose it is', async () => {

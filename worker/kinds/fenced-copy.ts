@@ -12,7 +12,7 @@ export type FencedCopy = {
   /** The worker has suspended it. */
   readonly marked: boolean;
   readonly deleting: boolean;
-  /** Since when it is known to be suspended while its fence is tripped, on the clock's `monotonic`; undefined: it is not. */
+  /** Since when its fence is known to be tripped, on the clock's `monotonic`; undefined: it is not. */
   readonly stoppedSinceMs: number | undefined;
   /** Its pods that have not ended. */
   readonly pods: number;
@@ -20,7 +20,8 @@ export type FencedCopy = {
 
 export type FencedCopyStep =
   | { readonly kind: 'Nothing' }
-  | { readonly kind: 'Suspend' }
+  /** `isLate`: its operator has had its time. */
+  | { readonly kind: 'Suspend'; readonly isLate: boolean }
   /** Looks again after so long: its operator has time to stop it. */
   | { readonly kind: 'Wait'; readonly forMs: number }
   | { readonly kind: 'DeletePods' }
@@ -33,8 +34,8 @@ export function decideFencedCopy(copy: FencedCopy, nowMs: number): FencedCopySte
   if (fence === 'Hold') return NOTHING;
   // Its pods hold what was reserved for it until they have ended; the end of each is another look.
   if (fence === 'Open') return marked && !deleting && pods === 0 ? { kind: 'Resume' } : NOTHING;
-  if (!suspended && !deleting) return { kind: 'Suspend' };
   const forMs = stoppedSinceMs + OPERATOR_GRACE_MS - nowMs;
+  if (!suspended && !deleting) return { kind: 'Suspend', isLate: forMs <= 0 };
   if (forMs > 0) return { kind: 'Wait', forMs };
   return pods === 0 ? NOTHING : { kind: 'DeletePods' };
 }

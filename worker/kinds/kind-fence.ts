@@ -72,7 +72,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
   const { client, pods, jobs, queue, recorder, namespaces, stateOf, onFenced, clock, random, log } = deps;
   const everywhere = namespaces.length === 0 ? [''] : namespaces;
   const parts = new Map<string, Part>();
-  /** By UID, the copies that are suspended while their fence is tripped, or not resumed yet: since when, on the clock's `monotonic`. */
+  /** By UID, the copies whose fence is tripped, or that are not resumed yet: since when, on the clock's `monotonic`. */
   const stopped = new Map<string, { readonly sinceMs: number; readonly key: string; readonly namespace: string | undefined }>();
   const started = Promise.withResolvers<AbortSignal>();
   const watching: Promise<void>[] = [];
@@ -168,8 +168,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     if (part === undefined || copy === undefined || uid === undefined || origin === undefined) return undefined;
     const fence = annotations?.[FENCING_ANNOTATION] === 'off' ? 'Open' : stateOf(origin);
     const suspended = valueAt(copy, part.kind.suspend) === true;
-    const isStopped = fence === 'Fenced' && (suspended || deletionTimestamp !== undefined);
-    if (!isStopped && !isSuspendedByWorker(copy)) stopped.delete(uid);
+    if (fence !== 'Fenced' && !isSuspendedByWorker(copy)) stopped.delete(uid);
     else if (!stopped.has(uid)) stopped.set(uid, { sinceMs: clock.monotonic(), key, namespace: copy.metadata.namespace });
     const running = podsOfCopy(pods, jobs, copy);
     const step = decideFencedCopy(
@@ -189,7 +188,11 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
       case 'Wait':
         return { requeueAfterMs: step.forMs };
       case 'Suspend':
-        return suspend(part, copy);
+        // Where the server refuses it, the pods are what is left to stop.
+        return suspend(part, copy).catch(async (error: unknown) => {
+          if (step.isLate) await deletePods(part, copy, running);
+          throw error;
+        });
       case 'Resume':
         return resume(part, copy);
       case 'DeletePods':

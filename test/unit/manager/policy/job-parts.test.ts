@@ -32,6 +32,8 @@ describe('the table', () => {
       names.FENCE_TOKEN_ANNOTATION,
       names.RENEWALS_SEEN_ANNOTATION,
       names.RESTORES_SEEN_ANNOTATION,
+      names.KINDS_ANNOTATION,
+      names.FENCED_KINDS_ANNOTATION,
       // Of objects of described kinds.
       names.STATUS_ANNOTATION,
       // Of pods.

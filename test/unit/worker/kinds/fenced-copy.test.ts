@@ -15,8 +15,8 @@ const step = (changes: Partial<FencedCopy>) => decideFencedCopy(copy(changes), N
 
 describe('while the fence is tripped', () => {
   test('a copy that runs is suspended, also one that was resumed by hand', () => {
-    expect(step({ suspended: false, marked: false })).toEqual({ kind: 'Suspend' });
-    expect(step({ suspended: false, marked: true })).toEqual({ kind: 'Suspend' });
+    expect(step({ suspended: false, marked: false, stoppedSinceMs: undefined })).toEqual({ kind: 'Suspend', isLate: false });
+    expect(step({ suspended: false, marked: true })).toEqual({ kind: 'Suspend', isLate: true });
   });
   test('its operator has ten seconds to stop it', () => {
     expect(step({ pods: 2, stoppedSinceMs: NOW_MS - 4_000 })).toEqual({ kind: 'Wait', forMs: 6_000 });
