@@ -10,7 +10,7 @@ import type { InvariantMetrics } from '../../shared/runtime/invariant-metrics.ts
 import { createInvariantWatch, type InvariantWatch } from '../../shared/runtime/invariant-watch.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Violation } from '../../shared/runtime/violations.ts';
-import { isDispatched } from '../api/dispatch-proof.ts';
+import { dispatchedMessage, isDispatched } from '../api/dispatch-proof.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
@@ -89,7 +89,8 @@ export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
       place,
       placeInSight: place !== undefined && isInSight(place),
       saysDispatched: record !== undefined && isDispatched(job.status, record),
-      saysWhyNot: told?.status === 'False',
+      // A Job whose pods are still there without its copy stays dispatched, and its message says so.
+      saysWhyNot: told?.status === 'False' || (record !== undefined && told?.message !== dispatchedMessage(record)),
       account: accountOf(key),
     };
   };

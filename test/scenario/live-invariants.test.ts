@@ -2,9 +2,17 @@
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { CLUSTERS_ANNOTATION, DISPATCH_EPOCH_ANNOTATION, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
-import { EVENTS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import {
+  CLUSTERS_ANNOTATION,
+  DISPATCH_EPOCH_ANNOTATION,
+  JOB_NAME_LABEL,
+  ORIGIN_LABEL,
+  ORIGIN_UID_ANNOTATION,
+  START_TIMEOUT_ANNOTATION,
+} from '../../shared/api/names.ts';
+import { EVENTS, JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { BROKEN_PROMISE } from '../../shared/runtime/invariant-watch.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
@@ -156,6 +164,24 @@ test('whatever is on its way is none: Jobs that come, run, move, end and are del
   const { values = [] } = (await registry.getSingleMetric('switchyard_invariant_checks_total')?.get()) ?? {};
   expect(values).toHaveLength(5);
   expect(Math.min(...values.map(({ value }) => value))).toBeGreaterThan(10);
+});
+
+test('a Job whose copy is gone breaks no promise while pods of it remain there, as it says', async () => {
+  await aSettledWorld();
+  await world.submit('a', { annotations: { ...on('eu-1').annotations, [START_TIMEOUT_ANNOTATION]: '24h' } });
+  await world.settle(1_000);
+  const { client, start } = world.worker('eu-1');
+  await start('a');
+  const copy = await client.get(JOBS, { namespace: NAMESPACE, name: 'a' });
+  await client.create(PODS, {
+    metadata: { namespace: NAMESPACE, name: 'a-0', labels: { [JOB_NAME_LABEL]: 'a' } },
+    spec: copy.spec.template.spec,
+  } as never);
+  await client.delete(JOBS, { namespace: NAMESPACE, name: 'a' }, { propagationPolicy: 'Orphan' });
+  await world.settle(900_000);
+  const said = findCondition((await world.job('a')).status?.conditions, 'Dispatched');
+  expect(said).toMatchObject({ status: 'True', message: expect.stringContaining('pods of it are still there') });
+  expect([await violations(), logged]).toEqual([{}, []]);
 });
 
 test('nothing is taken for broken while the manager cluster does not answer: what is to be written there cannot be', async () => {
