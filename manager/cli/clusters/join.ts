@@ -80,11 +80,10 @@ export const JOIN = command({
   words: 'clusters join',
   summary: 'make a cluster a worker cluster of this manager',
   about:
-    'Inspects the cluster of CONTEXT (its identity, version, clock and Job controller), creates an account with the rights and the ' +
-    'admission policy of the chart switchyard-worker and a token that expires, tests each right with it, writes the kubeconfig to ' +
-    'a Secret on the manager cluster and a WorkerCluster that names it, and waits until the manager reaches the cluster. Existing ' +
-    'objects are updated, so the same command joins a cluster again whose token has expired. Nothing is written before all checks ' +
-    'have passed. Needs the rights of an administrator on both clusters; your kubeconfig is not stored.',
+    'Inspects the cluster of CONTEXT, creates an account with the rights and the admission policy of the chart switchyard-worker and a token that ' +
+    'expires, tests each right with it, writes the kubeconfig to a Secret on the manager cluster and a WorkerCluster that names it, and waits until ' +
+    'the manager reaches the cluster. Existing objects are updated: the same command joins a cluster again whose token has expired. Nothing is written ' +
+    'before all checks have passed. Needs the rights of an administrator on both clusters; your kubeconfig is not stored.',
   operands: [{ usage: '<CONTEXT>', about: 'context of the new cluster' }],
   flags: FLAGS,
   examples: ['clusters join east', 'clusters join kind-east --name east --server https://east:6443'],
