@@ -5,14 +5,19 @@ import { managerRegistry, workerRegistry } from './registries.ts';
 export async function metricsDocs(): Promise<string> {
   const manager = await describedMetrics(managerRegistry());
   const worker = await describedMetrics(workerRegistry());
+  const [lines, others] = [manager.map(lineOf), worker.map(lineOf)];
   return `${OPENING}
 ## Manager
 
-${tableOf(manager)}
+${tableOf(lines.filter((line) => !others.includes(line)))}
 
 ## Worker
 
-${tableOf(worker)}
+${tableOf(others.filter((line) => !lines.includes(line)))}
+
+## Both
+
+${tableOf(lines.filter((line) => others.includes(line)))}
 `;
 }
 
@@ -27,10 +32,9 @@ A standby serves metrics, too, with \`switchyard_leader\` 0 and without what onl
 and name have series (\`--metrics-local-queues-max\`). Gauges of what is gone go at once, counters and histograms after five minutes. [What a scrape costs](benchmarks.md#a-scrape-npm-run-bench----scrape).
 `;
 
-const tableOf = (metrics: readonly DescribedMetric[]): string =>
-  ['| name | type | labels | tells |', '| --- | --- | --- | --- |', ...metrics.map(lineOf)].join('\n');
+const tableOf = (lines: readonly string[]): string => ['| name | type | labels | |', '| --- | --- | --- | --- |', ...lines].join('\n');
 
-const lineOf = ({ name, type, help, labels, buckets }: DescribedMetric): string =>
-  `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${cell(help)}${buckets.length === 0 ? '' : ` Buckets from ${buckets[0]} to ${buckets.at(-1)}.`} |`;
+const lineOf = ({ name, type, help, labels }: DescribedMetric): string =>
+  `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${cell(help)} |`;
 
 const cell = (text: string): string => (text.endsWith('.') ? text : `${text}.`).replaceAll('|', '\\|').replaceAll('<', '&lt;');
