@@ -66,7 +66,7 @@ describe('the table', () => {
 
   test('tells people about each part in one row', () => {
     expect(partsTable().split('\n')).toHaveLength(JOB_PARTS.length + 2);
-    expect(partsTable()).toContain('| annotation `switchyard.dev/admission` | Switchyard’s | The admission record.');
+    expect(partsTable()).toContain('| annotation `switchyard.dev/admission` | Switchyard | The admission record.');
   });
 });
 
