@@ -111,11 +111,7 @@ const queue = (name: string, says: string): JobPart => ({
 /** The allowed writes by part. A user may always suspend and delete, and owns every part without a row. */
 export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
-  own(
-    'finalizers',
-    COPIES_FINALIZER,
-    'Put on with the record, and taken off when the copies of the Job are gone.',
-  ),
+  own('finalizers', COPIES_FINALIZER, 'Put on with the record, and taken off when the copies of the Job are gone.'),
   own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists.'),
   own('annotations', TRACE_ID_ANNOTATION, 'The trace of the Job, where one is exported.'),
   {
@@ -131,11 +127,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     ACTS_ANNOTATION,
     'Which users held, released or cancelled the Job in the dashboard or over HTTP (the manager writes it), or passed by these rules (the webhook does).',
   ),
-  own(
-    'annotations',
-    CARRIED_CONTENT_ANNOTATION,
-    'Digests of the ConfigMaps and Secrets of the first copy (carryContent).',
-  ),
+  own('annotations', CARRIED_CONTENT_ANNOTATION, 'Digests of the ConfigMaps and Secrets of the first copy (carryContent).'),
   ofSubmission(SUBMISSION_ANNOTATION, 'The submission that the Job came from, written when it is created.'),
   ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted.'),
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'Its SubmissionQueue.'),
@@ -143,11 +135,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   ofSubmission(SUBMISSION_ATTEMPT_ANNOTATION, 'Which attempt the Job is.'),
   ofSubmission(SUBMITTED_BY_ANNOTATION, 'The user who submitted it over HTTP.'),
   ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'Seals these, for this Job.'),
-  ofSubmission(
-    SUBMISSION_FINALIZER,
-    'Of a Job of a submission, until it is noted that it was made.',
-    'finalizers',
-  ),
+  ofSubmission(SUBMISSION_FINALIZER, 'Of a Job of a submission, until it is noted that it was made.', 'finalizers'),
   own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
   own('annotations', ORIGIN_UID_ANNOTATION, 'The Job that a copy is of.'),
   own('annotations', ORIGIN_NAME_ANNOTATION, 'Its name, where the copy has another.'),
@@ -182,11 +170,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     GROWS_ONLY_SUSPENDED,
   ),
   {
-    ...field(
-      '`spec.template`',
-      'user',
-      'Immutable, except for what the API server allows while the Job is suspended and at rest.',
-    ),
+    ...field('`spec.template`', 'user', 'Immutable, except for what the API server allows while the Job is suspended and at rest.'),
     seenWhen: 'oldObject != null && !variables.ofStatus && variables.managed && object.spec.template != oldObject.spec.template',
   },
   field(
@@ -196,16 +180,9 @@ export const JOB_PARTS: readonly JobPart[] = [
     MANAGER_WRITES_STATUS,
   ),
   field('`spec` of a copy', 'Switchyard', 'Follows the Job that it is a copy of.', COPY_FOLLOWS_ITS_ORIGINAL),
-  queue(
-    QUEUE_NAME_LABEL,
-    'Users give it to a new Job, and may change it until admission; never removed or added later.',
-  ),
+  queue(QUEUE_NAME_LABEL, 'Users give it to a new Job, and may change it until admission; never removed or added later.'),
   {
-    ...wish(
-      'labels',
-      KUEUE_QUEUE_NAME_LABEL,
-      `With \`--kueue-queue-label\`, \`${QUEUE_NAME_LABEL}\` of a new Job is made from it.`,
-    ),
+    ...wish('labels', KUEUE_QUEUE_NAME_LABEL, `With \`--kueue-queue-label\`, \`${QUEUE_NAME_LABEL}\` of a new Job is made from it.`),
     unseen: true,
   },
   wish('annotations', PRIORITY_ANNOTATION, 'Must be readable.'),
@@ -217,11 +194,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish('labels', PRIORITY_CLASS_LABEL, 'A class that an administrator has made.'),
   wish('labels', MAX_EXEC_TIME_LABEL, 'Must be readable; may change at any time.'),
   {
-    ...wish(
-      'labels',
-      KUEUE_MAX_EXEC_TIME_LABEL,
-      `\`${MAX_EXEC_TIME_LABEL}\` of a new Job is made from it, together with the queue label.`,
-    ),
+    ...wish('labels', KUEUE_MAX_EXEC_TIME_LABEL, `\`${MAX_EXEC_TIME_LABEL}\` of a new Job is made from it, together with the queue label.`),
     unseen: true,
   },
   {
@@ -237,22 +210,14 @@ export const JOB_PARTS: readonly JobPart[] = [
     ),
     unseen: true,
   },
-  wish(
-    'annotations',
-    TRACEPARENT_ANNOTATION,
-    'The trace of the submitter (W3C).',
-  ),
+  wish('annotations', TRACEPARENT_ANNOTATION, 'The trace of the submitter (W3C).'),
   wish('annotations', TRACE_PODS_ANNOTATION, '`on` or `off`.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'Must be readable.'),
   wish('annotations', START_TIMEOUT_ANNOTATION, 'Must be readable.'),
   wish('annotations', RECOVERY_TIMEOUT_ANNOTATION, 'Must be readable.'),
   wish('annotations', MIN_READY_PODS_ANNOTATION, 'Must be readable.'),
   wish('annotations', REQUESTS_ANNOTATION, 'Must be readable; charged to quota.'),
-  wish(
-    'annotations',
-    FENCING_ANNOTATION,
-    '`on` or `off`; absent: as the ClusterQueue says.',
-  ),
+  wish('annotations', FENCING_ANNOTATION, '`on` or `off`; absent: as the ClusterQueue says.'),
   wish(
     'annotations',
     POD_FENCE_ANNOTATION,
