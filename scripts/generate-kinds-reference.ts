@@ -40,7 +40,7 @@ ${byName.map(overview).join('\n')}
 ${byName.map((kind) => section(kind, places)).join('')}`;
 }
 
-/** Where the fields of an object that several kinds have are listed, by its schema. */
+/** Where an object that several kinds have, by its schema, or a text that stands in several places, is written out. */
 type Places = Map<string, { readonly kind: string; readonly path: string }>;
 
 const byName = SWITCHYARD_KINDS.toSorted((a, b) => (a.resource.kind < b.resource.kind ? -1 : 1));
@@ -74,14 +74,21 @@ function rowsOf(schema: Schema, prefix: string, within: Within): string[] {
     const path = `${prefix}${name}`;
     const shown = schema.required?.includes(name) === true ? `**\`${path}\`**` : `\`${path}\``;
     const listed = listedAt(field, path, within);
-    const words = [
-      SAID_ABOVE.test(field.description ?? '') ? '' : (field.description ?? ''),
-      ...limitsOf(field),
-      listed === undefined ? '' : `As ${listed}.`,
-    ].filter((each) => each !== '');
-    if (words.length === 0) return rowsBelow(field, path, within);
-    return [`| ${shown} | ${typeOf(field)} | ${cell(words.join(' '))} |`, ...(listed === undefined ? rowsBelow(field, path, within) : [])];
+    const said = [SAID_ABOVE.test(field.description ?? '') ? '' : (field.description ?? ''), ...limitsOf(field)].filter(
+      (each) => each !== '',
+    );
+    const text = listed === undefined ? saidAt(said.join(' '), path, within) : [...said, `As ${listed}.`].join(' ');
+    if (text === '') return rowsBelow(field, path, within);
+    return [`| ${shown} | ${typeOf(field)} | ${cell(text)} |`, ...(listed === undefined ? rowsBelow(field, path, within) : [])];
   });
+}
+
+/** The text, or where the page has a long one already. */
+function saidAt(text: string, path: string, { kind, places }: Within): string {
+  if (text.split(' ').length < 12) return text;
+  const before = places.get(text);
+  if (before === undefined) places.set(text, { kind, path });
+  return before === undefined ? text : `As \`${before.path}\` of ${before.kind}.`;
 }
 
 /** Where the page has the fields of this object already; notes this place where it has not. */
