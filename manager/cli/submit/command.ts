@@ -16,7 +16,7 @@ const FLAGS = {
   via: {
     value: 'WAY',
     fallback: 'api',
-    about: 'api: straight to the manager cluster; redis or http: onto a queue of submissions, by BullMQ or by the manager’s HTTP API',
+    about: 'api: to the manager cluster; redis or http: onto a queue of submissions',
     parse: oneOf(['api', 'redis', 'http'] as const),
   },
   ...SUBMISSION_FLAGS,
