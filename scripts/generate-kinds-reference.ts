@@ -56,8 +56,6 @@ function section(kind: KindDefinition, places: Places): string {
 
 ${kind.description}
 
-| field | type | |
-| --- | --- | --- |
 ${rowsOf(root, '', { kind: kind.resource.kind, places }).join('\n')}
 `
     .trimEnd()
@@ -79,7 +77,7 @@ function rowsOf(schema: Schema, prefix: string, within: Within): string[] {
     );
     const text = listed === undefined ? saidAt(said.join(' '), path, within) : [...said, `As ${listed}.`].join(' ');
     if (text === '') return rowsBelow(field, path, within);
-    return [`| ${shown} | ${typeOf(field)} | ${cell(text)} |`, ...(listed === undefined ? rowsBelow(field, path, within) : [])];
+    return [`- ${shown} (${typeOf(field)}): ${escaped(text)}`, ...(listed === undefined ? rowsBelow(field, path, within) : [])];
   });
 }
 
@@ -131,6 +129,6 @@ function limitsOf(schema: Schema): string[] {
   ];
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+const escaped = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('\n', ' ');
 
 if (import.meta.main) writeFileSync(FILE, kindsReference());

@@ -23,9 +23,7 @@ const index = (commands: readonly Command[]): string =>
     .join(', ')}.`;
 
 const exitCodes = (): string =>
-  ['| exit code | means |', '| --- | --- |', ...Object.entries(EXIT_CODES).map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`)].join(
-    '\n',
-  );
+  ['Exit codes:', '', ...Object.entries(EXIT_CODES).map(([code, meaning]) => `- ${code}: ${meaning}`)].join('\n');
 
 /** Rows of flags that at least two commands describe alike, by row, with the names of the flags. */
 function commonFlags(commands: readonly Command[]): ReadonlyMap<string, string> {
@@ -43,7 +41,7 @@ function commonFlags(commands: readonly Command[]): ReadonlyMap<string, string> 
 }
 
 const flagsInCommon = (common: ReadonlyMap<string, string>): string =>
-  ['## Common flags', 'Each command lists those that it has.', ['| flag | |', '| --- | --- |', ...common.keys()].join('\n')].join('\n\n');
+  ['## Common flags', 'Each command lists those that it has.', [...common.keys()].join('\n')].join('\n\n');
 
 /** The command of which this one is a shorter name: one before it with the same description. */
 function originalOf(command: Command, commands: readonly Command[]): Command | undefined {
@@ -59,14 +57,14 @@ function section(command: Command, commands: readonly Command[], common: Readonl
   const rows = Object.entries(flags).map(([name, flag]) => rowOf(name, flag));
   const shared = rows.flatMap((row) => common.get(row) ?? []);
   const particular = [
-    ...operands.map((operand) => `| \`${operand.usage}\` | ${cell(operand.about)} |`),
+    ...operands.map((operand) => `- \`${operand.usage}\`: ${oneLine(operand.about)}`),
     ...rows.filter((row) => !common.has(row)),
   ];
   return [
     `## ${words}`,
     `\`${usage}\`: ${summary}.${shorter.length === 0 ? '' : ` Shorter: ${shorter.join(', ')}.`}`,
     about.replaceAll('\n', ' '),
-    ...(particular.length === 0 ? [] : [['| | |', '| --- | --- |', ...particular].join('\n')]),
+    ...(particular.length === 0 ? [] : [particular.join('\n')]),
     ...(shared.length === 0 ? [] : [`[Common flags](#common-flags): ${shared.map((name) => `\`--${name}\``).join(', ')}.`]),
     ...(Object.keys(own).length === 0
       ? []
@@ -79,7 +77,7 @@ function section(command: Command, commands: readonly Command[], common: Readonl
   ].join('\n\n');
 }
 
-const rowOf = (name: string, flag: Flag): string => `| \`${headOf(name, flag)}\` | ${cell(aboutOf(flag))} |`;
+const rowOf = (name: string, flag: Flag): string => `- \`${headOf(name, flag)}\`: ${oneLine(aboutOf(flag))}`;
 
 const headOf = (name: string, { short, value }: Flag): string =>
   `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
@@ -88,4 +86,4 @@ const aboutOf = (flag: Flag): string =>
   'fallback' in flag && flag.fallback !== undefined && flag.fallback !== '' ? `${flag.about} (default ${flag.fallback})` : flag.about;
 
 const anchorOf = (words: string): string => words.replaceAll(' ', '-');
-const cell = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|');
+const oneLine = (text: string): string => text.replaceAll('\n', ' ');

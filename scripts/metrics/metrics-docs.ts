@@ -9,15 +9,15 @@ export async function metricsDocs(): Promise<string> {
   return `${OPENING}
 ## Manager
 
-${tableOf(lines.filter((line) => !others.includes(line)))}
+${lines.filter((line) => !others.includes(line)).join('\n')}
 
 ## Worker
 
-${tableOf(others.filter((line) => !lines.includes(line)))}
+${others.filter((line) => !lines.includes(line)).join('\n')}
 
 ## Both
 
-${tableOf(lines.filter((line) => others.includes(line)))}
+${lines.filter((line) => others.includes(line)).join('\n')}
 `;
 }
 
@@ -25,16 +25,14 @@ const OPENING = `# Metrics
 
 <!-- Written by scripts/generate-metrics-docs.ts from what the programs register. -->
 
-The metrics of \`/metrics\` of manager and worker; [monitoring](monitoring.md) has alerts and dashboards. Times are in seconds, sizes in bytes, resources in their base unit (\`cpu\` in cores). Both programs also serve
+The metrics of \`/metrics\` of manager and worker, each with its type and labels; [monitoring](monitoring.md) has alerts and dashboards. Times are in seconds, sizes in bytes, resources in their base unit (\`cpu\` in cores). Both programs also serve
 Node's own metrics (\`process_*\`, \`nodejs_*\`).
 
 A standby serves metrics, too, with \`switchyard_leader\` 0 and without what only the leader knows. Labels without a bound are those that administrators make: ClusterQueues, Cohorts, flavors, clusters and hosts. The first 1,000 LocalQueues by namespace
 and name have series (\`--metrics-local-queues-max\`). Gauges of what is gone go at once, counters and histograms after five minutes. [What a scrape costs](benchmarks.md#a-scrape-npm-run-bench----scrape).
 `;
 
-const tableOf = (lines: readonly string[]): string => ['| name | type | labels | |', '| --- | --- | --- | --- |', ...lines].join('\n');
-
 const lineOf = ({ name, type, help, labels }: DescribedMetric): string =>
-  `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${cell(help)} |`;
+  `- \`${name}\` (${[type, ...labels.map((label) => `\`${label}\``)].join(', ')}): ${escaped(help)}`;
 
-const cell = (text: string): string => (text.endsWith('.') ? text : `${text}.`).replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const escaped = (text: string): string => (text.endsWith('.') ? text : `${text}.`).replaceAll('<', '&lt;');

@@ -38,7 +38,7 @@ const sectionOf = (kind: string): string => kindsReference().split(`\n## ${kind}
 function hasRow(kind: string, field: string): boolean {
   const section = sectionOf(kind);
   if (section.includes(`\`${field}\``)) return true;
-  const references = [...section.matchAll(/^\| \**`([^`]+)`.* As `([^`]+)` of (\w+)\. \|$/gm)];
+  const references = [...section.matchAll(/^- \**`([^`]+)`.* As `([^`]+)` of (\w+)\.$/gm)];
   return references.some(([, above = '', listed = '', other = '']) => {
     const below = field.slice(above.length);
     return field.startsWith(above) && /^(\[\])?\./.test(below) && sectionOf(other).includes(`\`${listed}${below}\``);
