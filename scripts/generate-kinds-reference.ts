@@ -110,9 +110,9 @@ function rowsBelow({ properties, required, items, additionalProperties }: Schema
 function typeOf(schema: Schema): string {
   if (schema['x-kubernetes-int-or-string'] === true) return 'quantity';
   if (schema.format === 'date-time') return 'time';
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
+  if (schema.type === 'array') return `[]${typeOf(schema.items ?? {})}`;
   const { additionalProperties } = schema;
-  if (schema.type === 'object' && typeof additionalProperties === 'object') return `map of ${typeOf(additionalProperties)}`;
+  if (schema.type === 'object' && typeof additionalProperties === 'object') return `map[string]${typeOf(additionalProperties)}`;
   return schema.type ?? 'any';
 }
 
