@@ -319,7 +319,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function createTails(kept: Logs) {
     const reads = new Counter({
       name: 'switchyard_worker_log_tails_total',
-      help: 'Ends of logs of pods that were read before the pods went, by what came of it',
+      help: 'Log tails of pods, by result',
       labelNames: ['result'],
       registers: [registry],
     });

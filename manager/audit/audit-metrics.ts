@@ -7,7 +7,7 @@ export type AuditMetrics = ReturnType<typeof createAuditMetrics>;
 export function createAuditMetrics(registers: Registry[]) {
   const dropped = new Counter({
     name: 'switchyard_audit_dropped_total',
-    help: 'Lines that the audit log misses: slow, its file or standard output took no more; anonymous, too many requests of callers that are not known.',
+    help: 'Lines that the audit log misses: slow (its file took no more), anonymous (too many unknown callers).',
     labelNames: ['reason'],
     registers,
   });

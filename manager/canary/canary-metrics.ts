@@ -9,14 +9,14 @@ export type CanaryMetrics = {
 export const createCanaryMetrics = (registry: Registry): CanaryMetrics => ({
   stages: new Histogram({
     name: 'switchyard_canary_stage_seconds',
-    help: 'Time that canaries took on each part of their way: queued until admitted, admitted until the copy was there, dispatched until a pod was ready, started until the end was told; finished is all of it.',
+    help: 'Time that canaries took for each stage: queued, admitted, dispatched, started, and finished for all of it.',
     labelNames: ['cluster', 'stage'],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320],
     registers: [registry],
   }),
   runs: new Counter({
     name: 'switchyard_canary_runs_total',
-    help: 'Canaries that have ended, by outcome: complete, failed, timeout (admitted, and not ended in time), not_admitted (in time), withdrawn (its cluster was cordoned or not ready, or somebody deleted it), refused (it could not be made).',
+    help: 'Canaries that have ended, by outcome: complete, failed, timeout, not_admitted (in time), withdrawn (its cluster was cordoned or not ready, or it was deleted), refused (not created).',
     labelNames: ['cluster', 'outcome'],
     registers: [registry],
   }),

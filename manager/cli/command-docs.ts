@@ -2,9 +2,11 @@ import { variableOf, type Flag } from '../../shared/runtime/flags.ts';
 import type { Command } from './command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 
-/** docs/cli.md, of the same tables as the help and the parser. */
+/** docs/cli.md, of the same tables as the help and the parser. What several commands have in common stands there once. */
 export function commandDocs(commands: readonly Command[]): string {
-  return `${[FIRST, table(commands), exitCodes(), ...commands.map(section)].join('\n\n')}\n`;
+  const common = commonFlags(commands);
+  const own = commands.filter((command) => originalOf(command, commands) === undefined);
+  return `${[FIRST, index(commands), exitCodes(), flagsInCommon(common), ...own.map((command) => section(command, commands, common))].join('\n\n')}\n`;
 }
 
 const FIRST = `# The program \`switchyard\`
@@ -12,39 +14,58 @@ const FIRST = `# The program \`switchyard\`
 <!-- Written by scripts/generate-cli-docs.ts from the descriptions of the commands. -->
 
 From a checkout \`npm run -s switchyard -- COMMAND\`; the package that \`npm pack\` makes has it as \`switchyard\` and, as a plugin of kubectl, \`kubectl switchyard\`.
-It reads the same kubeconfig as kubectl, works with your own rights, and never prints control characters that an object contains.
-It uses colours on terminals only, and none if \`NO_COLOR\` is set. Every flag can also be given as an environment variable: \`--namespace\` as \`SWITCHYARD_NAMESPACE\`; a flag wins.`;
+It reads the same kubeconfig as kubectl and works with your own rights. It uses colors on terminals only, and none if \`NO_COLOR\` is set.
+Every flag can be given as an environment variable: \`--namespace\` as \`${variableOf('namespace')}\`; a flag wins.`;
 
-const table = (commands: readonly Command[]): string =>
-  [
-    '| command | |',
-    '| --- | --- |',
-    ...commands.map(({ words, summary }) => `| [\`${words}\`](#${anchorOf(words)}) | ${cell(summary)} |`),
-  ].join('\n');
+const index = (commands: readonly Command[]): string =>
+  `Commands: ${commands
+    .map((command) => `[\`${command.words}\`](#${anchorOf((originalOf(command, commands) ?? command).words)})`)
+    .join(', ')}.`;
 
 const exitCodes = (): string =>
-  ['| exit code | means |', '| --- | --- |', ...Object.entries(EXIT_CODES).map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`)].join(
-    '\n',
-  );
+  ['Exit codes:', '', ...Object.entries(EXIT_CODES).map(([code, meaning]) => `- ${code}: ${meaning}`)].join('\n');
 
-function section({ words, summary, about, operands, flags, examples, exitCodes: own }: Command): string {
+/** Rows of flags that at least two commands describe alike, by row, with the names of the flags. */
+function commonFlags(commands: readonly Command[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>();
+  const names = new Map<string, string>();
+  for (const command of commands) {
+    if (originalOf(command, commands) !== undefined) continue;
+    for (const [name, flag] of Object.entries(command.flags)) {
+      const row = rowOf(name, flag);
+      counts.set(row, (counts.get(row) ?? 0) + 1);
+      names.set(row, name);
+    }
+  }
+  return new Map([...names].filter(([row]) => (counts.get(row) ?? 0) > 1));
+}
+
+const flagsInCommon = (common: ReadonlyMap<string, string>): string =>
+  ['## Common flags', 'Each command lists those that it has.', [...common.keys()].join('\n')].join('\n\n');
+
+/** The command of which this one is a shorter name: one before it with the same description. */
+function originalOf(command: Command, commands: readonly Command[]): Command | undefined {
+  const described = ({ summary, about, flags }: Command): string => JSON.stringify([summary, about, Object.keys(flags)]);
+  const first = commands.find((each) => described(each) === described(command));
+  return first === command ? undefined : first;
+}
+
+function section(command: Command, commands: readonly Command[], common: ReadonlyMap<string, string>): string {
+  const { words, summary, about, operands, flags, examples, exitCodes: own } = command;
   const usage = ['switchyard', words, ...operands.map((operand) => operand.usage)].join(' ');
+  const shorter = commands.filter((each) => originalOf(each, commands) === command).map((each) => `\`${each.words}\``);
+  const rows = Object.entries(flags).map(([name, flag]) => rowOf(name, flag));
+  const shared = rows.flatMap((row) => common.get(row) ?? []);
+  const particular = [
+    ...operands.map((operand) => `- \`${operand.usage}\`: ${oneLine(operand.about)}`),
+    ...rows.filter((row) => !common.has(row)),
+  ];
   return [
     `## ${words}`,
-    `\`${usage}\`: ${summary}.`,
+    `\`${usage}\`: ${summary}.${shorter.length === 0 ? '' : ` Shorter: ${shorter.join(', ')}.`}`,
     about.replaceAll('\n', ' '),
-    ...(operands.length === 0 && Object.keys(flags).length === 0
-      ? []
-      : [
-          [
-            '| | | variable |',
-            '| --- | --- | --- |',
-            ...operands.map((operand) => `| \`${operand.usage}\` | ${cell(operand.about)} | |`),
-            ...Object.entries(flags).map(
-              ([name, flag]) => `| \`${headOf(name, flag)}\` | ${cell(aboutOf(flag))} | \`${variableOf(name)}\` |`,
-            ),
-          ].join('\n'),
-        ]),
+    ...(particular.length === 0 ? [] : [particular.join('\n')]),
+    ...(shared.length === 0 ? [] : [`[Common flags](#common-flags): ${shared.map((name) => `\`--${name}\``).join(', ')}.`]),
     ...(Object.keys(own).length === 0
       ? []
       : [
@@ -56,6 +77,8 @@ function section({ words, summary, about, operands, flags, examples, exitCodes: 
   ].join('\n\n');
 }
 
+const rowOf = (name: string, flag: Flag): string => `- \`${headOf(name, flag)}\`: ${oneLine(aboutOf(flag))}`;
+
 const headOf = (name: string, { short, value }: Flag): string =>
   `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
 
@@ -63,4 +86,4 @@ const aboutOf = (flag: Flag): string =>
   'fallback' in flag && flag.fallback !== undefined && flag.fallback !== '' ? `${flag.about} (default ${flag.fallback})` : flag.about;
 
 const anchorOf = (words: string): string => words.replaceAll(' ', '-');
-const cell = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|');
+const oneLine = (text: string): string => text.replaceAll('\n', ' ');

@@ -7,7 +7,7 @@ export type HistoryMetrics = ReturnType<typeof createHistoryMetrics>;
 export function createHistoryMetrics(registers: Registry[]) {
   const entries = new Counter({
     name: 'switchyard_history_entries_total',
-    help: 'Entries of history, records of Jobs, what their pods ended with and ends of logs, that were written, or dropped because the store took too long.',
+    help: 'Entries of history that were written, or dropped because the store took too long.',
     labelNames: ['result'],
     registers,
   });

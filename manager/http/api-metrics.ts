@@ -8,7 +8,7 @@ export function createApiMetrics(registers: Registry[]) {
   return {
     requests: new Counter({
       name: 'switchyard_api_requests_total',
-      help: 'Requests to the HTTP API that were answered, by route, method and status; route and method are other where none matched.',
+      help: 'Answered requests to the HTTP API, by route, method and status.',
       labelNames: ['route', 'method', 'code'],
       registers,
     }),

@@ -1,19 +1,23 @@
 import { JOB_PARTS, type JobPart } from './job-parts.ts';
 
-/** The table of docs/security.md, in Markdown. */
+/** The lists of docs/security.md, in Markdown: the parts of a Job by whose they are. */
 export const partsTable = (): string =>
-  [
-    '| part of a Job | whose | who may write what | while the manager is down |',
-    '| --- | --- | --- | --- |',
-    ...JOB_PARTS.map((part) => `| ${nameOf(part)} | ${OWNERS[part.owner]} | ${part.says} | ${heldBy(part)} |`),
-  ].join('\n');
+  (['Switchyard', 'both', 'user'] as const)
+    .map((owner) => [HEADINGS[owner], '', ...JOB_PARTS.filter((part) => part.owner === owner).map(lineOf)].join('\n'))
+    .join('\n\n');
 
-const OWNERS = { Switchyard: 'Switchyard’s', user: 'the user’s', both: 'both’s, under conditions' } as const;
+const HEADINGS = {
+  Switchyard: '**Switchyard’s**, which users do not write, except as it says (policy `own`):',
+  both: '**Of both**, under conditions:',
+  user: '**The user’s**, which the webhook alone checks:',
+} as const;
 const SINGULAR = { labels: 'label', annotations: 'annotation', finalizers: 'finalizer' } as const;
+
+const lineOf = (part: JobPart): string => `- ${nameOf(part)}: ${part.says}${part.owner === 'both' ? heldBy(part) : ''}`;
 
 const nameOf = ({ part }: JobPart): string => (part.place === 'field' ? part.name : `${SINGULAR[part.place]} \`${part.name}\``);
 
 function heldBy({ rules }: JobPart): string {
   if (rules.length === 0) return '';
-  return rules.some(({ policy }) => policy === 'Fail') ? 'policy `own`' : 'policy `shared`';
+  return rules.some(({ policy }) => policy === 'Fail') ? ' Policy `own`.' : ' Policy `shared`.';
 }

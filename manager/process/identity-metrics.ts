@@ -7,7 +7,7 @@ export function createIdentityMetrics(registers: Registry[]) {
   return {
     shared: new Gauge({
       name: 'switchyard_manager_identity_shared',
-      help: '1 when the user that the manager is was seen to be used by others, or may do everything as administrators may; else 0.',
+      help: '1 when others use the user of the manager, or it has the rights of an administrator, else 0.',
       registers,
     }),
   };

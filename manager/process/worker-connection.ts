@@ -48,7 +48,7 @@ export function createWorkerConnector(
   const { clientOver, denied, rate, registry, clock, log, limits = WORKER_LIMITS } = options;
   const heldBack = new Counter({
     name: 'switchyard_cluster_held_back_seconds_total',
-    help: 'Time in which a cluster was not listened to, because it had sent far more than what was asked of it.',
+    help: 'Time in which a cluster was not read, because it had sent too much.',
     labelNames: ['cluster'],
     registers: [registry],
   });

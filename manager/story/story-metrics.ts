@@ -7,12 +7,12 @@ export function createStoryMetrics(registers: Registry[]) {
   return {
     overrides: new Counter({
       name: 'switchyard_job_overrides_total',
-      help: 'Writes of Jobs that passed by the rules of who may write what, as field manager switchyard-override.',
+      help: 'Writes of Jobs by field manager switchyard-override.',
       registers,
     }),
     dropped: new Counter({
       name: 'switchyard_story_events_dropped_total',
-      help: 'Events of the way of Jobs that were not written, because --story-event-qps had no room for them.',
+      help: 'Events of Jobs that were dropped, beyond --story-event-qps.',
       registers,
     }),
   };

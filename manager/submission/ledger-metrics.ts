@@ -7,13 +7,13 @@ export function createLedgerMetrics(registers: Registry[]) {
   return {
     entries: new Gauge({
       name: 'switchyard_submission_ledger_entries',
-      help: 'Entries in the ledger of submissions; one that changed late is counted twice.',
+      help: 'Entries in the ledger of submissions.',
       registers,
     }),
     chunks: new Gauge({ name: 'switchyard_submission_ledger_chunks', help: 'ConfigMaps of the ledger of submissions.', registers }),
     horizon: new Gauge({
       name: 'switchyard_submission_ledger_horizon_seconds',
-      help: 'For how long the keys of submissions are remembered, of the tenant with the most: seven days, less where there were too many.',
+      help: 'For how long keys of submissions are remembered, of the tenant with the most: seven days at most.',
       registers,
     }),
     writes: new Counter({

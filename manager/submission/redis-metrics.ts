@@ -7,12 +7,12 @@ export function createRedisMetrics(registry: Registry) {
   const registers = [registry];
   const up = new Gauge({
     name: 'switchyard_redis_up',
-    help: '1 when the Redis that carries submissions took a write at the last look, else 0. No series before it was looked at.',
+    help: '1 when the Redis of submissions took the last write, else 0.',
     registers,
   });
   const durable = new Gauge({
     name: 'switchyard_redis_durable',
-    help: '1 when it keeps on disk what it takes, and forgets nothing when memory runs short; else 0. No series while it does not say.',
+    help: '1 when Redis keeps data on disk and evicts nothing, else 0.',
     registers,
   });
   // A gauge without labels begins as 0, which would say something.
@@ -22,13 +22,13 @@ export function createRedisMetrics(registry: Registry) {
     durable,
     trouble: new Gauge({
       name: 'switchyard_redis_trouble',
-      help: '1 while the Redis that carries submissions is in this trouble, by reason; else 0. No series before it was looked at.',
+      help: '1 while the Redis of submissions has this problem, by reason, else 0.',
       labelNames: ['reason'],
       registers,
     }),
     memory: new Gauge({
       name: 'switchyard_redis_memory_bytes',
-      help: 'Memory that Redis uses, of a cluster each of its masters. No series while it does not say.',
+      help: 'Memory that Redis uses, of a cluster each master.',
       labelNames: ['server'],
       registers,
     }),

@@ -26,12 +26,12 @@ export function createSubmissionMetrics(registers: Registry[]) {
     outcomes,
     untrusted: new Counter({
       name: 'switchyard_untrusted_submissions_total',
-      help: 'Jobs that ended and say that they are of a submission of which the manager did not make them.',
+      help: 'Jobs that ended and name a submission without the seal of the manager.',
       registers,
     }),
     queueSubmissions: new Counter({
       name: 'switchyard_submission_queue_submissions_total',
-      help: 'What became of submissions that were handed out, by queue (namespace/name of its SubmissionQueue, or shared): accepted, refused or failed (tried again).',
+      help: 'Submissions by queue (namespace/name, or shared) and result: accepted, refused or failed (tried again).',
       labelNames: ['queue', 'result'],
       registers,
     }),
@@ -49,7 +49,7 @@ export function createSubmissionMetrics(registers: Registry[]) {
     }),
     kept: new Gauge({
       name: 'switchyard_submission_queue_failed',
-      help: 'Submissions that have failed and are kept in Redis to be looked at.',
+      help: 'Failed submissions that are kept in Redis.',
       labelNames: ['namespace', 'submission_queue'],
       registers,
     }),
@@ -61,7 +61,7 @@ export function createSubmissionMetrics(registers: Registry[]) {
     }),
     turnWait: new Histogram({
       name: 'switchyard_submission_turn_wait_seconds',
-      help: 'Time that submissions waited for their turn behind the gate that all queues share.',
+      help: 'Time that submissions waited for their turn.',
       labelNames: ['queue'],
       buckets: LATENCY_BUCKETS,
       registers,

@@ -8,7 +8,7 @@ export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 export function createWebhookMetrics(registers: Registry[]) {
   const requests = new Counter({
     name: 'switchyard_webhook_requests_total',
-    help: 'Reviews that an API server asked the webhooks for (mutate, mutate-unlabelled, validate, override), by outcome: allowed, refused, or error, where none could be given.',
+    help: 'Reviews by the webhooks (mutate, mutate-unlabelled, validate, override), by outcome: allowed, refused or error.',
     labelNames: ['webhook', 'outcome'],
     registers,
   });

@@ -31,25 +31,22 @@ export function licenseReport(packages: readonly ProductionPackage[]): LicenseRe
         `${name} ${version}: ${license === '' ? 'no licence is stated' : `${license} is not on the list of allowed licences`}`,
     );
   const counts = Map.groupBy(packages, ({ license }) => license);
-  const summary = [...counts]
+  const lists = [...counts]
     .toSorted(([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1))
-    .map(([license, of]) => `${license || 'none'} (${of.length})`);
-  const rows = packages.map(
-    ({ name, version, license, optional }) => `| ${name} | ${version} | ${license || 'none'} | ${optional ? 'no' : 'yes'} |`,
-  );
+    .flatMap(([license, of]) => [
+      '',
+      `## ${license || 'none'}`,
+      '',
+      ...of.map(({ name, version, optional }) => `- ${name} ${version}${optional ? ' (not in the image)' : ''}`),
+    ]);
   return {
     refused,
     text: [
       '# Licences',
       '',
-      'Packages that are installed with the programs, and their licences. `npm run licenses -- --write` writes this file from package-lock.json;',
-      '`npm run licenses`, and a test, fail when it is out of date or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
-      '',
-      `${summary.join(', ')}.`,
-      '',
-      '| package | version | licence | in the image |',
-      '| --- | --- | --- | --- |',
-      ...rows,
+      'Packages that are installed with the programs. `npm run licenses -- --write` writes this file from package-lock.json; `npm run licenses`,',
+      'and a test, fail when it is out of date or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
+      ...lists,
       '',
     ].join('\n'),
   };

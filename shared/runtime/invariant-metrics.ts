@@ -9,7 +9,7 @@ export type InvariantMetrics = {
 export const createInvariantMetrics = (registry: Registry): InvariantMetrics => ({
   violations: new Gauge({
     name: 'switchyard_invariant_violations',
-    help: 'Violations of what is promised that last for longer than anything in flight, by invariant. Anything but 0 is a bug, or somebody who meddles.',
+    help: 'Violations of invariants beyond their grace period, by invariant. Anything but 0 is a bug, or a client that interferes.',
     labelNames: ['invariant'],
     registers: [registry],
   }),

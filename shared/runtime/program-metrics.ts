@@ -29,7 +29,7 @@ export function createProgramMetrics(registry: Registry, { version, nodeVersion,
   }).set({ version, node_version: nodeVersion }, 1);
   const leader = new Gauge({
     name: 'switchyard_leader',
-    help: '1 where this process leads and does the work, else 0: it stands by.',
+    help: '1 where this process leads, else 0.',
     registers,
   });
   const transitions = new Counter({

@@ -5,7 +5,7 @@ import { fromZero } from './zero-series.ts';
 export function createSpanMetrics(registry: Registry): (result: 'exported' | 'dropped', spans: number) => void {
   const spans = new Counter({
     name: 'switchyard_trace_spans_total',
-    help: 'Spans of traces that the collector has taken (exported), or that were dropped because it did not in time.',
+    help: 'Spans that were exported, or dropped because the collector did not take them in time.',
     labelNames: ['result'],
     registers: [registry],
   });

@@ -1,6 +1,6 @@
 /*
  * The protocol by which at most one copy of a Job runs: record, copy, Leases, token, fence, pods and restores, for one Job, worker clusters, and a manager
- * that may be two (a change of leader). docs/protocol.md says what each transition stands for, and which function carries it out; its names are those
+ * that may be two (a change of leader). test/model/README.md says what each transition stands for, and which function carries it out; its names are those
  * in the quotes of `step`. Every transition is one atomic step of one participant; what Spin explores is their order, and which faults strike.
  *
  * Time passes in ticks, and no clock is compared with another. What must happen within some time keeps the tick waiting (`IN_TIME`).
@@ -132,7 +132,7 @@ bool repointed = false;
 /* Steps that add states, and no way to break a promise that is known: pods that end one by one, statuses that lag, copies made suspended, late suspensions. */
 bool in_detail = false;
 
-/* A step, by its name in docs/protocol.md, which Spin prints of a trail. */
+/* A step, by its name in test/model/README.md, which Spin prints of a trail. */
 #define step(name, c) printf(name); printf(" on cluster %d\n", c)
 
 /*

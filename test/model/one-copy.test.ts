@@ -12,12 +12,12 @@ import { compileModel, foundIn, lacksSpin, type Checker } from './spin.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
-const [MODEL, DOCUMENT] = [read('test/model/one-copy.pml'), read('docs/protocol.md')];
+const [MODEL, DOCUMENT] = [read('test/model/one-copy.pml'), read('test/model/README.md')];
 const STEPS = new Set([...MODEL.matchAll(/step\("([^"]+)"/g)].map(([, name = '']) => name));
 const SEARCH_MS = 1_800_000;
 
 test('each step of the model stands in the document, and the document names no other', () => {
-  const part = DOCUMENT.slice(DOCUMENT.indexOf('### Which function carries out which step'));
+  const part = DOCUMENT.slice(DOCUMENT.indexOf('## Which function carries out which step'));
   const mapped = [...part.matchAll(/^\| ([^|`]+) \| `/gm)].flatMap(([, names = '']) => names.split(', '));
   const others = part.slice(part.indexOf('By others than these programs:'));
   const unmapped = [...STEPS].filter((name) => !mapped.includes(name) && !new RegExp(`\\b${name}\\b`).test(others));

@@ -149,13 +149,13 @@ export function createFenceMetrics(registry: Registry) {
   return {
     fenced: new Gauge({
       name: 'switchyard_worker_fenced',
-      help: 'Whether the copies of this origin are stopped because its manager is out of reach',
+      help: '1 while the copies of this origin are stopped, else 0',
       labelNames,
       registers,
     }),
     trips: new Counter({
       name: 'switchyard_worker_fence_trips_total',
-      help: 'How often the copies of this origin were stopped because its manager was out of reach or the cluster was restored',
+      help: 'How often the fence of this origin has tripped',
       labelNames,
       registers,
     }),

@@ -23,7 +23,7 @@ export function createAdmissionMetrics(registers: Registry[]) {
   fromZero(attempts, { result: ['success', 'inadmissible'] });
   const untrustedRecords = new Counter({
     name: 'switchyard_untrusted_records_total',
-    help: 'Admission records that admission has not made: Forged, Invalid (cannot be read) or Missing on a Job that is not suspended.',
+    help: 'Records that admission has not made: Forged, Invalid, or Missing on a Job that is not suspended.',
     labelNames: ['reason'],
     registers,
   });
@@ -61,27 +61,27 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     backfilled: new Counter({
       name: 'switchyard_backfilled_workloads_total',
-      help: 'Jobs admitted in front of one with a reservation, because they were expected to end before its start.',
+      help: 'Jobs admitted in front of one with a reservation.',
       labelNames: ['cluster_queue'],
       registers,
     }),
     startLateness: new Histogram({
       name: 'switchyard_reservation_start_lateness_seconds',
-      help: 'How much later than first expected Jobs with a reservation were admitted; 0 for those in time.',
+      help: 'How much later than first expected Jobs with a reservation were admitted.',
       labelNames: ['cluster_queue'],
       buckets: [0, ...WAIT_BUCKETS],
       registers,
     }),
     runTime: new Histogram({
       name: 'switchyard_workload_run_seconds',
-      help: 'Time from the start of an admitted Job to its end, by how it ended: Complete, Failed or Deleted.',
+      help: 'Run time of Jobs, by outcome: Complete, Failed or Deleted.',
       labelNames: ['cluster_queue', 'outcome'],
       buckets: WAIT_BUCKETS,
       registers,
     }),
     decisionLogDropped: new Counter({
       name: 'switchyard_decision_log_dropped_lines_total',
-      help: 'Lines that the decision log misses, because its disk was slow or full.',
+      help: 'Lines that the decision log misses.',
       registers,
     }),
     evicted: new Counter({
@@ -92,7 +92,7 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     preempted: new Counter({
       name: 'switchyard_preempted_workloads_total',
-      help: 'Jobs suspended for the sake of others: by the queue of those, their own queue, and the rule (InClusterQueue, InCohortReclamation, InCohortReclaimWhileBorrowing, InCohortFairSharing).',
+      help: 'Preempted Jobs, by the queue of the preemptor, their own queue, and the rule.',
       labelNames: ['preempting_cluster_queue', 'cluster_queue', 'reason'],
       registers,
     }),
@@ -110,7 +110,7 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     pending: new Gauge({
       name: 'switchyard_pending_workloads',
-      help: 'Jobs that wait for admission: active ones will be tried, inadmissible ones wait for a change.',
+      help: 'Jobs that wait: active ones will be tried, inadmissible ones wait for a change.',
       labelNames: ['cluster_queue', 'status'],
       registers,
     }),
@@ -134,7 +134,7 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     weightedShare: new Gauge({
       name: 'switchyard_cluster_queue_weighted_share',
-      help: 'What is borrowed, in thousandths of what the cohort could lend, divided by the weight; NaN for who borrows with weight 0.',
+      help: 'What is borrowed, in thousandths of what the cohort could lend, divided by the weight; NaN with weight 0.',
       labelNames: ['cluster_queue'],
       registers,
     }),
@@ -146,7 +146,7 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     localQueueUsage: new Gauge({
       name: 'switchyard_local_queue_admission_fair_sharing_usage',
-      help: 'What a LocalQueue has used over time, by weights of resources and its own: the least goes first.',
+      help: 'What a LocalQueue has used over time, divided by its weight: the least goes first.',
       labelNames: ['namespace', 'local_queue', 'cluster_queue'],
       registers,
     }),

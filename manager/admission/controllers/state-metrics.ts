@@ -79,24 +79,18 @@ export function createStateMetrics(
     ['cluster', 'condition'],
     collect,
   );
-  const allocatable = gauge('cluster_allocatable', 'What Jobs of ours may use together on a cluster, in the base unit of the resource.', [
-    'cluster',
-    'resource',
-  ]);
-  const used = gauge('cluster_used', 'What admitted Jobs ask for on a cluster, in the base unit of the resource.', ['cluster', 'resource']);
-  const heard = gauge('cluster_last_watch_event_seconds', 'When the watch of a cluster last gave a sign of life, in seconds since 1970.', [
+  const allocatable = gauge('cluster_allocatable', 'What Jobs may use on a cluster.', ['cluster', 'resource']);
+  const used = gauge('cluster_used', 'What admitted Jobs request on a cluster.', ['cluster', 'resource']);
+  const heard = gauge('cluster_last_watch_event_seconds', 'When the watch of a cluster last sent something, in seconds since 1970.', [
     'cluster',
   ]);
-  const headWaiting = gauge(
-    'admission_head_waiting_seconds',
-    'For how long the Job has waited that is the first of its ClusterQueue; 0 where nobody waits.',
-    ['cluster_queue'],
-  );
-  const byReason = gauge(
-    'pending_workloads_by_reason',
-    'Jobs that wait, by the reason of their condition QuotaReserved; Pending: they have not been told one yet.',
-    ['cluster_queue', 'reason'],
-  );
+  const headWaiting = gauge('admission_head_waiting_seconds', 'For how long the first Job of a ClusterQueue has waited.', [
+    'cluster_queue',
+  ]);
+  const byReason = gauge('pending_workloads_by_reason', 'Jobs that wait, by the reason of QuotaReserved; Pending: none yet.', [
+    'cluster_queue',
+    'reason',
+  ]);
   const ofLocalQueue = ['namespace', 'local_queue'] as const;
   const pending = gauge('local_queue_pending_workloads', 'Jobs of a LocalQueue that wait for admission.', ofLocalQueue);
   const admitted = gauge(
@@ -104,16 +98,8 @@ export function createStateMetrics(
     'Jobs of a LocalQueue that are admitted and have not finished.',
     ofLocalQueue,
   );
-  const usage = gauge('local_queue_resource_usage', 'Quota that Jobs of a LocalQueue use, in the base unit of the resource.', [
-    ...ofLocalQueue,
-    'flavor',
-    'resource',
-  ]);
-  const withoutSeries = gauge(
-    'local_queues_without_series',
-    'LocalQueues that have no pending, admitted and used figures of their own, because there are more than --metrics-local-queues-max.',
-    [],
-  );
+  const usage = gauge('local_queue_resource_usage', 'Quota that Jobs of a LocalQueue use.', [...ofLocalQueue, 'flavor', 'resource']);
+  const withoutSeries = gauge('local_queues_without_series', 'LocalQueues without series, beyond --metrics-local-queues-max.', []);
   withoutSeries.remove({});
   const all: readonly Pick<Gauge, 'reset'>[] = [condition, allocatable, used, heard, headWaiting, byReason, pending, admitted, usage];
 

@@ -23,20 +23,20 @@ const FlavorFungibilitySchema = Type.Object(
       OneOf(['MayStopSearch', 'TryNextFlavor', 'Borrow'], {
         default: 'MayStopSearch',
         description:
-          'Whether a Job that fits a flavor only by borrowing takes it (MayStopSearch, or Borrow as Kueue once called it) or rather a later one in which it fits without (TryNextFlavor).',
+          'Whether a Job takes a flavor in which it has to borrow (MayStopSearch, formerly Borrow), or a later one in which it does not (TryNextFlavor).',
       }),
     ),
     whenCanPreempt: Type.Optional(
       OneOf(['MayStopSearch', 'TryNextFlavor', 'Preempt'], {
         default: 'TryNextFlavor',
         description:
-          'Whether a Job that fits a flavor only if other Jobs give their place up takes it (MayStopSearch, or Preempt as Kueue once called it) or rather a later one in which it fits without (TryNextFlavor).',
+          'Whether a Job takes a flavor in which it has to preempt (MayStopSearch, formerly Preempt), or a later one in which it does not (TryNextFlavor).',
       }),
     ),
     preference: Type.Optional(
       OneOf(['BorrowingOverPreemption', 'PreemptionOverBorrowing'], {
         description:
-          'Which flavor a Job takes if it has to borrow or to preempt in each: BorrowingOverPreemption, which is what happens if nothing is said, avoids preempting, PreemptionOverBorrowing avoids borrowing.',
+          'Which flavor a Job takes if it has to borrow or to preempt in each: BorrowingOverPreemption (the default) avoids preempting, PreemptionOverBorrowing avoids borrowing.',
       }),
     ),
   },
@@ -75,15 +75,14 @@ const PreemptionSchema = Type.Object(
     withinClusterQueue: Type.Optional(
       OneOf(['Never', 'LowerPriority', 'LowerOrNewerEqualPriority'], {
         default: 'Never',
-        description:
-          'Which Jobs of the same queue give their place up for one that does not fit: none, those of lower priority, or also those of equal priority that are newer.',
+        description: 'Which Jobs of the same queue may be preempted: none, those of lower priority, or also newer ones of equal priority.',
       }),
     ),
     reclaimWithinCohort: Type.Optional(
       OneOf(['Never', 'LowerPriority', 'Any'], {
         default: 'Never',
         description:
-          'Which Jobs of other queues of the cohort that borrow give their place up for one that fits the nominal quota of its queue: none, those of lower priority, or any.',
+          'Which Jobs of borrowing queues may be preempted for one that fits the nominal quota of its queue: none, those of lower priority, or any.',
       }),
     ),
     borrowWithinCohort: Type.Optional(BorrowWithinCohortSchema),
@@ -102,7 +101,7 @@ const AdmissionScopeSchema = Type.Object(
   {
     admissionMode: OneOf(['UsageBasedAdmissionFairSharing', 'NoAdmissionFairSharing'], {
       description:
-        'UsageBasedAdmissionFairSharing has the Jobs of the LocalQueue go first that has used least for its weight, and only then those of a higher priority, where the manager runs with --admission-fair-sharing-half-life.',
+        'UsageBasedAdmissionFairSharing admits Jobs of the LocalQueue first that has used least for its weight, with --admission-fair-sharing-half-life of the manager.',
     }),
   },
   { description: 'How the LocalQueues of this ClusterQueue share it.' },
@@ -157,14 +156,14 @@ export const ClusterQueueSpecSchema = Type.Object(
     placement: Type.Optional(
       OneOf(['LeastRoom', 'MostRoom'], {
         description:
-          'Which cluster a Job goes to among those that are equally preferred and have room: LeastRoom fills clusters one after the other, so that large Jobs find one that is empty; MostRoom spreads Jobs. What the manager says with --default-placement when absent.',
+          'Which of the clusters with room a Job goes to: LeastRoom fills one after the other, MostRoom spreads Jobs. Absent: --default-placement of the manager.',
       }),
     ),
     quotaCheckStrategy: Type.Optional(
       OneOf(['BlockUndeclared', 'IgnoreUndeclared'], {
         default: 'BlockUndeclared',
         description:
-          'What becomes of a Job that asks for a resource for which this queue has no quota: BlockUndeclared lets it wait, IgnoreUndeclared admits it as if it did not ask for that here. Room on clusters counts in either case.',
+          'BlockUndeclared lets a Job wait that requests a resource without quota here; IgnoreUndeclared does not check such resources. Room on clusters counts in either case.',
       }),
     ),
     excludeResourcePrefixes: Type.Optional(
@@ -180,7 +179,7 @@ export const ClusterQueueSpecSchema = Type.Object(
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['input'],
         description:
-          'What this queue charges for a resource in place of what pods request, such as credits for a slice of a device. Excluded resources are dropped before. Room on clusters is not transformed.',
+          'What this queue charges in place of what pods request, such as credits for a slice of a device. Room on clusters is not transformed.',
       }),
     ),
     flavorFungibility: Type.Optional(FlavorFungibilitySchema),
@@ -201,36 +200,34 @@ export const ClusterQueueSpecSchema = Type.Object(
       OneOf(['Enabled', 'Disabled'], {
         default: 'Disabled',
         description:
-          'Whether the pods of these Jobs end by themselves where nobody renews them, also while the control plane of their cluster is away. Jobs whose pods cannot have such a fence run without.',
+          'Whether pods end by themselves when they are not renewed, also while the control plane of their cluster is away. Jobs whose pods cannot have a pod fence run without.',
       }),
     ),
     carry: Type.Optional(
-      Carry(
-        'The objects that its Jobs take to their worker cluster, as far as their pods refer to them, where neither Job nor LocalQueue says otherwise. Absent: none.',
-      ),
+      Carry('The objects that Jobs take to their worker cluster, where neither Job nor LocalQueue says otherwise. Absent: none.'),
     ),
     carryContent: Type.Optional(
       CarryContent(
-        'Which content of these objects a Job takes along when it moves. Current: what is there then. Admitted: what its first copy had; while the content at home is another one, the Job waits, with the reason ContentChanged. Absent: Current.',
+        'Which content a Job takes along when it moves: Current, or Admitted, that of its first copy; while it differs, the Job waits (ContentChanged). Absent: Current.',
       ),
     ),
     startTimeout: Type.Optional(
       Duration(
         '10m',
-        'How long a placement may take until the pods that the Job needs are ready, before the Job goes elsewhere; 0s: for ever. A Job whose completions do not exceed its parallelism needs all of its pods, any other one of them, unless its annotation switchyard.dev/min-ready-pods says how many. Annotation switchyard.dev/start-timeout of a Job overrides the time.',
+        'How long a placement may take until the pods that the Job needs are ready, before it goes elsewhere; 0s: for ever. A Job whose completions do not exceed its parallelism needs all, any other one pod. Annotations switchyard.dev/min-ready-pods and start-timeout override it.',
       ),
     ),
     recoveryTimeout: Type.Optional(
       Duration(
         '0s',
-        'How long a Job that has started may have fewer ready pods than it needs, before it is suspended and queues again; 0s: for ever. Annotation switchyard.dev/recovery-timeout of a Job overrides it.',
+        'How long a started Job may have too few ready pods before it queues again; 0s: for ever. Annotation switchyard.dev/recovery-timeout overrides it.',
       ),
     ),
     blockAdmission: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Whether this queue admits no further Job until each one that it has admitted has the pods that it needs ready, or is suspended because startTimeout or recoveryTimeout has ended. With such a timeout of 0s one Job may keep all others out for ever.',
+          'Whether no further Job is admitted until all pods that the last one needs are ready. startTimeout and recoveryTimeout bound the wait; 0s: for ever.',
       }),
     ),
     maxMoves: Type.Optional(
@@ -245,7 +242,7 @@ export const ClusterQueueSpecSchema = Type.Object(
     onCannotStart: Type.Optional(
       OneOf(['Wait', 'Fail'], {
         default: 'Wait',
-        description: 'What becomes of such a Job: Wait goes on trying, ever more rarely; Fail ends it as Failed.',
+        description: 'Wait keeps trying such a Job; Fail ends it as Failed.',
       }),
     ),
     admissionChecksStrategy: Type.Optional(
@@ -268,15 +265,14 @@ export const ClusterQueueSpecSchema = Type.Object(
     reclaimablePods: Type.Optional(
       OneOf(['Reclaim', 'Keep'], {
         default: 'Reclaim',
-        description:
-          'What becomes of the quota of pods that a Job with little work left will not need again: Reclaim gives it to others at once; Keep leaves it with the Job until that ends.',
+        description: 'Reclaim gives quota of pods that a Job will not need again to others; Keep leaves it with the Job.',
       }),
     ),
     onClusterLost: Type.Optional(
       OneOf(['Requeue', 'RequeueFenced', 'Wait', 'Fail'], {
         default: 'Requeue',
         description:
-          'What becomes of a Job whose cluster is lost, once its worker must have stopped it: Requeue has it run elsewhere, though pods run on where the control plane of the lost cluster is away; RequeueFenced only if its pods have a pod fence, which ends them also then, and leaves others; Wait leaves it until the cluster is back or given up; Fail ends it as Failed.',
+          'For a Job whose cluster is lost, once its worker must have stopped it: Requeue runs it elsewhere, although pods run on where the control plane is away; RequeueFenced does so only if its pods have a pod fence; Wait leaves it until the cluster is back or given up; Fail ends it as Failed.',
       }),
     ),
   },

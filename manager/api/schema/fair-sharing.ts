@@ -16,7 +16,7 @@ export const FairSharingStatus = Type.Object(
       minimum: 0,
       format: 'int64',
       description:
-        'What is borrowed of the resource of which most is borrowed, in thousandths of what the cohort could lend of it, divided by the weight and rounded up; 0: nothing is borrowed. With weight 0, whoever borrows has 9223372036854775000.',
+        'What is borrowed of the most borrowed resource, in thousandths of what the cohort could lend, divided by the weight and rounded up. With weight 0, a borrower has 9223372036854775000.',
     }),
   },
   { description: 'Its share of what the cohort lends; absent without --fair-sharing.' },

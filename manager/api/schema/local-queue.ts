@@ -23,14 +23,10 @@ export const LocalQueueSpecSchema = Type.Object({
   priorityBounds: Type.Optional(PriorityBoundsSchema),
   carry: Type.Optional(
     Carry(
-      'The objects that its Jobs take to their worker cluster, as far as their pods refer to them, unless a Job says otherwise by the annotation switchyard.dev/carry. Absent: as the ClusterQueue says.',
+      'The objects that Jobs take to their worker cluster, unless their annotation switchyard.dev/carry says otherwise. Absent: as the ClusterQueue says.',
     ),
   ),
-  carryContent: Type.Optional(
-    CarryContent(
-      'Which content of these objects its Jobs take along when they move: Current, or Admitted, that of the first copy. Absent: as the ClusterQueue says.',
-    ),
-  ),
+  carryContent: Type.Optional(CarryContent('Which content Jobs take along when they move. Absent: as the ClusterQueue says.')),
   fairSharing: Type.Optional(
     FairSharing('Its weight among the LocalQueues of a ClusterQueue with the admissionMode UsageBasedAdmissionFairSharing.'),
   ),

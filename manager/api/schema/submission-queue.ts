@@ -163,8 +163,7 @@ export const SubmissionQueueSpecSchema = Type.Object(
     onUnadmittable: Type.Optional(
       OneOf(['Fail', 'Wait'], {
         default: 'Fail',
-        description:
-          'What becomes of a Job that can never be admitted as things are: it is deleted and its submission fails, or it waits for a change.',
+        description: 'Fail deletes a Job that can never be admitted and fails its submission; Wait lets it wait for a change.',
       }),
     ),
   },

@@ -37,7 +37,7 @@ export const DescribedPodSetSchema = Type.Object(
     ),
     items: Type.Optional(
       ItemsPath(
-        'The path of a list or map with one entry for each of several pod sets, which expressions see as item, its key or index as key, its path as path, and the path of the entry around it as parentPath. Absent: one pod set, of the object itself.',
+        'The path of a list or map of pod sets. Expressions see the entry as item, its key or index as key, its path as path, and that of the entry around it as parentPath. Absent: one pod set, of the object itself.',
       ),
     ),
     nameExpression: Type.Optional(Expression('Gives the name of an entry, a string; absent: its key or index.')),

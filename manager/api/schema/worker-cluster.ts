@@ -36,7 +36,7 @@ export const WorkerClusterSpecSchema = Type.Object(
       OneOf(['Active', 'Cordoned', 'Draining', 'Lost'], {
         default: 'Active',
         description:
-          'Cordoned takes no new Jobs; Draining also moves its Jobs elsewhere; Lost gives it up: its Jobs run elsewhere once its worker must have stopped them, though nobody can look.',
+          'Cordoned takes no new Jobs; Draining also moves its Jobs; Lost gives it up: its Jobs run elsewhere once its worker must have stopped them.',
       }),
     ),
     preference: Type.Optional(
@@ -45,8 +45,7 @@ export const WorkerClusterSpecSchema = Type.Object(
         maximum: 1_000_000,
         default: 0,
         format: 'int32',
-        description:
-          'Clusters with a greater preference are filled first: one with room goes before all clusters with a smaller preference, such as machines of your own before those of a cloud.',
+        description: 'Clusters with a greater preference are filled first.',
       }),
     ),
     data: Type.Optional(
@@ -72,7 +71,7 @@ export const WorkerClusterSpecSchema = Type.Object(
           'x-kubernetes-list-type': 'map',
           'x-kubernetes-list-map-keys': ['name'],
           description:
-            'Data sets that are in this cluster or near it. Among clusters of equal preference, Jobs go where the sum of the weights of the data that they name is greatest.',
+            'Data sets in this cluster or near it. Among clusters of equal preference, Jobs go where the sum of the weights of their data is greatest.',
         },
       ),
     ),
@@ -107,7 +106,7 @@ export const WorkerClusterSpecSchema = Type.Object(
         },
         {
           description:
-            'For how long copies of Jobs that have ended stay there with their pods, so that kubectl logs works: of 100 at most, the latest, and no longer than the Job itself. They go at once when absent.',
+            'How long the latest 100 copies of finished Jobs stay there with their pods, and no longer than the Job itself. Absent: they go at once.',
         },
       ),
     ),
@@ -118,7 +117,7 @@ export const WorkerClusterSpecSchema = Type.Object(
         pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
         default: DEFAULT_LEASE_NAMESPACE,
         description:
-          'Namespace there of the Leases by which manager and worker know of each other; the flag --lease-namespace of its worker. switchyard-system stands also for kube-system, where they were in earlier releases, and kube-system for switchyard-system.',
+          'Namespace there of the Leases of manager and worker (--lease-namespace of the worker). switchyard-system and kube-system, that of earlier releases, each stand for both.',
       }),
     ),
   },
@@ -174,7 +173,7 @@ export const WorkerClusterStatusSchema = Type.Object({
         maxItems: NODE_SHAPES_MAX,
         'x-kubernetes-list-type': 'atomic',
         description:
-          'The schedulable nodes by what they offer: a Job whose pods do not fit on them is not placed there. Nodes that differ by little may count as one shape. Absent while they are not known, or are too different.',
+          'The schedulable nodes by what they offer: a Job whose pods do not fit on them is not placed there. Absent while they are not known, or too different.',
       },
     ),
   ),

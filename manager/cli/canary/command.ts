@@ -15,9 +15,8 @@ export const CANARY = command({
   words: 'canary',
   summary: 'send a tiny Job through every cluster, and report the result',
   about:
-    'Sends one Job to each WorkerCluster that is ready. It does nothing and requests nothing, and goes the whole way: it is ' +
-    'admitted, dispatched and run, and its outcome is reported. Exits with 0 if all Jobs complete. The Jobs are deleted ' +
-    'afterwards, also on Ctrl-C. Clusters that take no Jobs now are named and skipped; if no cluster takes Jobs, or one that you ' +
+    'Sends one Job that does nothing to each WorkerCluster that is ready, the whole way from admission to its outcome. Exits with 0 if all complete. ' +
+    'The Jobs are deleted afterwards, also on Ctrl-C. Clusters that take no Jobs now are skipped; if none takes Jobs, or one that you ' +
     'name does not, the command fails. `helm test` does the same.',
   operands: [{ usage: '[CLUSTER...]', about: 'only these' }],
   flags: FLAGS,

@@ -33,8 +33,7 @@ const FLAGS = {
   'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
   'denied-namespaces': {
     ...deniedNamespacesFlag(''),
-    about:
-      'namespaces there in which the manager creates no copies, besides kube-*: those of the worker (config.deniedNamespaces of its chart); names, or beginnings of names and *',
+    about: 'namespaces there in which the manager creates no copies, besides kube-*: those of config.deniedNamespaces of the worker chart',
   },
   preference: {
     value: 'N',
@@ -45,27 +44,24 @@ const FLAGS = {
   'carry-namespaces': {
     value: 'LIST',
     about:
-      'the namespaces there to which Jobs may bring ConfigMaps and Secrets (--carry-namespaces of the manager), separated by commas; they must exist. Absent: none',
+      'existing namespaces there to which Jobs may bring ConfigMaps and Secrets (--carry-namespaces of the manager), separated by commas',
     parse: names,
   },
   kinds: {
     value: 'LIST',
-    about:
-      'kinds of work beside Job whose copies the manager may create there, as RESOURCE.GROUP (jobsets.jobset.x-k8s.io), separated by commas. Absent: none',
+    about: 'kinds beside Job whose copies the manager may create there (jobsets.jobset.x-k8s.io), separated by commas',
     parse: kindNames,
   },
   'live-logs': {
-    about:
-      'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag, the right is removed',
+    about: 'let the manager read logs of running pods there (--dashboard-live-logs); without this flag, the right is removed',
   },
   'built-in-controller': {
-    about:
-      'the built-in Job controller runs the copies there, and there is no fencing; or a worker in its place (--controller-name kubernetes.io/job-controller), with one',
+    about: 'the built-in Job controller runs the copies there, without a fence; or a worker in its place, with one',
   },
   'token-life': {
     value: 'DURATION',
     fallback: '24h',
-    about: 'life of the first token; the manager renews it at half of that, and keeps the new one in the Secret',
+    about: 'life of the first token, which the manager renews at half of that',
     parse: durationMs,
   },
   timeout: {
@@ -80,11 +76,10 @@ export const JOIN = command({
   words: 'clusters join',
   summary: 'make a cluster a worker cluster of this manager',
   about:
-    'Inspects the cluster of CONTEXT (its identity, version, clock and Job controller), creates an account with the rights and the ' +
-    'admission policy of the chart switchyard-worker and a token that expires, tests each right with it, writes the kubeconfig to ' +
-    'a Secret on the manager cluster and a WorkerCluster that names it, and waits until the manager reaches the cluster. Existing ' +
-    'objects are updated, so the same command joins a cluster again whose token has expired. Nothing is written before all checks ' +
-    'have passed. Needs the rights of an administrator on both clusters; your kubeconfig is not stored.',
+    'Inspects the cluster of CONTEXT, creates an account with the rights and the admission policy of the chart switchyard-worker and a token that ' +
+    'expires, tests each right with it, writes the kubeconfig to a Secret on the manager cluster and a WorkerCluster that names it, and waits until ' +
+    'the manager reaches the cluster. Existing objects are updated: the same command joins a cluster again whose token has expired. Nothing is written ' +
+    'before all checks have passed. Needs the rights of an administrator on both clusters; your kubeconfig is not stored.',
   operands: [{ usage: '<CONTEXT>', about: 'context of the new cluster' }],
   flags: FLAGS,
   examples: ['clusters join east', 'clusters join kind-east --name east --server https://east:6443'],

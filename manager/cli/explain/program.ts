@@ -26,14 +26,11 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
   name: 'explain',
   usage: 'npm run -s explain --',
   about:
-    'Explains why a Job waits, when it is likely to start (by the run times of earlier Jobs), and the smallest changes after which it would run\n' +
-    'now; of an admitted Job it shows the history with times. Each change has been tried on a copy of all data that admission decides on.\n' +
-    'Reads only, with your own rights: one list each of\n' +
-    'Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Where these rights do not suffice, the manager\n' +
-    'explains, with the right to get the Job (--server); without a manager the conditions of the Job are printed. Admission records are\n' +
-    'trusted: without the manager’s key their seal cannot be checked. The manager does not publish its flags: set --fair-sharing and\n' +
-    '--admission-fair-sharing-... to its values, or the same environment variables.\n' +
-    'Exit status: 0 explained, 1 there is no such Job, or something cannot be read, 2 wrong flags.',
+    'Explains why a Job waits, and shows the history of an admitted one. Each change has been tried on a copy of all data that admission decides on.\n' +
+    'Lists Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes once each, with your rights.\n' +
+    'Where these do not suffice, the manager explains, with the right to get the Job (--server); without a manager the conditions are printed.\n' +
+    'Seals of admission records are not checked. The manager does not publish its flags: set --fair-sharing and\n' +
+    '--admission-fair-sharing-... to its values, or the same environment variables.',
   flags: FLAGS,
   operands: 'NAMESPACE/NAME',
   configOf,

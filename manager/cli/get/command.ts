@@ -12,7 +12,7 @@ const FLAGS = {
   state: { value: 'STATE,...', about: 'only those whose column STATE is one of these, such as Waiting,Held', parse: wordsOf },
   'sort-by': {
     value: 'COLUMN',
-    about: 'order of the lines: the head of a column, such as age or cluster; default: as the cluster lists them',
+    about: 'the head of a column, such as age or cluster',
     parse: text,
   },
 } satisfies FlagTable;

@@ -17,7 +17,7 @@ const FLAGS = {
   'audit-log': {
     value: 'FILE',
     about:
-      'appends a line of JSON: who erased what (docs/audit.md). The user is the one of the kubeconfig, as its API server names them; if it does not answer, nothing is erased',
+      'appends a line of JSON: who erased what (docs/audit.md), by the user of the kubeconfig; if its API server does not answer, nothing is erased',
     parse: text,
   },
   'dry-run': { about: 'count what would be erased, and erase nothing' },

@@ -8,7 +8,7 @@ export const JOBS_FLAGS = {
   ...ALL_NAMESPACES_FLAG,
   ...SELECTOR_FLAG,
   ...FORM_FLAG,
-  yes: { short: 'y', about: 'do not ask for confirmation' },
+  yes: { short: 'y', about: 'do not ask' },
 } satisfies FlagTable;
 
 export const JOBS_OPERAND = {

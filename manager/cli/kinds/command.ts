@@ -6,7 +6,8 @@ export const KINDS_TEST = command({
   words: 'kinds test',
   summary: 'say what a description of a kind understands of objects; no cluster is asked',
   about:
-    'Checks a WorkKind as the API server and the manager do: its fields, its paths, and each expression, with the place of what does not compile. Then says of each object what it understands: the pod sets and what they request, whether the object is suspended, who runs it, how far it is, and each expression that fails on it. Objects with a status, as kubectl get -o yaml shows them, tell most.',
+    'Checks a WorkKind as the API server and the manager do, each expression included. Then says what it understands of each object: pod sets and requests, ' +
+    'whether it is suspended, who runs it, how far it is, and each expression that fails. Objects with a status tell most.',
   operands: [
     { usage: '<FILE>', about: 'the WorkKind: YAML; - is standard input' },
     { usage: '[MANIFEST...]', about: 'objects of its kind: YAML' },

@@ -29,13 +29,11 @@ export type LocalConfig = {
 const FLAGS = {
   keep: { about: 'stay up afterwards; prints kubeconfigs, URLs and commands to try. Ctrl-C ends it' },
   kinds: {
-    about:
-      'run a JobSet, too: install its definition and its WorkKind, and play its operator on the worker clusters, without restarts and policies',
+    about: 'run a JobSet, too, with a small operator in place of its own',
   },
   dir: {
     value: 'DIR',
-    about:
-      'kubeconfigs and logs of the run, in place of those of an earlier run; default: .switchyard/1, or 2 beside another run, and so on',
+    about: 'kubeconfigs and logs of the run; default: .switchyard/1, or 2 beside another run, and so on',
     parse: (given: string) => path.resolve(text(given)),
   },
   'port-base': {
@@ -46,13 +44,11 @@ const FLAGS = {
   },
   assets: {
     value: 'DIR',
-    about:
-      'control planes of the etcd, kube-apiserver and, if it is there, kube-controller-manager in DIR (as from setup-envtest use -p path) instead of embedded ones',
+    about: 'etcd, kube-apiserver and, if it is there, kube-controller-manager of DIR instead of embedded control planes',
     parse: assetsDirectory,
   },
   prometheus: {
-    about:
-      'bring up Prometheus, too (Debian’s package of that name), at a port behind the others; it scrapes the programs and has the alerts of Switchyard',
+    about: 'start Prometheus, too (Debian’s package of that name), with the alerts of Switchyard',
   },
   timeout: { value: 'SECONDS', fallback: '120', about: 'stop waiting for the examples after this time', parse: wholeNumber(1, 86_400) },
   output: { ...FORM_FLAG.output, about: 'of the summary: text; json, yaml: for programs, with all else on standard error' },

@@ -28,9 +28,9 @@ export const LOGS = command({
   words: 'logs',
   summary: 'print the logs of a Job’s pods, also after the pods are gone',
   about:
-    'While there are pods, reads their logs from the worker cluster on which the Job runs, with your own rights there (list pods, get pods/log). Without a kubeconfig of that cluster, -f follows them through the manager, if it reads logs for others (--dashboard-live-logs), from 1,000 lines before their end, whatever --tail says. Afterwards ' +
-    'prints the log tails that the manager has kept: from the manager (--server), with the right to get the Job and pods/log, or from the store that --history-store names; otherwise how the last pod ended. With several pods each line begins ' +
-    'with the name of its pod.',
+    'Reads logs of existing pods from the worker cluster, with your own rights there (list pods, get pods/log). Without a kubeconfig of it, -f follows them through the ' +
+    'manager, if it reads logs for others (--dashboard-live-logs), from 1,000 lines before their end. Afterwards prints kept log tails: from the manager (--server), with ' +
+    'the right to get the Job and pods/log, or from --history-store; otherwise how the last pod ended.',
   operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],
   flags: FLAGS,
   exitCodes: { 1: 'there is no such Job, or none of its logs are kept' },

@@ -23,11 +23,10 @@ export const REPLAY = command({
   words: 'replay',
   summary: 'repeat the decisions of a decision log, under the same setup or another one',
   about:
-    'Repeats the decisions in the log of a manager (its flag --decision-log): Jobs arrive when they did and run for as long as ' +
-    'they did, and the functions of the manager decide, under the setup of the log or the one of the given files. Reports for each ' +
-    'ClusterQueue how long Jobs waited, how many were admitted and preempted, and how much quota was held, and compares that with ' +
-    'what happened. Contacts no cluster. The run time of a Job that never ran, and the stopping time of a Job that was not ' +
-    'stopped, are estimated from other Jobs; the output says for how many.',
+    'Jobs of the log (the manager’s flag --decision-log) arrive when they did and run for as long as they did, and the functions of the manager ' +
+    'decide, under the setup of the log or the one of the given files. Compares waits, admissions, preemptions and quota of each ClusterQueue with ' +
+    'what happened. Contacts no cluster. Run times of Jobs that never ran, and stopping times of Jobs that were not stopped, are estimated; ' +
+    'the output says for how many.',
   operands: [{ usage: '<LOG...>', about: 'files of one log, in any order: manager.log.1 manager.log; - is standard input' }],
   flags: FLAGS,
   exitCodes: { 1: 'something cannot be read' },

@@ -27,11 +27,9 @@ export const RUN = command({
   words: 'run',
   summary: 'run a command as a Job, and exit with its exit code',
   about:
-    'Creates a Job of one container, prints what its pods write (as `switchyard logs` does; if their cluster is out of reach, ' +
-    'what the manager follows or --history-store has kept), and exits with the exit code of the container. With -o json or yaml the logs go to ' +
-    'standard error, and the outcome of the Job to standard output. Its pods are not retried: the Job fails with the first ' +
-    'container that fails (podFailurePolicy), which is how its exit code is known. Ctrl-C detaches from the Job, which continues, ' +
-    'as with kubectl run --attach; with --rm it is deleted.',
+    'Creates a Job of one container, prints what its pods write (as `switchyard logs` does), and exits with the exit code of the container. With -o json or yaml ' +
+    'the logs go to standard error. The Job fails with the first container that fails (podFailurePolicy). Ctrl-C detaches from the Job, which continues; with --rm ' +
+    'it is deleted.',
   operands: [{ usage: '[CMD...]', about: 'after --: the command and its arguments; default: those of the image' }],
   flags: FLAGS,
   exitCodes: { N: 'the exit code of the container that failed', 1: 'the Job failed without one, or was deleted' },

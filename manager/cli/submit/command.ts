@@ -16,7 +16,7 @@ const FLAGS = {
   via: {
     value: 'WAY',
     fallback: 'api',
-    about: 'api: straight to the manager cluster; redis or http: onto a queue of submissions, by BullMQ or by the manager’s HTTP API',
+    about: 'api: to the manager cluster; redis or http: onto a queue of submissions',
     parse: oneOf(['api', 'redis', 'http'] as const),
   },
   ...SUBMISSION_FLAGS,
@@ -29,9 +29,9 @@ export const SUBMIT = command({
   words: 'submit',
   summary: 'submit Jobs from files',
   about:
-    'Reads batch/v1 Jobs, and objects of the other kinds that the manager takes (YAML or JSON, several documents in a file). All are checked before the first one is created, also whether their LocalQueue exists. They are suspended and get ' +
-    'spec.managedBy, whether or not a webhook does the same. --dry-run also needs the rights of explain. --via redis and --via http put them on a queue of ' +
-    'submissions instead, where a submission with a known key never becomes a second Job; http needs the right to create submissionqueues/submissions.',
+    'Reads batch/v1 Jobs, and objects of other kinds that the manager takes (YAML or JSON). All are checked before the first one is created, also whether their ' +
+    'LocalQueue exists. They are suspended and get spec.managedBy. --dry-run also needs the rights of explain. --via redis and --via http put them on a queue of ' +
+    'submissions, where a known key never becomes a second Job; http needs the right to create submissionqueues/submissions.',
   operands: [{ usage: '<FILE...>', about: 'manifests, or directories of them; - is standard input' }],
   flags: FLAGS,
   examples: [

@@ -31,7 +31,11 @@ export const WHAT_IF = command({
   words: 'what-if',
   summary: 'show which Jobs a change would admit, evict or delay, without making it',
   about:
-    'Makes the changes on a copy of all data that admission decides on, runs the manager’s own scheduling there until nothing changes any more, and reports each Job that is affected. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Where these do not suffice, the manager tries the changes (--server), for users who may list Jobs in a namespace: those of fields of their queues and Jobs and of clusters, and Jobs that are submitted; it names their Jobs alone, and knows its flags. Refuses what the API server would refuse. The manager does not publish its flags: set --fair-sharing, --admission-fair-sharing-... and --worker-lost-timeout to the manager’s values, or the same environment variables.',
+    'Makes the changes on a copy of all data that admission decides on, runs the manager’s own scheduling there until nothing changes any more, and reports each ' +
+    'Job that is affected. Refuses what the API server would refuse. Lists with your rights what explain lists. Where these do not suffice, the manager tries ' +
+    'the changes (--server) for users who may list Jobs in a namespace: of fields of their queues and Jobs and of clusters, and Jobs that are submitted; it names ' +
+    'their Jobs alone, and knows its flags. The manager does not publish its flags: set --fair-sharing, --admission-fair-sharing-... and --worker-lost-timeout ' +
+    'to its values, or the same environment variables.',
   flags: FLAGS,
   examples: [
     'what-if --quota main:default:cpu=+8',

@@ -34,14 +34,14 @@ export function createDispatchMetrics(registers: Registry[]) {
     }),
     statusLag: new Histogram({
       name: 'switchyard_status_lag_seconds',
-      help: 'Time from when a change of a copy was heard of to when it was written to its Job.',
+      help: 'Time from a change of a copy to the write of its Job.',
       labelNames: ['cluster'],
       buckets: LATENCY_BUCKETS,
       registers,
     }),
     watchRestarts: new Counter({
       name: 'switchyard_watch_restarts_total',
-      help: 'Times a watch was reopened: it timed out (after four to eight minutes), it broke, or the server no longer had its position.',
+      help: 'Times a watch was reopened.',
       labelNames: ['cluster', 'resource'],
       registers,
     }),
@@ -53,7 +53,7 @@ export function createDispatchMetrics(registers: Registry[]) {
     }),
     tokenExpires: new Gauge({
       name: 'switchyard_worker_token_expires_seconds',
-      help: 'When the token ends by which a worker cluster is reached, in seconds since 1970; absent where it does not say.',
+      help: 'When the token for a worker cluster expires, in seconds since 1970.',
       labelNames: ['cluster'],
       registers,
     }),
@@ -77,18 +77,18 @@ export function createDispatchMetrics(registers: Registry[]) {
     }),
     clusterFaults: new Counter({
       name: 'switchyard_cluster_faults_total',
-      help: 'Answers of a cluster to lists and watches that could not be used, by reason.',
+      help: 'Unusable answers of a cluster, by reason.',
       labelNames: ['cluster', 'reason'],
       registers,
     }),
     homeRestored: new Gauge({
       name: 'switchyard_home_restored_clusters_missing',
-      help: 'Worker clusters that have not shown what runs there since the manager cluster was restored; while there are any, nothing is set going.',
+      help: 'Worker clusters that have not been listed since the manager cluster was restored.',
       registers,
     }),
     clusterRestores: new Counter({
       name: 'switchyard_cluster_restores_total',
-      help: 'Times a cluster went back in time, as one that is restored from an older backup.',
+      help: 'Times a cluster was restored from a backup.',
       labelNames: ['cluster'],
       registers,
     }),

@@ -8,7 +8,7 @@ export type StartEstimateMetrics = ReturnType<typeof createStartEstimateMetrics>
 export function createStartEstimateMetrics(registers: Registry[]) {
   const startEstimates = new Counter({
     name: 'switchyard_start_estimates_total',
-    help: 'Estimated starts of a sample of Jobs that waited, by outcome: admitted before, within or after the interval, which is to hold in 80 of 100 cases; withdrawn from the queue; unknown, none could be made.',
+    help: 'Estimated starts of a sample of waiting Jobs, by outcome: admitted before, within or after the interval, withdrawn, or unknown.',
     labelNames: ['outcome'],
     registers,
   });
