@@ -30,11 +30,16 @@ export const LOGS = command({
   about:
     'While there are pods, reads their logs from the worker cluster on which the Job runs, with your own rights there (list pods, get pods/log). Without a kubeconfig of that cluster, -f follows them through the manager, if it reads logs for others (--dashboard-live-logs), from 1,000 lines before their end, whatever --tail says. Afterwards ' +
     'prints the log tails that the manager has kept: from the manager (--server), with the right to get the Job and pods/log, or from the store that --history-store names; otherwise how the last pod ended. With several pods each line begins ' +
-    'with the name of its pod.',
-  operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],
+    'with the name of its pod. The pods of an object of another kind are found by the labels that its WorkKind names (podLabels).',
+  operands: [{ usage: '<JOB>', about: 'NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train' }],
   flags: FLAGS,
   exitCodes: { 1: 'there is no such Job, or none of its logs are kept' },
-  examples: ['logs train -f', 'logs train --index 3 --tail 20', 'logs nightly --failed --history-store s3://jobs/history'],
+  examples: [
+    'logs train -f',
+    'logs jobset/train',
+    'logs train --index 3 --tail 20',
+    'logs nightly --failed --history-store s3://jobs/history',
+  ],
   configOf(values, [operand]) {
     if (operand === undefined) throw new FlagError('JOB: no Job is named; write its name');
     return { ...values, job: namedJob(operand) };
