@@ -110,6 +110,18 @@ test('objects are listed by the words that kubectl knows, and beside Jobs in one
   await cli.run(inTeam('cancel', 'crew/same', 'job/same', '--yes'));
 });
 
+test('changes of all kinds are followed in one table', { timeout: LIMIT_MS }, async () => {
+  const watching = cli.startProcess(inTeam('get', 'all', '-w'));
+  await cli.until(() => /^argo-\w+ +Crew/m.test(watching.said().stdout));
+  await cli.run(inTeam('submit', crewFile({ name: 'late', annotations: { [HOLD_ANNOTATION]: 'true' } })));
+  await cli.until(() => /^late +Crew .* Held /m.test(watching.said().stdout));
+  await cli.run(inTeam('cancel', 'crew/late'));
+  watching.child.kill('SIGINT');
+  const { code, stdout } = await watching.outcome;
+  expect(code).toBe(130);
+  expect(stdout.match(/^NAME +KIND /gm)).toHaveLength(1);
+});
+
 test('a kind that is not taken, and an object that is not there, are named', { timeout: LIMIT_MS }, async () => {
   const unknown = await cli.run(inTeam('get', 'rafts'));
   expect({ ...unknown, stdout: '' }).toEqual({
@@ -146,12 +158,18 @@ test('its pods are found by their labels, and when it is over, its history by ki
   let printed: Awaited<ReturnType<CliWorld['run']>> | undefined;
   await cli.until(async () => (printed = await cli.run(logs())).stdout !== '');
   expect(printed).toMatchObject({ code: 0, stdout: 'row\n' });
+  const following = cli.start(logs('-f'));
+  await cli.until(() => following.said().stdout.endsWith('row\n'));
   for (const name of ['rower', 'other']) await onEast.delete(PODS, { namespace: NAMESPACE, name }, { propagationPolicy: 'Background' });
 
   const lastTransitionTime = new Date(cli.world.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
   const arrived = { type: 'Arrived', status: 'True', reason: 'Colchis', message: 'there', lastTransitionTime };
   await onEast.patchStatus(CREWS, key, { type: 'merge', body: { status: { phase: 'Moored', conditions: [arrived] } } });
   await cli.until(async () => (await cli.world.home.get(CREWS, key)).status?.conditions?.some(({ type }) => type === 'Complete') ?? false);
+  let followed: Awaited<typeof following.outcome> | undefined;
+  void following.outcome.then((outcome) => (followed = outcome));
+  await cli.until(() => followed !== undefined);
+  expect(followed).toMatchObject({ code: 0, stderr: '' });
   const history = (...words: string[]) =>
     cli.run(['history', '-n', NAMESPACE, '--history-store', path.join(cli.folder, 'history'), ...words]);
   await cli.until(async () => /^gone/m.test((await history()).stdout));
