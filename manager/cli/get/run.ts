@@ -15,6 +15,7 @@ import type { Session } from '../session.ts';
 import { isWordFor, noKind } from '../work-kinds.ts';
 import { kindView, wholeObject, type Column, type KindView } from './kinds.ts';
 import { objectTable, type TableStyle } from './object-table.ts';
+import { readObjects, type Listing } from './read-objects.ts';
 import { EVERY_KIND, type Wanted } from './wanted.ts';
 import { workView } from './work-view.ts';
 
@@ -33,9 +34,6 @@ export type GetConfig = ClusterChoice & {
   readonly column: string | undefined;
 };
 
-/** What is listed: the view, and of each resource the names that were asked for. */
-type Listing = { readonly view: KindView; readonly names: ReadonlyMap<Resource, readonly string[]>; readonly namespace: string };
-
 export const runGet = (config: GetConfig, session: Session): Promise<number> =>
   withCluster(config, async (connection) => {
     const { view, names } = await viewOf(connection, config.wanted);
@@ -43,9 +41,12 @@ export const runGet = (config: GetConfig, session: Session): Promise<number> =>
     const namespace = !isNamespaced || config['all-namespaces'] ? '' : (config.namespace ?? connection.namespace);
     const listing = { view, names, namespace };
     // Also where changes are followed: only this says why something cannot be read.
-    const objects = await readObjects(connection.client, config, listing);
-    if (!config.watch) return show(config, session, listing, chosen(objects, config, view, session.now()));
-    return follow(connection.client, config, session, listing, objects);
+    const { objects, refused } = await readObjects(connection.client, listing, config.selector);
+    for (const { resource, error } of refused) await session.errors.write(`no ${resource.plural} are shown: ${plain(error.message)}\n`);
+    const left = { ...view, resources: view.resources.filter((each) => refused.every(({ resource }) => resource !== each)) };
+    if (config.watch) return follow(connection.client, config, session, { ...listing, view: left }, objects);
+    const code = await show(config, session, listing, chosen(objects, config, view, session.now()));
+    return refused.length > 0 ? ExitCode.Failed : code;
   });
 
 /** Throws CommandError for a kind that there is not, and as {@link readWorkKinds} where a kind other than Job must be known. */
@@ -64,19 +65,6 @@ async function viewOf(connection: ClusterConnection, wanted: readonly Wanted[]):
   }
   const shown = kinds.filter(({ resource }) => names.has(resource));
   return { view: workView(shown.map(({ resource }) => resource.plural).join(' or '), shown), names };
-}
-
-async function readObjects(client: KubeClient, { selector }: GetConfig, { view, names, namespace }: Listing): Promise<KubeObject[]> {
-  const ofKinds = view.resources.map(async (resource) => {
-    const named = names.get(resource) ?? [];
-    const objects =
-      named.length > 0
-        ? await Promise.all(named.map((name) => client.get(resource, { namespace, name })))
-        : (await client.list(resource, { namespace, ...omitUndefined({ labelSelector: selector }) })).items;
-    const whole = objects.map((object) => wholeObject(resource, object));
-    return named.length > 0 ? whole : whole.filter((object) => view.isOurs(object));
-  });
-  return (await Promise.all(ofKinds)).flat();
 }
 
 /** Those in the wanted states, in the wanted order. */
